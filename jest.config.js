@@ -1,0 +1,15 @@
+const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, sourceMaps: 'inline' }];
+
+/** Tests go through HTTP against a real server and a real database, which test/support/globalSetup.ts starts once. */
+module.exports = {
+  rootDir: __dirname,
+  testMatch: ['<rootDir>/test/**/*.test.ts'],
+  transform: { '^.+\\.ts$': swc, 'runtime_adapters\\.js$': swc },
+  // the driver's one dynamic import, which jest's modules cannot take as it is
+  transformIgnorePatterns: ['/node_modules/(?!.*mongodb/lib/runtime_adapters\\.js$)'],
+  testEnvironment: 'node',
+  globalSetup: '<rootDir>/test/support/globalSetup.ts',
+  globalTeardown: '<rootDir>/test/support/globalTeardown.ts',
+  testTimeout: 60_000,
+  maxWorkers: 2,
+};

@@ -1,0 +1,113 @@
+import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import baseX from 'base-x';
+
+/*
+ * API keys as text: <prefix><key id>_<secret><checksum>, all base62. The key id is the UUID of the key in 22 characters,
+ * the secret 256 random bits in 43, the checksum the CRC-32 of everything before it in 6, so that a typing error or a
+ * made-up key is refused without a look-up and secret scanners can tell a real key from noise.
+ */
+const base62 = baseX('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
+const ID_LENGTH = 22;
+const SECRET_LENGTH = 43;
+const CHECKSUM_LENGTH = 6;
+const SALT_BYTES = 16;
+const PREFIX_SHOWN = 6;
+
+export const DEFAULT_KEY_PREFIX = 'svc_live_';
+
+/** What the control database keeps of a key's secret: enough to check it, not enough to make it. */
+export interface KeySecret {
+  /** 16 random bytes, base64. */
+  readonly salt: string;
+  /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty when there is none), base64. */
+  readonly hash: string;
+}
+
+export interface NewKey extends KeySecret {
+  /** UUID. */
+  readonly id: string;
+  /** The whole key; shown once, never stored. */
+  readonly key: string;
+  /** Start of the key, to tell it from others. */
+  readonly displayPrefix: string;
+  readonly lastFour: string;
+}
+
+/** Makes a key. `prefix` is the configured one (`svc_live_`). */
+export function generateKey(prefix: string, pepper: string): NewKey {
+  const id = randomUUID();
+  const secret = encode(randomBytes(32), SECRET_LENGTH);
+  const body = `${prefix}${encode(uuidBytes(id), ID_LENGTH)}_${secret}`;
+  const key = body + checksum(body);
+  const salt = randomBytes(SALT_BYTES).toString('base64');
+  return {
+    id,
+    key,
+    displayPrefix: key.slice(0, prefix.length + PREFIX_SHOWN),
+    lastFour: key.slice(-4),
+    salt,
+    hash: hashSecret(secret, salt, pepper),
+  };
+}
+
+/** Reads a key's parts, or undefined when its shape or checksum is wrong. Touches nothing but the text. */
+export function parseKey(text: string, prefix: string): { id: string; secret: string } | undefined {
+  const idEnd = prefix.length + ID_LENGTH;
+  const secretEnd = idEnd + 1 + SECRET_LENGTH;
+  if (text.length !== secretEnd + CHECKSUM_LENGTH || !text.startsWith(prefix) || text[idEnd] !== '_') return undefined;
+  const body = text.slice(0, secretEnd);
+  if (checksum(body) !== text.slice(secretEnd)) return undefined;
+  const idBytes = base62.decodeUnsafe(text.slice(prefix.length, idEnd));
+  const secret = text.slice(idEnd + 1, secretEnd);
+  if (idBytes === undefined || base62.decodeUnsafe(secret) === undefined) return undefined;
+  const id = bytesToUuid(idBytes);
+  return id === undefined ? undefined : { id, secret };
+}
+
+/** Hash of a secret under a salt and the pepper. */
+export function hashSecret(secret: string, salt: string, pepper: string): string {
+  return createHmac('sha256', pepper).update(Buffer.from(salt, 'base64')).update(secret).digest('base64');
+}
+
+const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), hash: randomBytes(32).toString('base64') };
+
+/** Whether a secret is the stored one, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
+export function secretMatches(secret: string, stored: KeySecret | undefined, pepper: string): boolean {
+  const target = stored ?? DECOY;
+  const actual = Buffer.from(hashSecret(secret, target.salt, pepper), 'base64');
+  const expected = Buffer.from(target.hash, 'base64');
+  return actual.length === expected.length && timingSafeEqual(actual, expected) && stored !== undefined;
+}
+
+function checksum(body: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(body));
+  return encode(bytes, CHECKSUM_LENGTH);
+}
+
+/** Base62 of a fixed length: leading zero bytes and short numbers are padded with 0. */
+function encode(bytes: Uint8Array, length: number): string {
+  const firstDigit = bytes.findIndex((byte) => byte !== 0);
+  const digits = firstDigit === -1 ? '' : base62.encode(bytes.subarray(firstDigit));
+  return digits.padStart(length, '0');
+}
+
+function uuidBytes(id: string): Uint8Array {
+  return Buffer.from(id.replaceAll('-', ''), 'hex');
+}
+
+function bytesToUuid(bytes: Uint8Array): string | undefined {
+  // base-x turns each leading 0 digit into a zero byte, so a padded number arrives with more than 16 bytes
+  const significant = Buffer.from(
+    bytes.subarray(
+      Math.max(
+        0,
+        bytes.findIndex((byte) => byte !== 0),
+      ),
+    ),
+  );
+  if (significant.length > 16) return undefined;
+  const hex = significant.toString('hex').padStart(32, '0');
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+}

@@ -1,0 +1,12 @@
+/** The one table of plans: which of them include API access (integrations). */
+export const PLANS = {
+  starter: { integrations: false },
+  integrations: { integrations: true },
+  enterprise: { integrations: true },
+} as const;
+
+export type Plan = keyof typeof PLANS;
+
+export function isPlan(value: string): value is Plan {
+  return Object.hasOwn(PLANS, value);
+}

@@ -1,0 +1,21 @@
+/** The catalogue of scopes: the names in the SDL's `Scope` enum, and how keys and errors write them. */
+export const SCOPES = {
+  PRODUCTS_READ: 'products:read',
+  PRODUCTS_WRITE: 'products:write',
+  QUOTES_READ: 'quotes:read',
+  QUOTES_WRITE: 'quotes:write',
+  ORDERS_READ: 'orders:read',
+  CUSTOMERS_READ: 'customers:read',
+  CUSTOMERS_WRITE: 'customers:write',
+  REQUESTS_READ: 'requests:read',
+  REQUESTS_WRITE: 'requests:write',
+} as const;
+
+export type ScopeName = keyof typeof SCOPES;
+export type Scope = (typeof SCOPES)[ScopeName];
+
+export const ALL_SCOPES: readonly Scope[] = Object.values(SCOPES);
+
+export function isScope(value: string): value is Scope {
+  return (ALL_SCOPES as readonly string[]).includes(value);
+}

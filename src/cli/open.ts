@@ -1,0 +1,54 @@
+import type { Config } from '../config';
+import { connectDatabases, type Databases } from '../database/connect';
+import { chooseDatabase, type Database } from '../database/embedded';
+import { type Control, openControl } from '../organisations/control';
+import { collections } from '../resources';
+
+/** The database and what it holds, open for one command. */
+export interface Store {
+  readonly databases: Databases;
+  readonly control: Control;
+  /** Which server was chosen. */
+  readonly server: Database;
+  close(): Promise<void>;
+}
+
+/**
+ * Chooses and starts the database (contract, section 9) and opens the control data. `report` is told what is chosen;
+ * `signal` gives up while it starts.
+ */
+export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
+  const server = await chooseDatabase({
+    ...(config.MONGODB_URI === undefined ? {} : { mongodbUri: config.MONGODB_URI }),
+    ...(config.MONGOD_BINARY === undefined ? {} : { mongodBinary: config.MONGOD_BINARY }),
+    dataDir: config.DATA_DIR,
+    cacheDir: config.CACHE_DIR,
+    path: config.PATH,
+    report,
+    ...(signal && { signal }),
+  });
+  try {
+    const databases = await connectDatabases({
+      uri: server.uri,
+      controlDatabase: config.CONTROL_DATABASE,
+      clusters: config.MONGODB_CLUSTERS,
+      collections,
+    });
+    const onError = (error: unknown): void => {
+      report(`a write beside the request failed: ${String(error)}`);
+    };
+    const control = await openControl({ config, databases, onError });
+    return {
+      databases,
+      control,
+      server,
+      close: async () => {
+        await databases.close();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+import { z } from 'zod';
+import { DEFAULT_KEY_PREFIX } from './access/keys';
+
+/* The only reader of process.env. Every variable is here, with its default and a line for `--help`. */
+
+const list = z.string().transform((text) =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== ''),
+);
+
+const VARIABLES = {
+  PORT: {
+    schema: z.coerce.number().int().min(0).max(65535).default(4000),
+    help: 'port to listen on; 0 takes a free one',
+  },
+  HOST: { schema: z.string().min(1).default('127.0.0.1'), help: 'address to listen on' },
+  MONGODB_URI: {
+    schema: z
+      .string()
+      .regex(/^mongodb(\+srv)?:\/\//, 'must begin with mongodb:// or mongodb+srv://')
+      .optional(),
+    help: 'MongoDB replica set; without it an embedded database is chosen',
+  },
+  MONGODB_CLUSTERS: {
+    schema: list
+      .pipe(z.array(z.string().regex(/^[a-z0-9-]+=mongodb(\+srv)?:\/\//, 'must be name=mongodb://…')))
+      .transform((entries) => Object.fromEntries(entries.map((entry) => splitOnce(entry, '='))))
+      .default({}),
+    help: 'further clusters for organisations, as name=uri,name=uri; `default` is MONGODB_URI',
+  },
+  MONGOD_BINARY: {
+    schema: z.string().min(1).optional(),
+    help: 'mongod (or secantusd-rs) to start when MONGODB_URI is not set',
+  },
+  CONTROL_DATABASE: {
+    schema: z
+      .string()
+      .regex(/^[a-zA-Z0-9_-]{1,38}$/)
+      .default('scopegate'),
+    help: 'database that holds organisations and keys',
+  },
+  KEY_PEPPER: { schema: z.string().default(''), help: 'secret mixed into every key hash; changing it ends every key' },
+  KEY_PREFIX: {
+    schema: z
+      .string()
+      .regex(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _')
+      .default(DEFAULT_KEY_PREFIX),
+    help: 'what new keys begin with',
+  },
+  RATE_LIMIT_PER_MINUTE: {
+    schema: z.coerce.number().int().min(1).max(1_000_000_000).default(600),
+    help: 'requests a minute for each key, and failed authentications for each address',
+  },
+  INTROSPECTION: {
+    schema: z.enum(['public', 'key', 'off']).default('key'),
+    help: 'who may introspect the GraphQL schema: public, key or off (default key; public in demo)',
+  },
+  CORS_ORIGINS: {
+    schema: list
+      .pipe(
+        z.array(
+          z.union([
+            z.literal('*'),
+            z.url().refine((url) => new URL(url).origin === url, 'must be an origin: https://host[:port]'),
+          ]),
+        ),
+      )
+      .default([]),
+    help: 'origins whose pages may call the API, comma-separated',
+  },
+  TRUST_PROXY: {
+    schema: z.coerce.number().int().min(0).max(10).default(0),
+    help: 'number of trusted proxies in front, for the caller’s address',
+  },
+  LOG_LEVEL: {
+    schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
+    help: 'least severe log line that is written to stderr',
+  },
+  DATA_DIR: { schema: z.string().min(1).default('.data'), help: 'where the embedded database keeps its data' },
+  CACHE_DIR: { schema: z.string().min(1).default('.cache'), help: 'where a downloaded database server is kept' },
+} as const satisfies Record<string, { schema: z.ZodType; help: string }>;
+
+type Variables = typeof VARIABLES;
+type VariableName = keyof Variables;
+export type Config = { readonly [Name in VariableName]: z.infer<Variables[Name]['schema']> } & {
+  readonly PATH: string;
+};
+
+/** Several faults of the environment at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/**
+ * Reads and checks the environment; an empty variable counts as not set.
+ * @throws ConfigError naming every variable at fault.
+ */
+export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+  const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const result = z.object(shape).safeParse(given);
+  if (!result.success) {
+    const faults = result.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
+    throw new ConfigError(`the environment is not fit:\n${faults.join('\n')}`);
+  }
+  return { ...(result.data as Omit<Config, 'PATH'>), PATH: environment.PATH ?? '' };
+}
+
+/** One line per variable, for `serve --help`. */
+export function describeVariables(): { name: string; help: string; fallback: string }[] {
+  return Object.entries(VARIABLES).map(([name, { schema, help }]) => {
+    const fallback = z.safeParse(schema, undefined);
+    const value = fallback.success ? fallback.data : undefined;
+    const isPlain = typeof value === 'number' || (typeof value === 'string' && value !== '');
+    return { name, help, fallback: isPlain ? String(value) : '' };
+  });
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return [text.slice(0, at), text.slice(at + 1)];
+}

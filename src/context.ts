@@ -1,0 +1,82 @@
+import type { Authenticate } from './access/authenticate';
+import { rateLimited, requirePlan } from './access/authenticate';
+import type { Principal } from './access/principal';
+import type { RateLimiter, RateState } from './access/rateLimit';
+import type { Scope } from './access/scopes';
+import type { OrganisationData, OrganisationDataCache } from './database/organisationData';
+import { AppError, type Fault } from './errors';
+
+/** What every resolver of both faces gets: who asks, what that may do, and its organisation's data. */
+export interface RequestContext {
+  readonly requestId: string;
+  readonly principal: Principal;
+  /** The data of the principal's organisation, and of no other. */
+  readonly data: OrganisationData;
+  /** The key's budget after this request took its points. */
+  readonly rate: RateState;
+  /** @throws AppError insufficient_scope when a scope is named that the principal does not hold. */
+  authorise(scope: Scope | undefined): void;
+  /** Takes further points for this request. @throws AppError rate_limited when they are not there. */
+  charge(points: number): Promise<void>;
+  /** Faults of one element of a bulk call, by its input type. */
+  checkElement(type: string, element: unknown): Fault[];
+}
+
+/** What a context is made from: the same for both faces. */
+export interface IncomingRequest {
+  readonly requestId: string;
+  readonly authorization: string | undefined;
+  /** Network address of the caller. */
+  readonly address: string;
+  /** Told of the budget as soon as it is known, and again when it changes. */
+  readonly onRate: (rate: RateState) => void;
+  /** Told who asks as soon as that is known, for the log. */
+  readonly onPrincipal: (principal: Principal) => void;
+}
+
+export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
+
+export interface ContextOptions {
+  readonly authenticate: Authenticate;
+  readonly limiter: RateLimiter;
+  readonly organisationData: OrganisationDataCache;
+  readonly checkElement: RequestContext['checkElement'];
+}
+
+/**
+ * The one context factory of both faces. Judges in the order of contract, section 2: key, rate, plan; scopes follow with
+ * each operation.
+ */
+export function contextFactory({ authenticate, limiter, organisationData, checkElement }: ContextOptions): OpenContext {
+  return async ({ requestId, authorization, address, onRate, onPrincipal }) => {
+    const principal = await authenticate(authorization, address);
+    onPrincipal(principal);
+    let rate = await take(1);
+    requirePlan(principal);
+    const data = organisationData(principal.organisation);
+
+    async function take(points: number): Promise<RateState> {
+      const state = await limiter.consume(principal.key.id, points);
+      onRate(state);
+      if (!state.allowed) throw rateLimited(state);
+      return state;
+    }
+
+    return {
+      requestId,
+      principal,
+      data,
+      get rate() {
+        return rate;
+      },
+      authorise(scope) {
+        if (scope === undefined || principal.scopes.has(scope)) return;
+        throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
+      },
+      async charge(points) {
+        rate = await take(points);
+      },
+      checkElement,
+    };
+  };
+}

@@ -1,0 +1,37 @@
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { DatabaseUnavailable, hasCode } from './failures';
+import type { Remembered } from './types';
+
+const shape = z.object({
+  kind: z.enum(['binary', 'memory-server', 'secantusdb']),
+  program: z.enum(['mongod', 'secantusd-rs', 'secantusd-py']),
+  version: z.string(),
+  command: z.string(),
+  storage: z.string(),
+  port: z.number().int(),
+});
+
+export const memoryFileOf = (dataDir: string): string => join(dataDir, 'database.json');
+
+/** Which server the data in this folder were made with; undefined on a first start. */
+export async function recall(dataDir: string): Promise<Remembered | undefined> {
+  const file = memoryFileOf(dataDir);
+  try {
+    return shape.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    // guessing could start an empty database beside the user's data
+    throw new DatabaseUnavailable(
+      `${file}, which says what made the data beside it, cannot be read; mend it, or delete it to choose a database anew`,
+    );
+  }
+}
+
+/** Written in one step, so that a crash leaves the old memory or the new one. */
+export async function remember(dataDir: string, choice: Remembered): Promise<void> {
+  const draft = `${memoryFileOf(dataDir)}.draft`;
+  await writeFile(draft, `${JSON.stringify(choice, undefined, 2)}\n`);
+  await rename(draft, memoryFileOf(dataDir));
+}

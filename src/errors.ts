@@ -1,0 +1,160 @@
+/**
+ * The one error a caller may see, and the one table of its codes. Nothing here knows HTTP or GraphQL beyond the status
+ * number: each face renders an AppError in its own way (rest/problem.ts, graphql/errors.ts).
+ */
+
+/** Every error code: its HTTP status, its title, and what the caller can do. Rendered at /errors/{code}. */
+export const ERROR_CODES = {
+  invalid_request: {
+    status: 400,
+    title: 'Invalid request',
+    help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, or a cursor that does not belong to this list. `errors` names each fault.',
+  },
+  unauthenticated: {
+    status: 401,
+    title: 'Unauthenticated',
+    help: 'Send a valid API key as `Authorization: Bearer <key>`. A missing, malformed, unknown, expired and revoked key get this same answer.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Insufficient scope',
+    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that holds it.',
+  },
+  plan_required: {
+    status: 403,
+    title: 'Plan required',
+    help: "The organisation's plan does not include API access. It works again as soon as the plan does.",
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    help: 'There is no such route, or no such object in the organisation of the key.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    help: 'The route exists, the method does not. `Allow` lists those that do.',
+  },
+  not_acceptable: {
+    status: 406,
+    title: 'Not acceptable',
+    help: 'Answers are application/json; let `Accept` include it, or leave it out.',
+  },
+  idempotency_in_progress: {
+    status: 409,
+    title: 'Idempotency key in progress',
+    help: 'A request with the same Idempotency-Key is still running. Try again in a moment.',
+  },
+  conflict: {
+    status: 409,
+    title: 'Conflict',
+    help: 'Another request changed the same objects at the same moment, and did so again on each retry. Nothing of this request was stored; send it again.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'Payload too large',
+    help: 'The body is larger than the route takes: 1 MiB, bulk calls 5 MiB. Send it in parts.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    help: 'Send the body as `Content-Type: application/json` in UTF-8, uncompressed.',
+  },
+  validation_failed: {
+    status: 422,
+    title: 'Validation failed',
+    help: 'The body was read but breaks a rule. `errors` lists every fault with a JSON Pointer to it.',
+  },
+  idempotency_key_reused: {
+    status: 422,
+    title: 'Idempotency key reused',
+    help: 'The same Idempotency-Key came with another body before. Use a new key for a new request.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Rate limited',
+    help: 'The budget of this minute is spent. Wait for the seconds in `Retry-After`.',
+  },
+  internal: {
+    status: 500,
+    title: 'Internal error',
+    help: 'Something failed on our side. It is logged under the `request_id`; quote it when you ask.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Unavailable',
+    help: 'The database does not answer at the moment. Try again after the seconds in `Retry-After`.',
+  },
+} as const satisfies Record<string, { status: number; title: string; help: string }>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** One fault of a request: where it is (a JSON Pointer into the body, or a parameter's name), its kind, and words. */
+export interface Fault {
+  readonly pointer?: string;
+  readonly parameter?: string;
+  readonly code: string;
+  readonly detail: string;
+}
+
+export interface AppErrorExtras {
+  /** The scope that was missing, as `resource:action`. */
+  readonly requiredScope?: string;
+  readonly errors?: readonly Fault[];
+  /** Seconds until another try makes sense. */
+  readonly retryAfter?: number;
+  /** Methods that the route takes, for 405. */
+  readonly allow?: readonly string[];
+}
+
+/** An error meant for the caller. Anything else that is thrown is masked as `internal`. */
+export class AppError extends Error {
+  override readonly name = 'AppError';
+  readonly status: number;
+
+  constructor(
+    readonly code: ErrorCode,
+    /** What happened, in a sentence for the caller. */
+    readonly detail: string,
+    readonly extras: AppErrorExtras = {},
+  ) {
+    super(detail);
+    this.status = ERROR_CODES[code].status;
+  }
+
+  get title(): string {
+    return ERROR_CODES[this.code].title;
+  }
+}
+
+/** 404 for an object: the same words whether it never existed or belongs to someone else. */
+export function notFound(resource: string): AppError {
+  return new AppError('not_found', `There is no such ${resource}.`);
+}
+
+/** 400 with the parameters at fault. */
+export function invalidRequest(errors: readonly Fault[]): AppError {
+  return new AppError('invalid_request', summary(errors, 'The request is invalid.'), { errors });
+}
+
+/** 422 with every fault of the body. */
+export function validationFailed(errors: readonly Fault[]): AppError {
+  return new AppError('validation_failed', summary(errors, 'The body is invalid.'), { errors });
+}
+
+function summary(errors: readonly Fault[], otherwise: string): string {
+  const [first, ...rest] = errors;
+  if (first === undefined) return otherwise;
+  const where = first.parameter ?? (first.pointer === '' ? 'the body' : first.pointer);
+  const more = rest.length > 0 ? ` (and ${String(rest.length)} more)` : '';
+  return `${where ?? 'request'}: ${first.detail}${more}`;
+}
+
+/** The AppError inside an error, however deep the libraries wrapped it; undefined when there is none. */
+export function findAppError(error: unknown): AppError | undefined {
+  for (let current = error, depth = 0; current instanceof Error && depth < 8; depth += 1) {
+    if (current instanceof AppError) return current;
+    current = (current as { originalError?: unknown }).originalError ?? current.cause;
+  }
+  return undefined;
+}

@@ -1,0 +1,100 @@
+import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import {
+  ApolloServerPluginCacheControlDisabled,
+  ApolloServerPluginLandingPageDisabled,
+  ApolloServerPluginSchemaReportingDisabled,
+  ApolloServerPluginUsageReportingDisabled,
+} from '@apollo/server/plugin/disabled';
+import { GraphQLError, type GraphQLSchema, Kind } from 'graphql';
+import type { Logger } from 'pino';
+import { unauthenticated } from '../access/authenticate';
+import type { Config } from '../config';
+import { findAppError } from '../errors';
+import { describeError } from '../log';
+import { formatError, isCallerFault, withHttpStatus } from './errors';
+import type { GraphqlContext } from './index';
+import { countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
+
+export interface ApolloOptions {
+  readonly schema: GraphQLSchema;
+  readonly introspection: Config['INTROSPECTION'];
+  readonly logger: Logger;
+}
+
+/** Apollo Server as the GraphQL face runs it: no caching, batching, reporting or landing page of its own. */
+export function createApollo({ schema, introspection, logger }: ApolloOptions): ApolloServer<GraphqlContext> {
+  return new ApolloServer<GraphqlContext>({
+    schema,
+    introspection: introspection !== 'off',
+    hideSchemaDetailsFromClientErrors: true,
+    includeStacktraceInErrorResponses: false,
+    persistedQueries: false,
+    allowBatchedHttpRequests: false,
+    csrfPrevention: true,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxLexicalTokens: QUERY_LIMITS.tokens },
+    validationRules: [queryLimitsRule],
+    formatError,
+    logger: quiet(logger),
+    plugins: [
+      ApolloServerPluginCacheControlDisabled(),
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginSchemaReportingDisabled(),
+      ApolloServerPluginUsageReportingDisabled(),
+      requestRules(logger),
+    ],
+  });
+}
+
+/** What is judged when the operation is known: size, who may introspect, and its cost. */
+function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
+  return {
+    requestDidStart: () =>
+      Promise.resolve({
+        didResolveOperation: async ({ document, operation, contextValue: { caller, onOperation } }) => {
+          if (!operation) throw ambiguous();
+          onOperation(
+            operation.selectionSet.selections
+              .map((field) => (field.kind === Kind.FIELD ? field.name.value : '…'))
+              .join(' '),
+          );
+          if (!caller) {
+            if (isIntrospection(document, operation)) return;
+            throw withHttpStatus(unauthenticated());
+          }
+          const cost = countRootFields(document, operation);
+          // the first point was taken before the request was read
+          if (cost > 1) await caller.charge(cost - 1).catch(rethrowWithStatus);
+        },
+        didEncounterErrors: ({ errors, contextValue }) => {
+          for (const error of errors) {
+            if (findAppError(error) || isCallerFault(error.toJSON(), error)) continue;
+            logger.error(
+              { request_id: contextValue.requestId, error: describeError(error.originalError ?? error) },
+              'resolver failed',
+            );
+          }
+          return Promise.resolve();
+        },
+      }),
+  };
+}
+
+/** Several operations and no name that picks one: nothing may run, or it would run uncharged. */
+function ambiguous(): GraphQLError {
+  const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } };
+  return new GraphQLError('operationName must name one of the operations in the document.', { extensions });
+}
+
+function rethrowWithStatus(error: unknown): never {
+  const known = findAppError(error);
+  throw known ? withHttpStatus(known) : error;
+}
+
+/** Apollo's own words at a lower level: what matters of them is logged with its request. */
+function quiet(logger: Logger): Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+  const note = (message: unknown): void => {
+    logger.debug({ apollo: String(message) });
+  };
+  return { debug: note, info: note, warn: note, error: note };
+}

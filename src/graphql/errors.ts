@@ -1,0 +1,56 @@
+import { HeaderMap } from '@apollo/server';
+import { unwrapResolverError } from '@apollo/server/errors';
+import { GraphQLError, type GraphQLFormattedError } from 'graphql';
+import { type AppError, type ErrorCode, ERROR_CODES, findAppError } from '../errors';
+import { toAppError } from '../mask';
+
+/** Apollo's own codes for what a caller did wrong. */
+const CALLER_FAULTS: readonly string[] = [
+  'GRAPHQL_PARSE_FAILED',
+  'GRAPHQL_VALIDATION_FAILED',
+  'BAD_USER_INPUT',
+  'BAD_REQUEST',
+  'OPERATION_RESOLUTION_FAILURE',
+  'PERSISTED_QUERY_NOT_FOUND',
+  'PERSISTED_QUERY_NOT_SUPPORTED',
+];
+
+/** An error as the GraphQL face shows it: the same code and status as REST, in `extensions`. What is not meant for the caller is masked. */
+export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
+  const place = {
+    ...(formatted.locations && { locations: formatted.locations }),
+    ...(formatted.path && { path: formatted.path }),
+  };
+  if (isCallerFault(formatted, error)) {
+    const code: ErrorCode = /^GET requests|mutations? .*POST/i.test(formatted.message)
+      ? 'method_not_allowed'
+      : 'invalid_request';
+    return { message: formatted.message, ...place, extensions: { code, status: ERROR_CODES[code].status } };
+  }
+  const known = toAppError(unwrapResolverError(error));
+  return { message: known.detail, ...place, extensions: extensionsOf(known) };
+}
+
+/** Whether an error is Apollo's or graphql's word on the request itself. */
+export function isCallerFault(formatted: GraphQLFormattedError, error: unknown): boolean {
+  return CALLER_FAULTS.includes(String(formatted.extensions?.code)) && !findAppError(error);
+}
+
+export function extensionsOf(error: AppError): Record<string, unknown> {
+  const { requiredScope, errors, retryAfter } = error.extras;
+  return {
+    code: error.code,
+    status: error.status,
+    ...(requiredScope === undefined ? {} : { required_scope: requiredScope }),
+    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
+    ...(errors === undefined ? {} : { errors }),
+  };
+}
+
+/** An AppError that Apollo answers with its own HTTP status: for 401, 413 and 429, which concern the whole request. */
+export function withHttpStatus(error: AppError): GraphQLError {
+  const headers = new HeaderMap();
+  if (error.extras.retryAfter !== undefined) headers.set('retry-after', String(error.extras.retryAfter));
+  const extensions: Record<string, unknown> = { http: { status: error.status, headers } };
+  return new GraphQLError(error.detail, { originalError: error, extensions });
+}

@@ -1,0 +1,104 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Logger } from 'pino';
+import type { Config } from '../config';
+import type { OpenContext, RequestContext } from '../context';
+import { AppError } from '../errors';
+import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
+import { setErrorHeaders } from '../http/errorHeaders';
+import { type Exchange, incomingRequest, send } from '../http/exchange';
+import { createApollo } from './apollo';
+import { extensionsOf } from './errors';
+import { runApollo, writeApollo } from './mount';
+import { QUERY_LIMITS } from './queryLimits';
+
+/** Where the GraphQL face stands. */
+export const GRAPHQL_PATH = '/graphql';
+
+/** What resolvers get, with what the transport adds. Root fields never run without a caller. */
+export interface GraphqlContext extends RequestContext {
+  /** The context of a key; undefined for someone who may only introspect. */
+  readonly caller: RequestContext | undefined;
+  readonly onOperation: (fields: string) => void;
+}
+
+export interface GraphqlOptions {
+  readonly schema: GraphQLSchema;
+  readonly openContext: OpenContext;
+  readonly introspection: Config['INTROSPECTION'];
+  readonly logger: Logger;
+}
+
+export interface GraphqlFace {
+  /** Answers an exchange, or throws the AppError to answer with. */
+  handle(exchange: Exchange): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function createGraphqlFace({
+  schema,
+  openContext,
+  introspection,
+  logger,
+}: GraphqlOptions): Promise<GraphqlFace> {
+  const apollo = createApollo({ schema, introspection, logger });
+  await apollo.start();
+
+  /** Key, rate and plan are judged before Apollo reads anything; without a key only introspection can be open. */
+  async function openCaller(exchange: Exchange): Promise<RequestContext | undefined> {
+    const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
+    return mayIntrospect ? undefined : openContext(incomingRequest(exchange));
+  }
+
+  return {
+    async handle(exchange) {
+      const { request, response, requestId } = exchange;
+      if (request.method !== 'POST' && request.method !== 'GET') {
+        throw new AppError('method_not_allowed', `${request.method ?? ''} is not allowed here.`, {
+          allow: ['GET', 'POST'],
+        });
+      }
+      const caller = await openCaller(exchange);
+      const body = request.method === 'POST' ? await readBody(exchange) : undefined;
+      const onOperation = (fields: string): void => {
+        exchange.log.operation = fields.slice(0, 200);
+      };
+      const context = Object.assign(Object.create(caller ?? null) as RequestContext, {
+        requestId,
+        caller,
+        onOperation,
+      });
+      const answer = await runApollo(apollo, request, body, () => Promise.resolve(context));
+      response.setHeader('X-Content-Type-Options', 'nosniff');
+      await writeApollo(response, answer, (text) => withRequestId(exchange, text));
+    },
+    stop: () => apollo.stop(),
+  };
+}
+
+async function readBody({ request }: Exchange): Promise<unknown> {
+  checkBodyHeaders(request, BODY_LIMIT);
+  const body = await readJson(request, BODY_LIMIT);
+  const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
+  if (typeof query === 'string' && Buffer.byteLength(query) > QUERY_LIMITS.bytes) {
+    throw new AppError('payload_too_large', `The query text is larger than ${String(QUERY_LIMITS.bytes / 1024)} KiB.`);
+  }
+  return body;
+}
+
+/** Errors carry the id of their request; Apollo's formatter never sees it. */
+function withRequestId(exchange: Exchange, text: string): string {
+  if (!text.startsWith('{"errors"')) return text;
+  const answer = JSON.parse(text) as { errors: { extensions?: Record<string, unknown> }[] };
+  for (const error of answer.errors) error.extensions = { ...error.extensions, request_id: exchange.requestId };
+  exchange.log.code = String(answer.errors[0]?.extensions?.code);
+  return `${JSON.stringify(answer)}\n`;
+}
+
+/** Answers with one error that concerns the whole request, under its own HTTP status. */
+export function sendGraphqlError(exchange: Exchange, error: AppError): void {
+  exchange.log.code = error.code;
+  setErrorHeaders(exchange.response, error);
+  const extensions = { ...extensionsOf(error), request_id: exchange.requestId };
+  const body = JSON.stringify({ errors: [{ message: error.detail, extensions }] });
+  send(exchange, error.status, 'application/json; charset=utf-8', body);
+}

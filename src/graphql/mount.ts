@@ -1,0 +1,47 @@
+import { type ApolloServer, type BaseContext, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** Runs one HTTP request through Apollo's own HTTP layer. `body` is parsed JSON, or undefined when there is none. */
+export function runApollo<Context extends BaseContext>(
+  server: ApolloServer<Context>,
+  request: IncomingMessage,
+  body: unknown,
+  context: () => Promise<Context>,
+): Promise<HTTPGraphQLResponse> {
+  const headers = new HeaderMap();
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  const target = request.url ?? '/';
+  const at = target.indexOf('?');
+  return server.executeHTTPGraphQLRequest({
+    httpGraphQLRequest: {
+      method: (request.method ?? 'GET').toUpperCase(),
+      headers,
+      search: at === -1 ? '' : target.slice(at),
+      body,
+    },
+    context,
+  });
+}
+
+/** Writes Apollo's answer; `edit` may change the text of a complete one. */
+export async function writeApollo(
+  response: ServerResponse,
+  answer: HTTPGraphQLResponse,
+  edit: (text: string) => string = (text) => text,
+): Promise<void> {
+  response.statusCode = answer.status ?? 200;
+  for (const [name, value] of answer.headers) {
+    // Apollo counted the text before the edit
+    if (name !== 'content-length') response.setHeader(name, value);
+  }
+  if (answer.body.kind === 'complete') {
+    const text = edit(answer.body.string);
+    response.setHeader('content-length', Buffer.byteLength(text));
+    response.end(text);
+    return;
+  }
+  for await (const chunk of answer.body.asyncIterator) response.write(chunk);
+  response.end();
+}

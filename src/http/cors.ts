@@ -1,0 +1,32 @@
+import type { Exchange } from './exchange';
+
+/** Apollo Studio's own pages may call /graphql, as its Sandbox does. */
+const STUDIO = 'https://studio.apollographql.com';
+const ALLOWED_HEADERS =
+  'Authorization, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, Apollo-Require-Preflight, X-Apollo-Operation-Name';
+const EXPOSED_HEADERS =
+  'X-Request-Id, RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, ETag';
+/** Seconds a browser may keep a preflight's answer. */
+const MAX_AGE = 600;
+
+/** Says which pages may read an answer; true when the request was a preflight and is answered. Cookies are never let in. */
+export function applyCors(exchange: Exchange, origins: readonly string[], isGraphql: boolean): boolean {
+  const { request, response } = exchange;
+  const { origin } = request.headers;
+  if (origin === undefined) return false;
+  response.appendHeader('Vary', 'Origin');
+  const isAllowed = origins.includes('*') || origins.includes(origin) || (isGraphql && origin === STUDIO);
+  if (isAllowed) {
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+  }
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
+  if (isAllowed) {
+    response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST');
+    response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
+    response.setHeader('Access-Control-Max-Age', MAX_AGE);
+  }
+  response.statusCode = 204;
+  response.end();
+  return true;
+}

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import ipaddr from 'ipaddr.js';
+import type { Principal } from '../access/principal';
+import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
+import type { IncomingRequest } from '../context';
+import { redact } from '../log';
+
+/** One request and its answer, with what the log will say of it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Path without the query, and the query with its `?`, as sent. */
+  readonly path: string;
+  readonly search: string;
+  readonly requestId: string;
+  /** Network address of the caller. */
+  readonly address: string;
+  readonly log: ExchangeLog;
+}
+
+interface ExchangeLog {
+  /** Root fields that were asked for. */
+  operation?: string;
+  code?: string;
+  principal?: Principal;
+}
+
+/** A caller's own request id is kept when it is short, plain, and no key. */
+const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
+
+export function openExchange(request: IncomingMessage, response: ServerResponse, trustedProxies: number): Exchange {
+  const target = request.url ?? '/';
+  const at = target.indexOf('?');
+  const given = request.headers['x-request-id'];
+  const requestId = typeof given === 'string' && SANE_ID.test(given) && redact(given) === given ? given : randomUUID();
+  response.setHeader('X-Request-Id', requestId);
+  return {
+    request,
+    response,
+    path: at === -1 ? target : target.slice(0, at),
+    search: at === -1 ? '' : target.slice(at),
+    requestId,
+    address: callerAddress(request, trustedProxies),
+    log: {},
+  };
+}
+
+/** What the context factory takes of an exchange. */
+export function incomingRequest(exchange: Exchange): IncomingRequest {
+  return {
+    requestId: exchange.requestId,
+    authorization: exchange.request.headers.authorization,
+    address: exchange.address,
+    onRate: (rate) => {
+      setRateHeaders(exchange.response, rate);
+    },
+    onPrincipal: (principal) => {
+      exchange.log.principal = principal;
+    },
+  };
+}
+
+/** The address of the caller, seen past as many proxies as are trusted; IPv4 in IPv6 is IPv4, IPv6 counts by its /64. */
+function callerAddress(request: IncomingMessage, trustedProxies: number): string {
+  const socket = request.socket.remoteAddress ?? '';
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
+    .split(',')
+    .map((part) => part.trim());
+  const claimed = trustedProxies > 0 ? forwarded.at(-trustedProxies) : undefined;
+  const address = claimed !== undefined && ipaddr.isValid(claimed) ? claimed : socket;
+  if (!ipaddr.isValid(address)) return address;
+  const parsed = ipaddr.process(address);
+  return parsed instanceof ipaddr.IPv6
+    ? `${parsed.parts
+        .slice(0, 4)
+        .map((part) => part.toString(16))
+        .join(':')}::/64`
+    : parsed.toString();
+}
+
+/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones; reset is in Unix seconds there. */
+function setRateHeaders(response: ServerResponse, state: RateState): void {
+  const seconds = secondsUntilReset(state);
+  response.setHeader('RateLimit-Policy', `"default";q=${String(state.limit)};w=${String(WINDOW_SECONDS)}`);
+  response.setHeader('RateLimit', `"default";r=${String(state.remaining)};t=${String(seconds)}`);
+  response.setHeader('X-RateLimit-Limit', state.limit);
+  response.setHeader('X-RateLimit-Remaining', state.remaining);
+  response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));
+}
+
+/** Answers with a whole body; HEAD gets its headers alone. */
+export function send(exchange: Exchange, status: number, contentType: string, body: string): void {
+  const { request, response } = exchange;
+  if (response.headersSent) return;
+  const bytes = Buffer.from(body);
+  response.statusCode = status;
+  response.setHeader('Content-Type', contentType);
+  response.setHeader('Content-Length', bytes.length);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
+  // Node reads off what is left of a body after the answer; one over the limit is not worth waiting for
+  if (status === 413) response.setHeader('Connection', 'close');
+  response.end(request.method === 'HEAD' ? undefined : bytes);
+}

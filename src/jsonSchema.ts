@@ -1,0 +1,205 @@
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLInputField,
+  type GraphQLInputType,
+  type GraphQLNamedType,
+  type GraphQLOutputType,
+  type GraphQLSchema,
+  getDirectiveValues,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  isScalarType,
+} from 'graphql';
+
+/*
+ * SDL → JSON Schema 2020-12, the one source of every check: the OpenAPI document that REST requests are held against,
+ * the arguments of the GraphQL face, the elements of bulk calls, and the lines of an import.
+ */
+
+export type JsonSchema = Record<string, unknown>;
+
+export interface Constraint {
+  required?: boolean;
+  min?: number;
+  max?: number;
+  min_length?: number;
+  max_length?: number;
+  pattern?: string;
+  format?: string;
+  min_items?: number;
+  max_items?: number;
+  one_of?: string[];
+  default?: number;
+}
+
+export interface JsonSchemaOptions {
+  /** Whether types that occur in the elements of bulk calls carry their bounds. Off where a whole call is judged. */
+  readonly elementBounds: boolean;
+  /** Whether output objects refuse members they do not know. */
+  readonly closed: boolean;
+}
+
+type Described = GraphQLArgument | GraphQLInputField | GraphQLField<unknown, unknown>;
+
+const BUILT_IN: Record<string, JsonSchema> = {
+  ID: { type: 'string', format: 'uuid' },
+  String: { type: 'string' },
+  Int: { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+  Float: { type: 'number' },
+  Boolean: { type: 'boolean' },
+};
+
+export const SCHEMA_ROOT = '#/components/schemas/';
+
+/** JSON Schemas of every object, input and enum type that the root fields of a schema reach, by type name. */
+export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptions): Record<string, JsonSchema> {
+  const elementTypes = options.elementBounds ? new Set<string>() : typesInElements(schema);
+  const components: Record<string, JsonSchema> = {};
+  const collect = (type: GraphQLNamedType): void => {
+    if (components[type.name] !== undefined || isScalarType(type)) return;
+    if (isEnumType(type)) {
+      const values = type.getValues();
+      components[type.name] = {
+        type: 'string',
+        enum: values.map((value) => value.name),
+        description: [
+          type.description,
+          ...values.map((value) => `- \`${value.name}\`: ${value.description ?? ''}`),
+        ].join('\n'),
+      };
+      return;
+    }
+    if (!isObjectType(type) && !isInputObjectType(type)) return;
+    components[type.name] = {};
+    components[type.name] = objectSchema(schema, type.getFields(), {
+      description: type.description ?? undefined,
+      isInput: isInputObjectType(type),
+      closed: options.closed || isInputObjectType(type),
+      bounds: !elementTypes.has(type.name),
+    });
+    for (const { type: reached } of Object.values<{ type: GraphQLInputType | GraphQLOutputType }>(type.getFields())) {
+      collect(getNamedType(reached as GraphQLOutputType));
+    }
+  };
+  for (const field of rootFields(schema)) {
+    collect(getNamedType(field.type));
+    for (const argument of field.args) collect(getNamedType(argument.type));
+  }
+  return components;
+}
+
+/** JSON Schema of an operation's arguments as one object; `elementBounds` never applies to its elements. */
+export function argumentsSchema(schema: GraphQLSchema, args: readonly GraphQLArgument[]): JsonSchema {
+  return objectSchema(schema, Object.fromEntries(args.map((argument) => [argument.name, argument])), {
+    isInput: true,
+    closed: true,
+    bounds: true,
+  });
+}
+
+/** JSON Schema of one argument, null left out: for parameters, where a value is there or not. */
+export function parameterSchema(schema: GraphQLSchema, argument: GraphQLArgument): JsonSchema {
+  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
+  return valueSchema(type, constraintOf(schema, argument), false);
+}
+
+/** The @constraint of an argument or field. */
+export function constraintOf(schema: GraphQLSchema, element: Described): Constraint {
+  const directive = schema.getDirective('constraint');
+  if (!directive || !element.astNode) return {};
+  return getDirectiveValues(directive, element.astNode) ?? {};
+}
+
+export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, unknown>[] {
+  return [schema.getQueryType(), schema.getMutationType()].flatMap((type) => Object.values(type?.getFields() ?? {}));
+}
+
+interface ObjectOptions {
+  readonly description?: string | undefined;
+  readonly isInput: boolean;
+  readonly closed: boolean;
+  readonly bounds: boolean;
+}
+
+function objectSchema(schema: GraphQLSchema, fields: Record<string, Described>, options: ObjectOptions): JsonSchema {
+  const required: string[] = [];
+  const properties: Record<string, JsonSchema> = {};
+  for (const [name, field] of Object.entries(fields)) {
+    const constraint = options.bounds ? constraintOf(schema, field) : {};
+    const nonNull = isNonNullType(field.type) || constraint.required === true;
+    const type = isNonNullType(field.type) ? field.type.ofType : field.type;
+    properties[name] = {
+      ...valueSchema(type, constraint, !nonNull),
+      ...(field.description ? { description: field.description } : {}),
+    };
+    // every field of an answer is there, null or not; of an input only what must be
+    if (options.isInput ? nonNull : true) required.push(name);
+  }
+  return {
+    type: 'object',
+    ...(options.description ? { description: options.description } : {}),
+    properties,
+    ...(required.length > 0 ? { required } : {}),
+    ...(options.closed ? { additionalProperties: false } : {}),
+  };
+}
+
+function valueSchema(
+  type: GraphQLInputType | GraphQLOutputType,
+  constraint: Constraint,
+  nullable: boolean,
+): JsonSchema {
+  if (isNonNullType(type)) return valueSchema(type.ofType as GraphQLInputType, constraint, false);
+  if (isListType(type)) {
+    const item = type.ofType as GraphQLInputType;
+    const items = isNonNullType(item) ? valueSchema(item.ofType, {}, false) : valueSchema(item, {}, true);
+    return {
+      type: nullable ? ['array', 'null'] : 'array',
+      items,
+      ...(constraint.min_items === undefined ? {} : { minItems: constraint.min_items }),
+      ...(constraint.max_items === undefined ? {} : { maxItems: constraint.max_items }),
+    };
+  }
+  if (isScalarType(type)) {
+    const base = BUILT_IN[type.name] ?? (type.extensions.jsonSchema as JsonSchema | undefined);
+    if (!base) throw new Error(`scalar ${type.name} has no JSON Schema`);
+    return { ...base, ...(nullable ? { type: [base.type, 'null'] } : {}), ...bounds(constraint, nullable) };
+  }
+  const reference = { $ref: SCHEMA_ROOT + (type as GraphQLNamedType).name };
+  return nullable ? { anyOf: [reference, { type: 'null' }] } : reference;
+}
+
+function bounds(constraint: Constraint, nullable: boolean): JsonSchema {
+  const { min, max, min_length, max_length, pattern, format, one_of } = constraint;
+  return {
+    ...(min === undefined ? {} : { minimum: min }),
+    ...(max === undefined ? {} : { maximum: max }),
+    ...(min_length === undefined ? {} : { minLength: min_length }),
+    ...(max_length === undefined ? {} : { maxLength: max_length }),
+    ...(pattern === undefined ? {} : { pattern }),
+    ...(format === undefined ? {} : { format }),
+    ...(one_of === undefined ? {} : { enum: nullable ? [...one_of, null] : one_of }),
+    ...(constraint.default === undefined ? {} : { default: constraint.default }),
+  };
+}
+
+/** Names of the input types that occur below an argument marked @per_element. */
+function typesInElements(schema: GraphQLSchema): Set<string> {
+  const names = new Set<string>();
+  const walk = (type: GraphQLNamedType): void => {
+    if (!isInputObjectType(type) || names.has(type.name)) return;
+    names.add(type.name);
+    for (const field of Object.values(type.getFields())) walk(getNamedType(field.type));
+  };
+  const directive = schema.getDirective('per_element');
+  for (const argument of rootFields(schema).flatMap((field) => field.args)) {
+    if (directive && argument.astNode && getDirectiveValues(directive, argument.astNode))
+      walk(getNamedType(argument.type));
+  }
+  return names;
+}

@@ -1,0 +1,24 @@
+import pino, { type Logger } from 'pino';
+import type { Config } from './config';
+
+/** What a key looks like, whatever its prefix and however much of it there is. */
+const KEY_TEXT = /\b[a-z]+(?:_[a-z]+)*_[0-9A-Za-z]{22}_[0-9A-Za-z]{8,}/g;
+
+/** JSON lines on stderr: stdout belongs to what a command answers. */
+export function createLogger(level: Config['LOG_LEVEL']): Logger {
+  return pino(
+    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    pino.destination({ fd: 2, sync: false }),
+  );
+}
+
+/** A text fit for a log: keys in it are struck out, and it is cut short. */
+export function redact(text: string): string {
+  return text.replaceAll(KEY_TEXT, '[key]').slice(0, 300);
+}
+
+/** What is logged of an error that was masked: its words and stack, keys struck out. */
+export function describeError(error: unknown): { type: string; message: string; stack?: string } {
+  if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };
+  return { type: error.name, message: redact(error.message), stack: (error.stack ?? '').replaceAll(KEY_TEXT, '[key]') };
+}

@@ -1,0 +1,90 @@
+import { type Connection, type Model, Schema } from 'mongoose';
+import type { Organisation } from '../access/principal';
+import type { Plan } from '../access/plans';
+import type { Scope } from '../access/scopes';
+
+/** An organisation as the control database keeps it. */
+export interface OrganisationDocument {
+  /** UUID. */
+  readonly _id: string;
+  readonly name: string;
+  readonly plan: Plan;
+  readonly currency: string;
+  readonly cluster: string;
+  /** Set on the organisation that `demo` made. */
+  readonly demo?: boolean;
+  readonly created_at: Date;
+}
+
+/** An API key as the control database keeps it: never the key itself. */
+export interface ApiKey {
+  /** UUID. */
+  readonly _id: string;
+  readonly organisation: Organisation;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last_four: string;
+  readonly salt: string;
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly last_used_at: Date | null;
+}
+
+const text = { type: String, required: true } as const;
+const optionalDate = { type: Date, default: null } as const;
+
+const organisationSchema = new Schema(
+  {
+    _id: text,
+    name: text,
+    plan: text,
+    currency: text,
+    cluster: text,
+    demo: Boolean,
+    keys_made: Number,
+    created_at: { type: Date, required: true },
+  },
+  { versionKey: false },
+);
+
+const apiKeySchema = new Schema(
+  {
+    _id: text,
+    organisation: {
+      type: new Schema({ id: text, name: text, plan: text, currency: text, cluster: text }, { _id: false }),
+      required: true,
+    },
+    name: text,
+    prefix: text,
+    last_four: text,
+    salt: text,
+    hash: text,
+    scopes: { type: [String], required: true },
+    created_by: text,
+    created_at: { type: Date, required: true },
+    expires_at: optionalDate,
+    revoked_at: optionalDate,
+    last_used_at: optionalDate,
+  },
+  { versionKey: false },
+).index({ 'organisation.id': 1, created_at: 1 });
+
+export interface ControlModels {
+  readonly organisations: Model<OrganisationDocument>;
+  readonly apiKeys: Model<ApiKey>;
+}
+
+export function controlModels(control: Connection): ControlModels {
+  return {
+    organisations: control.model(
+      'organisations',
+      organisationSchema,
+      'organisations',
+    ) as unknown as Model<OrganisationDocument>,
+    apiKeys: control.model('api_keys', apiKeySchema, 'api_keys') as unknown as Model<ApiKey>,
+  };
+}

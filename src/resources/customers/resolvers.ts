@@ -1,0 +1,46 @@
+import type { RequestContext } from '../../context';
+import type { ListArguments } from '../../pagination';
+import { listOrdersOf } from '../orders/service';
+import type { Parent } from '../parentList';
+import { listQuotesOf } from '../quotes/service';
+import { reportWith } from '../report';
+import { listRequestsOf } from '../requests/service';
+import { selects } from '../selection';
+import type { GraphQLResolveInfo } from 'graphql';
+import { type Customer, customers } from './model';
+import { type CustomerUpsert, getCustomer, listCustomers, upsertCustomers } from './service';
+
+/** How rows of other resources name their customer. */
+const AS_PARENT: Parent = { collection: customers, field: 'customer_id' };
+
+interface UpsertArguments {
+  readonly customers: readonly CustomerUpsert[];
+  readonly atomic?: boolean | null;
+  readonly dry_run?: boolean | null;
+}
+
+export const customerResolvers = {
+  Query: {
+    customers: (_: unknown, args: ListArguments, { data }: RequestContext) => listCustomers(data, args),
+    customer: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getCustomer(data, id),
+  },
+  Mutation: {
+    upsert_customers: async (_: unknown, args: UpsertArguments, context: RequestContext) => {
+      const report = await upsertCustomers(context.data, args.customers, {
+        atomic: args.atomic ?? false,
+        dryRun: args.dry_run ?? false,
+        check: (element) => context.checkElement('CustomerUpsert', element),
+      });
+      return reportWith('external_ref', report);
+    },
+  },
+  Customer: {
+    id: (customer: Customer) => customer._id,
+    quotes: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
+      listQuotesOf(data, AS_PARENT, customer._id, args, { lines: selects(info, 'data', 'lines') }),
+    orders: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
+      listOrdersOf(data, AS_PARENT, customer._id, args, { lines: selects(info, 'data', 'lines') }),
+    requests: (customer: Customer, args: ListArguments, { data }: RequestContext) =>
+      listRequestsOf(data, AS_PARENT, customer._id, args),
+  },
+};

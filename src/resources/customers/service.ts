@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { OrganisationData } from '../../database/organisationData';
+import type { ListArguments, Page } from '../../pagination';
+import { searchWords } from '../../search';
+import { choose } from '../choose';
+import { listPage, type ListSpec, readOne, WITHOUT_SEARCH } from '../collection';
+import { type AddressInput, toAddress } from '../shape';
+import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../upsert';
+import { type Contact, type Customer, customers } from './model';
+
+const LIST: ListSpec<Customer> = {
+  collection: customers,
+  operation: 'customers',
+  filters: ['q', 'external_ref', 'updated_since'],
+};
+
+export function listCustomers(data: OrganisationData, args: ListArguments): Promise<Page<Customer>> {
+  return listPage(data, LIST, { ...args });
+}
+
+/** @throws AppError not_found */
+export function getCustomer(data: OrganisationData, id: string): Promise<Customer> {
+  return readOne(data, customers, id, 'customer');
+}
+
+/** The customer another object names; null when it names none, or one that is gone. */
+export async function customerOf(data: OrganisationData, id: string | null): Promise<Customer | null> {
+  return id === null ? null : data.related(customers, id, WITHOUT_SEARCH);
+}
+
+/** A person as a bulk call writes it, after its check. */
+type ContactInput = Pick<Contact, 'name'> & {
+  readonly [Member in 'role' | 'email' | 'phone' | 'primary']?: Contact[Member] | null;
+};
+
+/** A customer as a bulk call writes it: a member left out stays as it is, null clears it. */
+export interface CustomerUpsert {
+  readonly external_ref: string;
+  readonly name: string;
+  readonly email?: string | null;
+  readonly phone?: string | null;
+  readonly vat_number?: string | null;
+  readonly billing_address?: AddressInput | null;
+  readonly delivery_address?: AddressInput | null;
+  readonly contacts?: readonly ContactInput[] | null;
+}
+
+const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
+  collection: customers,
+  key: 'external_ref',
+  list: 'customers',
+  merge: (existing, input) => {
+    const members = {
+      external_ref: input.external_ref,
+      name: input.name,
+      email: choose(input.email, existing?.email, null),
+      phone: choose(input.phone, existing?.phone, null),
+      vat_number: choose(input.vat_number, existing?.vat_number, null),
+      billing_address: chooseAddress(input.billing_address, existing?.billing_address),
+      delivery_address: chooseAddress(input.delivery_address, existing?.delivery_address),
+      contacts:
+        input.contacts === undefined
+          ? (existing?.contacts ?? [])
+          : toContacts(input.contacts ?? [], existing?.contacts ?? []),
+    };
+    return { ...members, search: customerWords(members) };
+  },
+};
+
+/** Creates and changes customers by external_ref. */
+export function upsertCustomers(
+  data: OrganisationData,
+  elements: readonly CustomerUpsert[],
+  options: UpsertOptions,
+): Promise<UpsertReport> {
+  return bulkUpsert(data, SPEC, elements, options);
+}
+
+function chooseAddress(
+  given: AddressInput | null | undefined,
+  existing: Customer['billing_address'] | undefined,
+): Customer['billing_address'] {
+  return given === undefined ? (existing ?? null) : toAddress(given);
+}
+
+/** The list as given; a person who was there before (same name and e-mail address) keeps the id. */
+function toContacts(given: readonly ContactInput[], existing: readonly Contact[]): Contact[] {
+  const free = [...existing];
+  return given.map(({ name, role = null, email = null, phone = null, primary }) => {
+    const at = free.findIndex((contact) => contact.name === name && contact.email === email);
+    const [known] = at === -1 ? [] : free.splice(at, 1);
+    return { id: known?.id ?? randomUUID(), name, role, email, phone, primary: primary ?? false };
+  });
+}
+
+/** The words a customer is found by. */
+export function customerWords(customer: Pick<Customer, 'name' | 'external_ref' | 'email' | 'contacts'>): string[] {
+  const { name, external_ref, email, contacts } = customer;
+  return searchWords(name, external_ref, email, ...contacts.map((contact) => contact.name));
+}

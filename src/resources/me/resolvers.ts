@@ -1,0 +1,17 @@
+import type { RequestContext } from '../../context';
+
+export const meResolvers = {
+  Query: {
+    me: (_: unknown, __: unknown, { principal, rate }: RequestContext) => ({
+      organisation: principal.organisation,
+      key: {
+        id: principal.key.id,
+        name: principal.key.name,
+        prefix: principal.key.prefix,
+        scopes: [...principal.scopes],
+        expires_at: principal.key.expiresAt,
+      },
+      rate_limit: { limit: rate.limit, remaining: rate.remaining, reset_at: rate.resetAt },
+    }),
+  },
+};

@@ -1,0 +1,86 @@
+import DataLoader from 'dataloader';
+import { type ProjectionType, trusted } from 'mongoose';
+import type { Collection } from '../database/collection';
+import type { OrganisationData } from '../database/organisationData';
+import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../pagination';
+import { listPage, listRequest, type ListSpec } from './collection';
+
+/*
+ * Lists that belong to a parent (a customer's quotes): the first pages of all parents in one level of a query are read by
+ * one aggregation, so that a page of customers with their quotes is two queries, not a hundred.
+ */
+
+export interface Parent {
+  readonly collection: Collection<{ readonly _id: string }>;
+  /** The member of a row that names its parent. */
+  readonly field: string;
+}
+
+type RowsByParent = DataLoader<string, unknown[]>;
+
+const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
+
+export async function listOfParent<T extends { _id: string }>(
+  data: OrganisationData,
+  spec: ListSpec<T>,
+  parent: Parent,
+  parentId: string,
+  args: ListArguments,
+  projection: ProjectionType<T>,
+): Promise<Page<T>> {
+  const filters = { ...args, [parent.field]: parentId };
+  if (args.cursor !== null && args.cursor !== undefined) return listPage(data, spec, filters, projection);
+  const rows = (await loaderFor(data, spec, parent, args.limit ?? DEFAULT_LIMIT, projection).load(parentId)) as T[];
+  return firstPage(rows, listRequest(data, spec, filters));
+}
+
+function loaderFor<T extends { _id: string }>(
+  data: OrganisationData,
+  spec: ListSpec<T>,
+  parent: Parent,
+  limit: number,
+  projection: ProjectionType<T>,
+): RowsByParent {
+  const known = loaders.get(data) ?? new Map<string, RowsByParent>();
+  loaders.set(data, known);
+  const key = JSON.stringify([spec.operation, parent.field, limit, projection]);
+  let loader = known.get(key);
+  if (!loader) {
+    loader = new DataLoader((ids) => readFirstRows(data, spec, parent, ids, limit + 1, projection), {
+      cache: false,
+      maxBatchSize: 100,
+      batchScheduleFn: (dispatch) => setImmediate(dispatch),
+    });
+    known.set(key, loader);
+  }
+  return loader;
+}
+
+async function readFirstRows<T extends { _id: string }>(
+  data: OrganisationData,
+  spec: ListSpec<T>,
+  parent: Parent,
+  ids: readonly string[],
+  limit: number,
+  projection: ProjectionType<T>,
+): Promise<unknown[][]> {
+  const found = await data.collection(parent.collection).aggregate<{ _id: string; rows: unknown[] }>([
+    { $match: { _id: trusted({ $in: [...new Set(ids)] }) } },
+    { $project: { _id: 1 } },
+    {
+      $lookup: {
+        from: spec.collection.name,
+        localField: '_id',
+        foreignField: parent.field,
+        pipeline: [
+          { $sort: { created_at: -1, _id: -1 } },
+          { $limit: limit },
+          { $project: projection as Record<string, 0> },
+        ],
+        as: 'rows',
+      },
+    },
+  ]);
+  const byParent = new Map(found.map(({ _id, rows }) => [_id, rows]));
+  return ids.map((id) => byParent.get(id) ?? []);
+}

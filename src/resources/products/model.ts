@@ -1,0 +1,51 @@
+import { defineCollection } from '../../database/collection';
+import { date, flag, optionalNumber, optionalText, search, text } from '../shape';
+
+/** A product as its organisation's database keeps it. */
+export interface Product {
+  readonly _id: string;
+  readonly sku: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly category: string | null;
+  readonly uom: string;
+  readonly currency: string;
+  /** Minor units; null: on request. */
+  readonly unit_price_minor: number | null;
+  readonly vat_exempt: boolean;
+  /** Days. */
+  readonly lead_time_days: number | null;
+  readonly active: boolean;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly search: readonly string[];
+}
+
+export const products = defineCollection<Product>(
+  'products',
+  {
+    _id: text,
+    sku: text,
+    name: text,
+    description: optionalText,
+    category: optionalText,
+    uom: text,
+    currency: text,
+    unit_price_minor: optionalNumber,
+    vat_exempt: flag,
+    lead_time_days: optionalNumber,
+    active: flag,
+    created_at: date,
+    updated_at: date,
+    search,
+  },
+  [
+    { on: { sku: 1 }, options: { unique: true } },
+    { on: { created_at: -1, _id: -1 } },
+    { on: { updated_at: -1, _id: -1 } },
+    { on: { name: 1, _id: 1 } },
+    { on: { category: 1, created_at: -1, _id: -1 } },
+    { on: { active: 1, created_at: -1, _id: -1 } },
+    { on: { search: 1 } },
+  ],
+);

@@ -1,0 +1,80 @@
+import type { OrganisationData } from '../../database/organisationData';
+import type { ListArguments, Page } from '../../pagination';
+import { searchWords } from '../../search';
+import { listPage, type ListSpec, readOne } from '../collection';
+import { choose } from '../choose';
+import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../upsert';
+import { type Product, products } from './model';
+
+const LIST: ListSpec<Product> = {
+  collection: products,
+  operation: 'products',
+  filters: ['q', 'sku', 'category', 'active', 'updated_since'],
+};
+
+export function listProducts(data: OrganisationData, args: ListArguments): Promise<Page<Product>> {
+  return listPage(data, LIST, { ...args });
+}
+
+/** @throws AppError not_found */
+export function getProduct(data: OrganisationData, id: string): Promise<Product> {
+  return readOne(data, products, id, 'product');
+}
+
+/** A product as a bulk call writes it: a member left out stays as it is, null clears it. */
+export interface ProductUpsert {
+  readonly sku: string;
+  readonly name: string;
+  readonly description?: string | null;
+  readonly category?: string | null;
+  readonly uom?: string | null;
+  readonly currency?: string | null;
+  readonly unit_price_minor?: number | null;
+  readonly vat_exempt?: boolean | null;
+  readonly lead_time_days?: number | null;
+  readonly active?: boolean | null;
+}
+
+/** Creates and changes products by sku. `currency` is the organisation's own, for new products that name none. */
+export function upsertProducts(
+  data: OrganisationData,
+  elements: readonly ProductUpsert[],
+  options: UpsertOptions & { readonly currency: string },
+): Promise<UpsertReport> {
+  const cleared = {
+    description: null,
+    category: null,
+    uom: 'each',
+    currency: options.currency,
+    unit_price_minor: null,
+    vat_exempt: false,
+    lead_time_days: null,
+    active: true,
+  };
+  const spec: UpsertSpec<Product, ProductUpsert> = {
+    collection: products,
+    key: 'sku',
+    list: 'products',
+    merge: (existing, input) => {
+      const members = {
+        sku: input.sku,
+        name: input.name,
+        description: choose(input.description, existing?.description, cleared.description),
+        category: choose(input.category, existing?.category, cleared.category),
+        uom: choose(input.uom, existing?.uom, cleared.uom),
+        currency: choose(input.currency, existing?.currency, cleared.currency),
+        unit_price_minor: choose(input.unit_price_minor, existing?.unit_price_minor, cleared.unit_price_minor),
+        vat_exempt: choose(input.vat_exempt, existing?.vat_exempt, cleared.vat_exempt),
+        lead_time_days: choose(input.lead_time_days, existing?.lead_time_days, cleared.lead_time_days),
+        active: choose(input.active, existing?.active, cleared.active),
+      };
+      return { ...members, search: productWords(members) };
+    },
+  };
+  return bulkUpsert(data, spec, elements, options);
+}
+
+/** The words a product is found by. */
+export function productWords(product: Pick<Product, 'sku' | 'name' | 'description' | 'category'>): string[] {
+  return searchWords(product.sku, product.name, product.description, product.category);
+}

@@ -1,0 +1,20 @@
+import type { GraphQLResolveInfo } from 'graphql';
+import type { RequestContext } from '../../context';
+import type { ListArguments } from '../../pagination';
+import { customerOf } from '../customers/service';
+import { selects } from '../selection';
+import type { Quote } from './model';
+import { getQuote, listQuotes } from './service';
+
+export const quoteResolvers = {
+  Query: {
+    quotes: (_: unknown, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
+      listQuotes(data, args, { lines: selects(info, 'data', 'lines') }),
+    quote: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getQuote(data, id),
+  },
+  Quote: {
+    id: (quote: Quote) => quote._id,
+    customer: (quote: Quote, _: unknown, { data }: RequestContext) => customerOf(data, quote.customer_id),
+  },
+  QuoteItem: { id: (quote: Quote) => quote._id },
+};

@@ -1,0 +1,117 @@
+import { type ClientSession, trusted } from 'mongoose';
+import type { OrganisationData } from '../../database/organisationData';
+import type { Fault } from '../../errors';
+import { fromRecord, readRecords, storeDocuments } from '../documentKind';
+import type { ImportRecord, RecordKind, StoredRecord } from '../records';
+import { type Message, messages, requests, type RequestThread } from './model';
+import { threadWords } from './service';
+
+type MessageRecord = Readonly<Record<string, unknown>> & { readonly id: string; readonly body: string; readonly created_at: string };
+
+/** Threads whose messages are read together. */
+const READ_TOGETHER = 200;
+
+/** Threads stand in the file with their messages; what is counted from them is left out. */
+export const requestRecords: RecordKind = {
+  file: 'requests',
+  type: 'Request',
+  omit: ['message_count', 'last_message_at'],
+  lists: { messages: { type: 'Message', omit: ['request_id'] } },
+  rules: messageFaults,
+  store: storeThreads,
+  count: (data) => data.collection(requests).countDocuments(),
+  async *read(data) {
+    let threads: ImportRecord[] = [];
+    for await (const thread of readRecords(data, requests, { created_at: 1, _id: 1 })) {
+      threads.push(thread);
+      if (threads.length < READ_TOGETHER) continue;
+      yield* withMessages(data, threads);
+      threads = [];
+    }
+    yield* withMessages(data, threads);
+  },
+};
+
+function messagesOf(record: ImportRecord): MessageRecord[] {
+  return record['messages'] as MessageRecord[];
+}
+
+function messageFaults(record: ImportRecord): Fault[] {
+  if (messagesOf(record).length > 0) return [];
+  return [{ pointer: '/messages', code: 'length', detail: 'must hold at least one message' }];
+}
+
+/** Stores threads, each with exactly its messages: one that stands no longer in the record goes. */
+async function storeThreads(data: OrganisationData, records: readonly ImportRecord[], session: ClientSession): Promise<StoredRecord[]> {
+  const faults = await foreignMessages(data, records, session);
+  const sound = records.filter((record) => !faults.has(record.id));
+  const written = await storeDocuments(data, requests, sound.map(toThread), { session });
+  const outcomes = new Map(sound.map((record, index) => [record.id, written[index]]));
+  const all = sound.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
+  const stored = await storeDocuments(data, messages, all, { session });
+  const changed = new Set(all.filter((_message, index) => stored[index]?.outcome !== 'unchanged').map((message) => message.request_id));
+  for (const record of sound) {
+    const outcome = outcomes.get(record.id)?.outcome;
+    // a thread that is new, or as it was, holds no others
+    if (outcome === 'created' || (outcome === 'unchanged' && !changed.has(record.id))) continue;
+    const others = trusted({ $nin: messagesOf(record).map((message) => message.id) });
+    await data.collection(messages).deleteMany({ request_id: record.id, _id: others } as object, { session });
+  }
+  return records.map(({ id }): StoredRecord => {
+    const fault = faults.get(id);
+    const outcome = outcomes.get(id)?.outcome ?? 'failed';
+    if (fault) return { outcome: 'failed', errors: [fault] };
+    return { outcome: outcome === 'unchanged' && changed.has(id) ? 'updated' : outcome, errors: [] };
+  });
+}
+
+/** The fault of each record that holds a message of another thread, or one message twice. */
+async function foreignMessages(data: OrganisationData, records: readonly ImportRecord[], session: ClientSession): Promise<Map<string, Fault>> {
+  const ids = trusted({ $in: records.flatMap((record) => messagesOf(record).map((message) => message.id)) });
+  const rows = (await data.collection(messages).find({ _id: ids } as object, { request_id: 1 }, { session }).lean()) as Message[];
+  const owners = new Map(rows.map((message) => [message._id, message.request_id]));
+  const faults = new Map<string, Fault>();
+  for (const record of records) {
+    const own = new Set<string>();
+    messagesOf(record).forEach(({ id }, index) => {
+      const pointer = `/messages/${String(index)}/id`;
+      const owner = owners.get(id) ?? record.id;
+      if (own.has(id)) faults.set(record.id, { pointer, code: 'duplicate', detail: 'stands in this thread already' });
+      if (owner !== record.id) {
+        faults.set(record.id, { pointer, code: 'conflict', detail: `belongs to another request (id ${owner})` });
+      }
+      own.add(id);
+    });
+    if (!faults.has(record.id)) for (const id of own) owners.set(id, record.id);
+  }
+  return faults;
+}
+
+async function* withMessages(data: OrganisationData, threads: readonly ImportRecord[]): AsyncGenerator<ImportRecord> {
+  if (threads.length === 0) return;
+  const ids = trusted({ $in: threads.map((thread) => thread.id) });
+  const rows = (await data
+    .collection(messages)
+    .find({ request_id: ids } as object)
+    .sort({ request_id: 1, created_at: 1, _id: 1 })
+    .lean()) as Message[];
+  const byThread = new Map(threads.map((thread) => [thread.id, [] as object[]]));
+  for (const { _id: id, request_id: threadId, ...message } of rows) byThread.get(threadId)?.push({ id, ...message });
+  for (const thread of threads) yield { ...thread, messages: byThread.get(thread.id) };
+}
+
+function toThread(record: ImportRecord): RequestThread {
+  const { messages: given, ...members } = record;
+  const bodies = given as MessageRecord[];
+  const last = Math.max(...bodies.map((message) => new Date(message.created_at).getTime()));
+  return {
+    ...(fromRecord(members, ['created_at', 'updated_at']) as unknown as RequestThread),
+    message_count: bodies.length,
+    last_message_at: new Date(last),
+    search: threadWords(String(record['subject']), bodies.map((message) => message.body)),
+  };
+}
+
+function toMessage(record: MessageRecord, threadId: string): Message {
+  return { ...(fromRecord(record, ['created_at']) as unknown as Message), request_id: threadId };
+}

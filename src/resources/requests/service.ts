@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto';
+import type { OrganisationData } from '../../database/organisationData';
+import { validationFailed } from '../../errors';
+import { findPage, type ListArguments, type Page } from '../../pagination';
+import { searchWords } from '../../search';
+import { listPage, type ListSpec, readOne } from '../collection';
+import { customerOf } from '../customers/service';
+import { listOfParent, type Parent } from '../parentList';
+import { type Message, messages, requests, type RequestThread } from './model';
+
+const LIST: ListSpec<RequestThread> = {
+  collection: requests,
+  operation: 'requests',
+  filters: ['q', 'status', 'customer_id', 'updated_since'],
+};
+
+/** Characters of a subject (schema/requests.graphql). */
+const SUBJECT_LENGTH = 200;
+
+export function listRequests(data: OrganisationData, args: ListArguments): Promise<Page<RequestThread>> {
+  return listPage(data, LIST, { ...args });
+}
+
+/** The threads of a parent (a customer), as `requests(customer_id:)` would list them. */
+export function listRequestsOf(
+  data: OrganisationData,
+  parent: Parent,
+  id: string,
+  args: ListArguments,
+): Promise<Page<RequestThread>> {
+  return listOfParent(data, LIST, parent, id, args, { search: 0 });
+}
+
+/** @throws AppError not_found */
+export function getRequest(data: OrganisationData, id: string): Promise<RequestThread> {
+  return readOne(data, requests, id, 'request');
+}
+
+/** A thread's messages, oldest first. @throws AppError not_found when there is no such thread. */
+export async function listMessages(
+  data: OrganisationData,
+  args: ListArguments & { readonly id: string },
+): Promise<Page<Message>> {
+  const { _id: id } = await getRequest(data, args.id);
+  return findPage(data.collection(messages), {
+    organisationId: data.organisationId,
+    operation: 'request_messages',
+    args,
+    filters: { id },
+    conditions: [{ request_id: id }],
+    defaultSort: 'created_at',
+  });
+}
+
+export interface NewRequest {
+  readonly text: string;
+  readonly subject?: string | null;
+  readonly customer_id?: string | null;
+  readonly contact?: { readonly name: string; readonly email?: string | null; readonly phone?: string | null } | null;
+}
+
+/**
+ * Opens a thread with its first message, in one transaction.
+ * @throws AppError validation_failed when the text is blank or the customer is not the organisation's.
+ */
+export async function openRequest(data: OrganisationData, input: NewRequest): Promise<RequestThread> {
+  const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
+  const [subject, customer] = [subjectOf(input), await customerOf(data, customerId)];
+  if (subject === '')
+    throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must hold more than white space' }]);
+  if (customerId !== null && !customer) {
+    throw validationFailed([
+      { pointer: '/customer_id', code: 'not_found', detail: 'names no customer of the organisation' },
+    ]);
+  }
+  const now = new Date();
+  const { contact } = input;
+  const thread: RequestThread = {
+    _id: randomUUID(),
+    subject,
+    status: 'open',
+    customer_id: customerId,
+    contact: contact ? { name: contact.name, email: contact.email ?? null, phone: contact.phone ?? null } : null,
+    message_count: 1,
+    last_message_at: now,
+    created_at: now,
+    updated_at: now,
+    search: threadWords(subject, [input.text]),
+  };
+  const message: Message = {
+    _id: randomUUID(),
+    request_id: thread._id,
+    author: 'customer',
+    author_name: contact?.name ?? customer?.name ?? null,
+    body: input.text,
+    created_at: now,
+  };
+  await data.transaction(async (session) => {
+    await data.collection(requests).create([thread], { session });
+    await data.collection(messages).create([message], { session });
+  });
+  return thread;
+}
+
+/** The subject given, or the first line of the text where none, or a blank one, is. */
+function subjectOf({ subject, text }: NewRequest): string {
+  const given = subject?.trim() ?? '';
+  return given === '' ? firstLine(text) : given;
+}
+
+function firstLine(text: string): string {
+  const line = text.trim().split(/\r\n|[\n\r\u2028\u2029]/, 1)[0] ?? '';
+  const characters = Array.from(line.trim());
+  return characters.length <= SUBJECT_LENGTH
+    ? characters.join('')
+    : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
+}
+
+/** The words a thread is found by. */
+export function threadWords(subject: string, bodies: readonly string[]): string[] {
+  return searchWords(subject, ...bodies);
+}

@@ -1,0 +1,87 @@
+import type { GraphQLSchema } from 'graphql';
+import type { OpenContext } from '../context';
+import { AppError } from '../errors';
+import { type Exchange, incomingRequest, send } from '../http/exchange';
+import type { Operation } from '../schema';
+import { buildOpenApi } from './openapi';
+import { type RequestCheck, requestChecks } from './requestChecks';
+import { createRouter, type RestOperation, restOperations } from './routes';
+import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
+
+export { sendProblem } from './problem';
+
+/** Where the REST face begins. */
+export const REST_BASE = '/api/v1';
+
+export interface RestOptions {
+  readonly schema: GraphQLSchema;
+  readonly operations: readonly Operation[];
+  readonly openContext: OpenContext;
+}
+
+/** Answers an exchange below /api/v1, or throws the AppError to answer with. */
+export type RestFace = (exchange: Exchange) => Promise<void>;
+
+/** The REST face. Judges in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
+export function createRestFace({ schema, operations, openContext }: RestOptions): RestFace {
+  const document = buildOpenApi(schema, operations);
+  const published = JSON.stringify(document);
+  const router = createRouter(operations);
+  const [checkOf, handlerOf] = [requestChecks(document), sofaRoutes(schema, operations)];
+  const steps = new Map<RestOperation, { check: RequestCheck; handle: RouteHandler }>(
+    restOperations(operations).map((operation) => [
+      operation,
+      { check: checkOf(operation), handle: handlerOf(operation) },
+    ]),
+  );
+  return async (exchange) => {
+    const path = exchange.path.slice(REST_BASE.length);
+    if (path === '/openapi.json') {
+      requireMethod(exchange, ['GET', 'HEAD']);
+      exchange.response.setHeader('Cache-Control', 'no-cache');
+      send(exchange, 200, 'application/json; charset=utf-8', published);
+      return;
+    }
+    const match = router(path);
+    if (!match) throw new AppError('not_found', 'There is no such route.');
+    const operation = match.methods.get(requireMethod(exchange, allowed(match.methods)));
+    const step = operation && steps.get(operation);
+    if (!step) throw new Error(`no route for ${exchange.path}`);
+    exchange.log.operation = operation.name;
+    const context = await openContext(incomingRequest(exchange));
+    context.authorise(operation.scope);
+    const args = await step.check(exchange, match.params);
+    answer(exchange, await step.handle(args, context));
+  };
+}
+
+function allowed(methods: ReadonlyMap<string, unknown>): string[] {
+  return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
+}
+
+/** The method whose operation answers; HEAD is answered as GET. @throws AppError method_not_allowed */
+function requireMethod({ request }: Exchange, allow: readonly string[]): string {
+  const method = request.method ?? '';
+  if (allow.includes(method)) return method === 'HEAD' ? 'GET' : method;
+  throw new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
+}
+
+function answer(exchange: Exchange, { status, body, value }: RouteAnswer): void {
+  const { response, path, search } = exchange;
+  if (status === 201) response.setHeader('Location', `${path}/${(value as { id: string }).id}`);
+  const next = nextCursor(value);
+  if (next !== undefined) response.setHeader('Link', `<${path}${withCursor(search, next)}>; rel="next"`);
+  send(exchange, status, 'application/json; charset=utf-8', body);
+}
+
+function nextCursor(value: unknown): string | undefined {
+  const next = typeof value === 'object' && value !== null && 'next_cursor' in value ? value.next_cursor : undefined;
+  return typeof next === 'string' ? next : undefined;
+}
+
+/** The caller's own query with the cursor of the next page in it. */
+function withCursor(search: string, cursor: string): string {
+  const query = new URLSearchParams(search);
+  query.set('cursor', cursor);
+  return `?${query.toString()}`;
+}

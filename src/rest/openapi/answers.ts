@@ -1,0 +1,122 @@
+import { ERROR_CODES, type ErrorCode } from '../../errors';
+import type { RestOperation } from '../routes';
+
+/* What every operation answers besides its success: errors, and the headers of both. */
+
+export const SUCCESS_HEADERS = [
+  'X-Request-Id',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
+
+/** Headers of an error answer, by status; those that never got as far as the key have no budget. */
+function headersOf(status: number): string[] {
+  const headers: string[] = status === 401 || status === 405 ? ['X-Request-Id'] : [...SUCCESS_HEADERS];
+  if (status === 401) headers.push('WWW-Authenticate');
+  if (status === 405) headers.push('Allow');
+  if (status === 429 || status === 503) headers.push('Retry-After');
+  return headers;
+}
+
+const ALWAYS: readonly number[] = [400, 401, 403, 405, 406, 429, 500, 503];
+const WITH_BODY: readonly number[] = [409, 413, 415, 422];
+
+/** The error answers of an operation, as references. */
+export function errorResponses({ rest }: RestOperation, hasId: boolean): Record<string, object> {
+  const statuses = [...ALWAYS, ...(hasId ? [404] : []), ...(rest.method === 'POST' ? WITH_BODY : [])].sort();
+  return Object.fromEntries(
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
+  );
+}
+
+function codesOf(status: number): ErrorCode[] {
+  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
+}
+
+/** PascalCase of the first code of a status: 404 → NotFound. */
+function nameOf(status: number): string {
+  const [code = 'internal'] = codesOf(status);
+  return code.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+export function sharedResponses(): Record<string, object> {
+  const statuses = [...new Set(Object.values(ERROR_CODES).map(({ status }) => status))];
+  return Object.fromEntries(statuses.map((status) => [nameOf(status), response(status)]));
+}
+
+function response(status: number): object {
+  const codes = codesOf(status);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].help}`).join('\n\n'),
+    headers: Object.fromEntries(headersOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+      },
+    },
+  };
+}
+
+function exampleOf(code: ErrorCode): object {
+  const { status, title } = ERROR_CODES[code];
+  return {
+    type: `/errors/${code}`,
+    title,
+    status,
+    detail: DETAILS[code] ?? `${title}.`,
+    code,
+    request_id: '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11',
+    ...EXTRAS[code],
+  };
+}
+
+const DETAILS: Partial<Record<ErrorCode, string>> = {
+  invalid_request: 'limit: must be <= 100',
+  insufficient_scope: 'This needs a key with the scope products:write.',
+  not_found: 'There is no such quote.',
+  validation_failed: '/text: is required',
+  rate_limited: 'The budget of this minute is spent; try again in 23 s.',
+};
+
+const EXTRAS: Partial<Record<ErrorCode, object>> = {
+  invalid_request: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
+  insufficient_scope: { required_scope: 'products:write' },
+  validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
+  rate_limited: { retry_after: 23 },
+  unavailable: { retry_after: 2 },
+};
+
+export function sharedHeaders(): Record<string, object> {
+  const text = (description: string, example: string): object => ({ description, schema: { type: 'string' }, example });
+  const integer = (description: string, example: number): object => ({
+    description,
+    schema: { type: 'integer', minimum: 0 },
+    example,
+  });
+  return {
+    'X-Request-Id': text(
+      "Id of the request, under which it is logged; the caller's own where it sent a sane one.",
+      '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11',
+    ),
+    'RateLimit-Policy': text(
+      'The budget: q requests a window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers).',
+      '"default";q=600;w=60',
+    ),
+    RateLimit: text('What is left: r requests, t seconds until the window ends.', '"default";r=599;t=60'),
+    'X-RateLimit-Limit': integer('Requests a window.', 600),
+    'X-RateLimit-Remaining': integer('Requests left in this window.', 599),
+    'X-RateLimit-Reset': integer('When the window ends, in Unix seconds.', 1795248000),
+    'Retry-After': integer('Seconds until another try makes sense.', 23),
+    'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
+    Allow: text('Methods the route takes.', 'GET, HEAD'),
+    Link: text(
+      'Relative address of the next page (RFC 8288); absent on the last.',
+      '</api/v1/products?limit=20&cursor=WyI…>; rel="next"',
+    ),
+    Location: text('Relative address of what was made.', '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6'),
+  };
+}

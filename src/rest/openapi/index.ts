@@ -1,0 +1,137 @@
+import type { GraphQLArgument, GraphQLField, GraphQLSchema } from 'graphql';
+import { argumentsSchema, componentSchemas, parameterSchema, rootFields } from '../../jsonSchema';
+import { buildSchemas, type Operation } from '../../schema';
+import { type RestOperation, restOperations } from '../routes';
+import { errorResponses, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
+import examples from './examples.json';
+import { PROBLEM_SCHEMAS } from './problemSchemas';
+import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
+
+export type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
+
+/** The OpenAPI 3.1 document of the REST face; needs no database. */
+export function openApiDocument(): OpenApiDocument {
+  const { rest, operations } = buildSchemas();
+  return buildOpenApi(rest, operations);
+}
+
+/** OpenAPI 3.1 from the REST schema: what requests are checked against is what is published. */
+export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operation[]): OpenApiDocument {
+  const fields = new Map(rootFields(schema).map((field) => [field.name, field]));
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const operation of restOperations(operations)) {
+    const path = operation.rest.path.replaceAll(/:(\w+)/g, '{$1}');
+    const field = fields.get(operation.name);
+    if (!field) throw new Error(`${operation.name} is not in the REST schema`);
+    paths[path] = { ...paths[path], [operation.rest.method.toLowerCase()]: describe(schema, operation, field) };
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Scopegate',
+      version: '1.0.0',
+      description: [
+        "An organisation's quotes, products, orders, customers and request threads. Fields are snake_case, money is an integer",
+        'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are keyset pages: follow `Link` or',
+        '`next_cursor`. Every answer has `X-Request-Id`; errors are problem documents (RFC 9457) with a stable `code`.',
+      ].join(' '),
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/api/v1' }],
+    tags: tagsOf(operations),
+    paths,
+    components: {
+      securitySchemes: {
+        api_key: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key: `Authorization: Bearer svc_live_…`. The scope an operation needs stands beside it.',
+        },
+      },
+      schemas: { ...componentSchemas(schema, { elementBounds: false, closed: false }), ...PROBLEM_SCHEMAS },
+      responses: sharedResponses(),
+      headers: sharedHeaders(),
+    },
+  };
+}
+
+type Field = GraphQLField<unknown, unknown>;
+type Examples = Readonly<Record<string, unknown>>;
+
+/** Rows of the Northwind sample (examples/northwind), by operation or parameter. */
+const parameterExamples: Examples = examples.parameters;
+const requestExamples: Examples = examples.requests;
+const responseExamples: Examples = examples.responses;
+
+function describe(schema: GraphQLSchema, operation: RestOperation, field: Field): OpenApiOperation {
+  const { rest, scope, name } = operation;
+  const isPost = rest.method === 'POST';
+  const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
+  const description = field.description ?? '';
+  const bodyArguments = isPost ? field.args.filter((argument) => !inPath(argument)) : [];
+  return {
+    operationId: name,
+    summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
+    description: `${description}\n\n${scope ? `Needs the scope \`${scope}\`.` : 'Any valid key may call it.'}`,
+    tags: [tagOf(rest.path)],
+    security: [{ api_key: scope ? [scope] : [] }],
+    parameters: field.args
+      .filter((argument) => !bodyArguments.includes(argument))
+      .map((argument) => parameter(schema, name, argument, inPath(argument))),
+    ...(isPost && {
+      requestBody: {
+        required: true,
+        content: {
+          'application/json': { schema: argumentsSchema(schema, bodyArguments), example: requestExamples[name] },
+        },
+      },
+    }),
+    responses: { [rest.status]: success(operation, field), ...errorResponses(operation, field.args.some(inPath)) },
+  };
+}
+
+function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
+  const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
+  return {
+    name: argument.name,
+    in: isPath ? 'path' : 'query',
+    required: isPath,
+    description: argument.description ?? '',
+    schema: parameterSchema(schema, argument),
+    ...(example === undefined ? {} : { example }),
+  };
+}
+
+function success({ name, rest }: RestOperation, field: Field): object {
+  const type = String(field.type).replace('!', '');
+  const headers = [
+    ...SUCCESS_HEADERS,
+    ...(type.endsWith('Page') ? ['Link'] : []),
+    ...(rest.status === 201 ? ['Location'] : []),
+  ];
+  return {
+    description: field.description ?? type,
+    headers: Object.fromEntries(headers.map((header) => [header, { $ref: `#/components/headers/${header}` }])),
+    content: {
+      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExamples[name] },
+    },
+  };
+}
+
+function tagOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+function tagsOf(operations: readonly Operation[]): object[] {
+  const tags = new Set(restOperations(operations).map(({ rest }) => tagOf(rest.path)));
+  return [...tags].map((name) => ({ name, description: TAGS[name] ?? name }));
+}
+
+const TAGS: Record<string, string> = {
+  products: 'What the organisation sells.',
+  customers: 'Whom it sells to.',
+  quotes: 'What it offers.',
+  orders: 'What was ordered.',
+  requests: 'Threads of messages with customers.',
+  me: 'The calling key.',
+};

@@ -1,0 +1,138 @@
+import type Ajv2020 from 'ajv/dist/2020';
+import Negotiator from 'negotiator';
+import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
+import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
+import type { Exchange } from '../http/exchange';
+import { type Check, checkWith, createAjv, requireSchema } from '../validation';
+import type { OpenApiDocument, OpenApiOperation, Parameter } from './openapi';
+import type { RestOperation } from './routes';
+
+/*
+ * The checks in front of Sofa, which has none: it coerces, ignores unknown parameters, and takes any body. Everything is
+ * held against the OpenAPI document that is published.
+ */
+
+/** Arguments of an operation, checked and typed. */
+export type Arguments = Record<string, unknown>;
+export type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
+
+/** An empty value of these is not as if left out: it is a fault. */
+const NEVER_EMPTY: readonly string[] = ['limit', 'sort', 'cursor'];
+
+export function requestChecks(document: OpenApiDocument): (operation: RestOperation) => RequestCheck {
+  const ajv = createAjv().addSchema(document, 'openapi');
+  return ({ rest }) => {
+    const path = rest.path.replaceAll(/:(\w+)/g, '{$1}');
+    const method = rest.method.toLowerCase();
+    const described = document.paths[path]?.[method];
+    if (!described) throw new Error(`${rest.method} ${path} is not in the OpenAPI document`);
+    const checkParameters = parameterCheck(ajv, described);
+    const checkBody = described.requestBody && bodyCheck(ajv, `openapi#/paths/${path.replaceAll('/', '~1')}/${method}`);
+    const limit = path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT;
+    return async (exchange, params) => {
+      checkAccept(exchange);
+      if (checkBody) checkBodyHeaders(exchange.request, limit);
+      const args = checkParameters(params, exchange.search);
+      if (!checkBody) return args;
+      return { ...args, ...checkBody(await readJson(exchange.request, limit)) };
+    };
+  };
+}
+
+function checkAccept({ request }: Exchange): void {
+  if (new Negotiator(request).mediaType(['application/json']) === undefined) {
+    throw new AppError('not_acceptable', 'Answers are application/json only.');
+  }
+}
+
+function bodyCheck(ajv: Ajv2020, operation: string): (body: unknown) => Arguments {
+  const check = checkWith(requireSchema(ajv, `${operation}/requestBody/content/application~1json/schema`));
+  return (body) => {
+    const faults = check(body);
+    if (faults.length > 0) throw validationFailed(faults);
+    return body as Arguments;
+  };
+}
+
+/** Checks path and query against the document's parameters. */
+function parameterCheck(
+  ajv: Ajv2020,
+  { parameters }: OpenApiOperation,
+): (params: Readonly<Record<string, string>>, search: string) => Arguments {
+  const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
+  const check = checkWith(
+    ajv.compile({
+      type: 'object',
+      properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, absolute(schema)])),
+      required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    }),
+  );
+  return (params, search) => {
+    const faults: Fault[] = [];
+    const args: Arguments = {};
+    for (const [name, raw] of Object.entries(params)) {
+      const value = decode(raw);
+      if (value === undefined) faults.push(badEncoding(name));
+      else args[name] = value;
+    }
+    readQuery(search, known, args, faults);
+    for (const fault of namedFaults(check, args)) {
+      if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
+    }
+    if (faults.length > 0) throw invalidRequest(faults);
+    return args;
+  };
+}
+
+function readQuery(search: string, known: ReadonlyMap<string, Parameter>, args: Arguments, faults: Fault[]): void {
+  for (const part of search
+    .slice(1)
+    .split('&')
+    .filter((piece) => piece !== '')) {
+    const at = part.indexOf('=');
+    const name = decode(at === -1 ? part : part.slice(0, at), true) ?? part;
+    const value = decode(at === -1 ? '' : part.slice(at + 1), true);
+    const parameter = known.get(name);
+    if (parameter?.in !== 'query') {
+      faults.push({ parameter: name, code: 'unknown', detail: 'is not a parameter of this route' });
+    } else if (value === undefined) {
+      faults.push(badEncoding(name));
+    } else if (value === '' && !NEVER_EMPTY.includes(name)) {
+      continue;
+    } else if (parameter.schema.type === 'array') {
+      args[name] = [...((args[name] as unknown[] | undefined) ?? []), value];
+    } else if (name in args) {
+      faults.push({ parameter: name, code: 'repeated', detail: 'may be given once only' });
+    } else {
+      args[name] = coerce(value, parameter.schema.type);
+    }
+  }
+}
+
+/** A parameter's text as its type's value; left as text, and so refused, when it is none. */
+function coerce(text: string, type: unknown): unknown {
+  if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
+  return text;
+}
+
+function decode(text: string, isQuery = false): string | undefined {
+  try {
+    return decodeURIComponent(isQuery ? text.replaceAll('+', ' ') : text);
+  } catch {
+    return undefined;
+  }
+}
+
+function badEncoding(parameter: string): Fault {
+  return { parameter, code: 'encoding', detail: 'is not valid percent-encoded UTF-8' };
+}
+
+function namedFaults(check: Check, args: Arguments): Fault[] {
+  return check(args).map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
+}
+
+/** References of a parameter's schema, made absolute so that they resolve outside the document. */
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
+}

@@ -1,0 +1,49 @@
+import { GraphQLScalarType, Kind } from 'graphql';
+import { GraphQLDateTimeISO, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
+
+/*
+ * Input values stay texts after parsing, so that both faces hand the same shape to the rules. `serialize` lets valid
+ * input text pass too, because Sofa sends every argument through it before graphql parses it.
+ */
+
+const DateTime = new GraphQLScalarType<string, string>({
+  name: 'DateTime',
+  serialize: (value) => (value instanceof Date ? value.toISOString() : toIso(value)),
+  parseValue: toIso,
+  parseLiteral: (node) => toIso(node.kind === Kind.STRING ? node.value : undefined),
+  extensions: { jsonSchema: { type: 'string', format: 'date-time' } },
+});
+
+/** RFC 3339 text → ISO 8601 UTC with milliseconds. */
+function toIso(value: unknown): string {
+  if (typeof value !== 'string') throw new TypeError('must be a date-time text (RFC 3339)');
+  const date = GraphQLDateTimeISO.parseValue(value);
+  if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time text (RFC 3339)');
+  return date.toISOString();
+}
+
+const DateOnly = new GraphQLScalarType<string, string>({
+  name: 'Date',
+  serialize: (value) => GraphQLLocalDate.serialize(value),
+  parseValue: (value) => GraphQLLocalDate.parseValue(value),
+  parseLiteral: (node) => GraphQLLocalDate.parseLiteral(node, {}),
+  extensions: { jsonSchema: { type: 'string', format: 'date' } },
+});
+
+const Minor = new GraphQLScalarType<number, number>({
+  name: 'Minor',
+  serialize: (value) => GraphQLSafeInt.serialize(value),
+  parseValue: safeInteger,
+  parseLiteral: (node) => safeInteger(node.kind === Kind.INT ? Number(node.value) : undefined),
+  extensions: {
+    jsonSchema: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+  },
+});
+
+function safeInteger(value: unknown): number {
+  if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
+  throw new TypeError('must be an integer of minor units between -(2^53-1) and 2^53-1');
+}
+
+/** Resolvers of the scalars in schema/base.graphql. */
+export const scalars = { DateTime, Date: DateOnly, Minor };

@@ -1,0 +1,177 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import {
+  type ConstDirectiveNode,
+  type DocumentNode,
+  type GraphQLField,
+  type GraphQLFieldResolver,
+  type GraphQLSchema,
+  isObjectType,
+  parse,
+} from 'graphql';
+import { SCOPES, type Scope, type ScopeName } from './access/scopes';
+import type { RequestContext } from './context';
+import { type Fault, invalidRequest, validationFailed } from './errors';
+import { argumentsSchema, componentSchemas } from './jsonSchema';
+import { resolvers as resourceResolvers } from './resources';
+import { scalars } from './scalars';
+import {
+  allFieldNodes,
+  deriveRestDocument,
+  directiveOf,
+  enumArgument,
+  intArgument,
+  rootFieldNodes,
+  stringArgument,
+} from './sdl';
+import { type Check, checkWith, createAjv, requireSchema } from './validation';
+
+export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
+export type Resolvers = Record<string, Record<string, Resolver>>;
+
+/** One root field: how it is called on REST, if at all, and what a key must hold to call it. */
+export interface Operation {
+  readonly name: string;
+  readonly kind: 'Query' | 'Mutation';
+  /** The scope required; undefined: any valid key. */
+  readonly scope: Scope | undefined;
+  readonly rest: { readonly method: 'GET' | 'POST'; readonly path: string; readonly status: number } | undefined;
+}
+
+export interface Schemas {
+  /** The whole schema, for the GraphQL face. */
+  readonly graphql: GraphQLSchema;
+  /** What the REST face may show: a schema object of its own, since Sofa and Apollo must not share one. */
+  readonly rest: GraphQLSchema;
+  readonly operations: readonly Operation[];
+}
+
+const SCHEMA_FOLDER = join(__dirname, '..', 'schema');
+
+/** Reads schema/*.graphql. */
+export function loadDocument(folder = SCHEMA_FOLDER): DocumentNode {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.graphql'));
+  return parse(files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'), { noLocation: true });
+}
+
+/**
+ * SDL and resolvers → both faces' schemas, with every @access guarded.
+ * @throws Error listing each root field without @access or resolver and each unknown scope: the server must not boot.
+ */
+export function buildSchemas(
+  resolvers: Resolvers = resourceResolvers,
+  document: DocumentNode = loadDocument(),
+): Schemas {
+  refuseGaps(document, resolvers);
+  return {
+    graphql: executable(document, resolvers, { checkArguments: true }),
+    // REST requests were checked against the published document before they get here
+    rest: executable(deriveRestDocument(document), resolvers, { checkArguments: false }),
+    operations: findOperations(document),
+  };
+}
+
+function executable(document: DocumentNode, resolvers: Resolvers, options: { checkArguments: boolean }): GraphQLSchema {
+  const schema = makeExecutableSchema({
+    typeDefs: document,
+    resolvers: { ...resolvers, ...scalars },
+    resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
+  });
+  const guarded = guardedFields(schema);
+  const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
+  for (const { type, field, scope } of guarded) {
+    const check = checks?.(`${type}.${field.name}`);
+    field.resolve = guard(
+      field.resolve as Resolver,
+      scope,
+      check &&
+        ((args) => {
+          refuseFaults(type, check(args));
+        }),
+    );
+  }
+  return schema;
+}
+
+interface GuardedField {
+  readonly type: string;
+  readonly field: GraphQLField<unknown, RequestContext>;
+  readonly scope: Scope | undefined;
+}
+
+function guardedFields(schema: GraphQLSchema): GuardedField[] {
+  const guarded: GuardedField[] = [];
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    for (const field of Object.values(type.getFields())) {
+      const access = directiveOf(field.astNode, 'access');
+      if (access) guarded.push({ type: type.name, field: field as GuardedField['field'], scope: scopeOf(access) });
+    }
+  }
+  return guarded;
+}
+
+/** Scope first, then arguments, then the look-up: a caller without the scope learns nothing. */
+function guard(
+  resolve: Resolver,
+  scope: Scope | undefined,
+  checkArguments: ((args: unknown) => void) | undefined,
+): Resolver {
+  return (source, args, context, info) => {
+    context.authorise(scope);
+    checkArguments?.(args);
+    return resolve(source, args, context, info);
+  };
+}
+
+function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[]): (field: string) => Check {
+  const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
+  const fields = Object.fromEntries(
+    guarded.map(({ type, field }) => [`${type}.${field.name}`, argumentsSchema(schema, field.args)]),
+  );
+  const ajv = createAjv().addSchema({ components, fields }, 'arguments');
+  return (field) => checkWith(requireSchema(ajv, `arguments#/fields/${field}`));
+}
+
+/** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */
+function refuseFaults(type: string, faults: readonly Fault[]): void {
+  if (faults.length === 0) return;
+  if (type === 'Mutation') throw validationFailed(faults);
+  throw invalidRequest(faults.map(({ pointer, ...fault }) => ({ ...fault, parameter: pointer?.split('/')[1] ?? '' })));
+}
+
+function findOperations(document: DocumentNode): Operation[] {
+  return rootFieldNodes(document).map(({ kind, field }) => {
+    const access = directiveOf(field, 'access');
+    const rest = directiveOf(field, 'rest');
+    return {
+      name: field.name.value,
+      kind,
+      scope: access && scopeOf(access),
+      rest: rest && {
+        method: (enumArgument(rest, 'method') ?? 'GET') as 'GET' | 'POST',
+        path: stringArgument(rest, 'path'),
+        status: intArgument(rest, 'status') ?? 200,
+      },
+    };
+  });
+}
+
+function refuseGaps(document: DocumentNode, resolvers: Resolvers): void {
+  const gaps: string[] = [];
+  for (const { type, field } of allFieldNodes(document)) {
+    const name = `${type}.${field.name.value}`;
+    const isRoot = type === 'Query' || type === 'Mutation';
+    const access = directiveOf(field, 'access');
+    const scope = access && enumArgument(access, 'scope');
+    if (isRoot && !access) gaps.push(`${name} has no @access`);
+    if (scope !== undefined && !(scope in SCOPES)) gaps.push(`${name} names the unknown scope ${scope}`);
+    if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
+  }
+  if (gaps.length > 0) throw new Error(`the schema is not fit to serve: ${gaps.join('; ')}`);
+}
+
+function scopeOf(access: ConstDirectiveNode): Scope | undefined {
+  const name = enumArgument(access, 'scope');
+  return name === undefined ? undefined : SCOPES[name as ScopeName];
+}

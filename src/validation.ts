@@ -1,0 +1,134 @@
+import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import type { GraphQLSchema } from 'graphql';
+import type { Fault } from './errors';
+import { componentSchemas, type JsonSchema, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
+import { scalars } from './scalars';
+
+/** Checks a value and lists every fault; an empty list means that it is valid. */
+export type Check = (value: unknown) => Fault[];
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** An ajv that lists every fault and judges dates, times and ids as the scalars do. */
+export function createAjv(): Ajv2020 {
+  const ajv = new Ajv2020({ allErrors: true, strict: false, verbose: true, logger: false });
+  addFormats(ajv);
+  ajv.addFormat('uuid', UUID);
+  ajv.addFormat('date-time', (text) => accepts(() => scalars.DateTime.parseValue(text)));
+  ajv.addFormat('date', (text) => accepts(() => scalars.Date.parseValue(text)));
+  return ajv;
+}
+
+function accepts(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks by type name (`Quote`, `ProductUpsert`), made from the SDL and compiled at first use. */
+export function typeChecks(schema: GraphQLSchema, options: JsonSchemaOptions): (type: string) => Check {
+  const ajv = createAjv().addSchema({ components: { schemas: componentSchemas(schema, options) } }, 'types');
+  return (type) => checkWith(requireSchema(ajv, `types${SCHEMA_ROOT}${type}`));
+}
+
+/** A check against a schema that stands at a reference inside one that was added before. */
+export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction {
+  const validate = ajv.getSchema(reference);
+  if (!validate) throw new Error(`there is no schema ${reference}`);
+  return validate;
+}
+
+export function compileCheck(ajv: Ajv2020, schema: JsonSchema): Check {
+  return checkWith(ajv.compile(schema));
+}
+
+export function checkWith(validate: ValidateFunction): Check {
+  return (value) => {
+    if (validate(value)) return [];
+    const reported = (validate.errors ?? []).filter((error) => !isNoise(error)).map(toFault);
+    return reported.filter((fault, at) => reported.findIndex((other) => sameFault(other, fault)) === at);
+  };
+}
+
+/** `anyOf [type, null]` reports itself and its null branch beside the fault that matters. */
+function isNoise(error: ErrorObject): boolean {
+  return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
+}
+
+function sameFault(one: Fault, other: Fault): boolean {
+  return one.pointer === other.pointer && one.code === other.code;
+}
+
+const CODES: Record<string, string> = {
+  required: 'required',
+  type: 'type',
+  format: 'format',
+  pattern: 'format',
+  minLength: 'length',
+  maxLength: 'length',
+  minItems: 'length',
+  maxItems: 'length',
+  minimum: 'range',
+  maximum: 'range',
+  enum: 'not_allowed',
+  additionalProperties: 'unknown',
+};
+
+function toFault(error: ErrorObject): Fault {
+  const missing = error.params.missingProperty as string | undefined;
+  const unknown = error.params.additionalProperty as string | undefined;
+  const member = missing ?? unknown;
+  const pointer = member === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(member)}`;
+  // a null where a value must be is a missing value to the caller
+  const code = error.keyword === 'type' && error.data === null ? 'required' : (CODES[error.keyword] ?? 'invalid');
+  return { pointer, code, detail: detailOf(error, code) };
+}
+
+function detailOf(error: ErrorObject, code: string): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not known here';
+    case 'enum':
+      return `must be one of ${(error.params.allowedValues as (string | null)[]).filter((value) => value !== null).join(', ')}`;
+    case 'type':
+      return code === 'required' ? 'is required and may not be null' : `must be ${typeName(error.params.type)}`;
+    case 'format':
+      return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}`;
+    case 'pattern':
+      return `must match ${String(error.params.pattern)}`;
+    default:
+      return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
+  }
+}
+
+const FORMATS: Record<string, string> = {
+  uuid: 'UUID',
+  'date-time': 'date-time (RFC 3339, as 2026-11-21T09:00:00.000Z)',
+  date: 'date (YYYY-MM-DD)',
+  email: 'e-mail address',
+};
+
+const TYPE_WORDS: Record<string, string> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a text',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+};
+
+function typeName(type: unknown): string {
+  const names = (Array.isArray(type) ? type : [type]).filter((name) => name !== 'null').map(String);
+  return names.map((name) => TYPE_WORDS[name] ?? name).join(' or ');
+}
+
+/** A member name as a JSON Pointer token (RFC 6901). */
+export function escapePointer(token: string): string {
+  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+}

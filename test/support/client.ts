@@ -1,0 +1,80 @@
+import { expectDescribed } from './openapi';
+
+/** Parsed JSON of an answer; tests look into it freely. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each expectation says what it wants there
+export type Json = any;
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** Parsed JSON; undefined without a body. */
+  readonly body: Json;
+  readonly text: string;
+}
+
+export interface Client {
+  /** GET below /api/v1. Array values repeat the parameter. */
+  get(path: string, query?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Any request below /api/v1, its body sent as it is. */
+  send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Answer>;
+  graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+}
+
+/** A caller with a key (or none). Every REST answer is held against the published OpenAPI document. */
+export function client(gateway: { readonly url: string }, key?: string): Client {
+  const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+
+  async function send(method: string, path: string, init: { body?: BodyInit; headers?: Record<string, string> } = {}): Promise<Answer> {
+    const response = await fetch(`${gateway.url}/api/v1${path}`, {
+      method,
+      headers: { ...authorization, ...init.headers },
+      ...(init.body === undefined ? {} : { body: init.body }),
+    });
+    const answer = await toAnswer(response);
+    if (method !== 'HEAD') expectDescribed(method, path, answer.status, answer.headers, answer.body);
+    return answer;
+  }
+
+  return {
+    send,
+    get: (path, query = {}, headers = {}) => send('GET', path + queryText(query), { headers }),
+    post: (path, body, headers = {}) =>
+      send('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
+    graphql: async (query, variables, headers = {}) =>
+      toAnswer(
+        await fetch(`${gateway.url}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...authorization, ...headers },
+          body: JSON.stringify({ query, ...(variables && { variables }) }),
+        }),
+      ),
+  };
+}
+
+async function toAnswer(response: Response): Promise<Answer> {
+  const text = await response.text();
+  const isJson = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
+  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+function queryText(query: Record<string, unknown>): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) {
+    for (const one of Array.isArray(value) ? value : [value]) params.append(name, String(one));
+  }
+  const text = params.toString();
+  return text === '' ? '' : `?${text}`;
+}
+
+/** Follows `next_cursor` to the end. */
+export async function readAll(caller: Client, path: string, query: Record<string, unknown> = {}): Promise<Json[]> {
+  const rows: Json[] = [];
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const { status, body } = await caller.get(path, { ...query, ...(cursor === undefined ? {} : { cursor }) });
+    if (status !== 200) throw new Error(`${path}: ${String(status)} ${JSON.stringify(body)}`);
+    rows.push(...body.data);
+    cursor = body.next_cursor as string | null;
+  }
+  return rows;
+}

@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Organisation } from '../../src/access/principal';
+import type { Plan } from '../../src/access/plans';
+import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import { recordKinds } from '../../src/resources';
+import type { ImportRecord } from '../../src/resources/records';
+import type { TestGateway } from './gateway';
+
+export function makeOrganisation(gateway: TestGateway, input: { plan?: Plan; name?: string } = {}): Promise<Organisation> {
+  return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
+}
+
+/** Makes a key and gives its text. */
+export async function makeKey(
+  gateway: TestGateway,
+  organisation: Organisation,
+  input: { scopes?: readonly Scope[]; expiresAt?: Date; name?: string } = {},
+): Promise<{ id: string; key: string }> {
+  const made = await gateway.control.apiKeys.create({
+    organisationId: organisation.id,
+    name: input.name ?? 'test',
+    scopes: input.scopes ?? ALL_SCOPES,
+    createdBy: 'test',
+    expiresAt: input.expiresAt ?? null,
+  });
+  return { id: made!.document._id, key: made!.key };
+}
+
+const NORTHWIND = join(__dirname, '..', '..', 'examples', 'northwind');
+
+/** The records of one of Northwind's files. */
+export function northwind(file: string): ImportRecord[] {
+  const lines = readFileSync(join(NORTHWIND, `${file}.ndjson`), 'utf8').trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as ImportRecord);
+}
+
+/** Stores records as `import` would, by file. */
+export async function store(
+  gateway: TestGateway,
+  organisation: Organisation,
+  records: Readonly<Record<string, readonly ImportRecord[]>>,
+): Promise<void> {
+  const data = gateway.databases.organisationData(organisation);
+  for (const kind of recordKinds) {
+    const rows = records[kind.file] ?? [];
+    for (let start = 0; start < rows.length; start += 500) {
+      await data.transaction((session) => kind.store(data, rows.slice(start, start + 500), session));
+    }
+  }
+}
+
+/** Makes an organisation that holds Northwind: whole, or the first `rows` of each file. */
+export async function makeNorthwind(gateway: TestGateway, rows = Infinity): Promise<Organisation> {
+  const organisation = await makeOrganisation(gateway, { name: 'Northwind Traders' });
+  const files = recordKinds.map(({ file }) => [file, northwind(file).slice(0, rows)] as const);
+  await store(gateway, organisation, Object.fromEntries(files));
+  return organisation;
+}

@@ -1,0 +1,23 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chooseDatabase, type Database } from '../../src/database/embedded';
+
+declare global {
+  var testDatabase: Database | undefined;
+}
+
+/** Starts one database for the whole run, as the README's demo would; TEST_MONGODB_URI or MONGOD_BINARY name another. */
+export default async function globalSetup(): Promise<void> {
+  const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
+  const database = await chooseDatabase({
+    ...(TEST_MONGODB_URI && { mongodbUri: TEST_MONGODB_URI }),
+    ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),
+    dataDir: await mkdtemp(join(tmpdir(), 'scopegate-test-')),
+    cacheDir: join(__dirname, '..', '..', '.cache'),
+    path: PATH ?? '',
+    report: (line) => process.stderr.write(`${line}\n`),
+  });
+  globalThis.testDatabase = database;
+  process.env.TEST_MONGODB_URI = database.uri;
+}

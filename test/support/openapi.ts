@@ -1,0 +1,51 @@
+import { openApiDocument } from '../../src/rest/openapi';
+import { checkWith, createAjv, requireSchema } from '../../src/validation';
+
+export const document = openApiDocument();
+const ajv = createAjv().addSchema(document, 'openapi');
+
+/** Throws unless an answer of the REST face is one the published document describes: status, type, headers, body. */
+export function expectDescribed(method: string, path: string, status: number, headers: Headers, body: unknown): void {
+  const found = findOperation(method, path);
+  if (!found) return;
+  const { template, operation } = found;
+  const pointer = `openapi#/paths/${template.replaceAll('/', '~1')}/${operation}/responses/${String(status)}`;
+  const described = describedAt(template, operation, status);
+  if (!described) throw new Error(`${method} ${path} answered ${String(status)}, which the document does not describe`);
+  for (const name of Object.keys(described.headers ?? {})) {
+    // the last page of a list has no next one
+    if (name !== 'Link' && !headers.has(name)) throw new Error(`${method} ${path}: ${String(status)} lacks the header ${name}`);
+  }
+  const [type = ''] = Object.keys(described.content ?? {});
+  const actual = (headers.get('content-type') ?? '').split(';')[0];
+  if (actual !== type) throw new Error(`${method} ${path}: content type ${String(actual)} is not ${type}`);
+  const base = '$ref' in described.raw ? `openapi${String(described.raw.$ref)}` : pointer;
+  const faults = checkWith(requireSchema(ajv, `${base}/content/${type.replaceAll('/', '~1').replace('+', '%2B')}/schema`))(body);
+  if (faults.length > 0) throw new Error(`${method} ${path}: ${JSON.stringify(faults)} in ${JSON.stringify(body).slice(0, 500)}`);
+}
+
+interface Described {
+  readonly raw: Record<string, unknown>;
+  readonly headers?: Record<string, unknown>;
+  readonly content?: Record<string, unknown>;
+}
+
+function describedAt(template: string, operation: string, status: number): Described | undefined {
+  const raw = document.paths[template]?.[operation]?.responses[status] as Record<string, unknown> | undefined;
+  if (!raw) return undefined;
+  const name = typeof raw.$ref === 'string' ? raw.$ref.slice(raw.$ref.lastIndexOf('/') + 1) : undefined;
+  const whole = name === undefined ? raw : (document.components.responses?.[name] as Record<string, unknown>);
+  return { raw, ...(whole as Omit<Described, 'raw'>) };
+}
+
+/** The template and method of the document that a request meets; undefined for routes that are not in it. */
+function findOperation(method: string, path: string): { template: string; operation: string } | undefined {
+  const operation = method.toLowerCase().replace('head', 'get');
+  const segments = path.split('?')[0]!.split('/');
+  const templates = Object.keys(document.paths).sort((a, b) => Number(a.includes('{')) - Number(b.includes('{')));
+  const template = templates.find((candidate) => {
+    const parts = candidate.split('/');
+    return parts.length === segments.length && parts.every((part, at) => part.startsWith('{') || part === segments[at]);
+  });
+  return template !== undefined && document.paths[template]?.[operation] ? { template, operation } : undefined;
+}
