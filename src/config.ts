@@ -34,6 +34,7 @@ const VARIABLES = {
     schema: z.string().min(1).optional(),
     help: 'mongod (or secantusd-rs) to start when MONGODB_URI is not set',
   },
+  HTTPS_PROXY: { schema: z.string().min(1).optional(), help: 'proxy for the download of an embedded database' },
   CONTROL_DATABASE: {
     schema: z
       .string()

@@ -43,11 +43,19 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   const mark = fingerprint(request, order);
   const conditions = [...request.conditions, ...after(request.args.cursor, order, mark)];
   const rows = (await model
-    .find(conditions.length > 0 ? { $and: conditions } : {}, request.projection)
+    .find(allOf(conditions), request.projection)
     .sort({ [order.field]: order.direction, _id: order.direction })
     .limit(limit + 1)
     .lean()) as T[];
   return toPage(rows, limit, order, mark);
+}
+
+/** One filter of conditions that must all hold; `$and` only where two speak of one member, since not every planner sees through it. */
+function allOf(conditions: readonly Record<string, unknown>[]): Record<string, unknown> {
+  const members = conditions.flatMap((condition) => Object.keys(condition));
+  return new Set(members).size === members.length
+    ? (Object.assign({}, ...conditions) as Record<string, unknown>)
+    : { $and: conditions };
 }
 
 /** The page that `rows` (one more than `limit`, where there are more) make. */

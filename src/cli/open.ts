@@ -24,6 +24,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
     dataDir: config.DATA_DIR,
     cacheDir: config.CACHE_DIR,
     path: config.PATH,
+    ...(config.HTTPS_PROXY === undefined ? {} : { proxy: config.HTTPS_PROXY }),
     report,
     ...(signal && { signal }),
   });

@@ -11,7 +11,7 @@ import { startServer } from './start';
 import type { Chain, Database, EmbeddedOptions } from './types';
 
 export { DatabaseUnavailable } from './failures';
-export type { Database, DatabaseKind, EmbeddedOptions } from './types';
+export type { Database, EmbeddedOptions } from './types';
 
 /** In the order in which they are tried: the nearer to production, the earlier. */
 const realChain: Chain = { links: [binaryLink, memoryServerLink, secantusLink], start: startServer };

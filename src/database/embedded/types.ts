@@ -1,5 +1,5 @@
 /** Which server answers: the caller's own, or one that this process started. */
-export type DatabaseKind = 'uri' | 'binary' | 'memory-server' | 'secantusdb';
+type DatabaseKind = 'uri' | 'binary' | 'memory-server' | 'secantusdb';
 
 /** A server that Scopegate starts itself. */
 export type LocalKind = Exclude<DatabaseKind, 'uri'>;

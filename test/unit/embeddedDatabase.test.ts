@@ -1,0 +1,207 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions } from '../../src/database/embedded';
+import { binaryLink } from '../../src/database/embedded/binary';
+import { StartFailure } from '../../src/database/embedded/failures';
+import type { Chain, Link, LocalKind, Offer, ServerPlan, ServerProgram } from '../../src/database/embedded/types';
+
+let dataDir: string;
+let lines: string[];
+
+beforeEach(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'scopegate-choice-'));
+  lines = [];
+});
+afterEach(() => rm(dataDir, { recursive: true, force: true }));
+
+const options = (more: Partial<EmbeddedOptions> = {}): EmbeddedOptions => ({
+  dataDir,
+  cacheDir: join(dataDir, 'cache'),
+  path: '',
+  report: (line) => lines.push(line),
+  ...more,
+});
+
+const PROGRAMS: Record<LocalKind, ServerProgram> = {
+  binary: 'mongod',
+  'memory-server': 'mongod',
+  secantusdb: 'secantusd-py',
+};
+
+const planOf = (kind: LocalKind, program = PROGRAMS[kind]): ServerPlan => ({
+  kind,
+  program,
+  version: '1.0',
+  title: `the ${kind} server`,
+  command: `/opt/${kind}`,
+  storage: kind,
+  replicaSet: 'rs0',
+  args: () => [],
+});
+
+const works = (kind: LocalKind, program?: ServerProgram): Link & { asked: number } => ({
+  kind,
+  title: `link ${kind}`,
+  asked: 0,
+  offer() {
+    this.asked += 1;
+    return Promise.resolve<Offer>({ found: true, plan: planOf(kind, program) });
+  },
+});
+
+const fails = (kind: LocalKind, reason: string): Link => ({
+  kind,
+  title: `link ${kind}`,
+  offer: () => Promise.resolve({ found: false, reason }),
+});
+
+interface FakeChain extends Chain {
+  readonly started: { kind: LocalKind; preferredPort: number | undefined }[];
+  readonly stops: LocalKind[];
+}
+
+function chainOf(links: Link[], broken: LocalKind[] = []): FakeChain {
+  const started: FakeChain['started'] = [];
+  const stops: LocalKind[] = [];
+  return {
+    links,
+    started,
+    stops,
+    start: ({ kind }, _options, preferredPort) => {
+      if (broken.includes(kind)) return Promise.reject(new StartFailure(`${kind} fell over`));
+      started.push({ kind, preferredPort });
+      const stop = (): Promise<void> => Promise.resolve(void stops.push(kind));
+      const lost = new Promise<string>(() => undefined);
+      return Promise.resolve({ uri: 'mongodb://127.0.0.1:1/', pid: process.pid, port: 4711, lost, stop });
+    },
+  };
+}
+
+/** Starts and stops once, so that the choice is remembered. */
+async function once(chain: Chain, more: Partial<EmbeddedOptions> = {}): Promise<string> {
+  const database = await chooseDatabase(options(more), chain);
+  await database.stop();
+  return database.kind;
+}
+
+async function refusal(chain: Chain, more: Partial<EmbeddedOptions> = {}): Promise<string> {
+  const error: unknown = await chooseDatabase(options(more), chain).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(DatabaseUnavailable);
+  return (error as Error).message;
+}
+
+const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), 'utf8');
+
+test('MONGODB_URI is used as it is, starts nothing, and its password is never shown', async () => {
+  const chain = chainOf([works('binary')]);
+  const mongodbUri = 'mongodb://ada:s3cret@db.example:27017,db2.example/?replicaSet=rs0';
+  const database = await chooseDatabase(options({ mongodbUri }), chain);
+  await database.stop();
+  expect(database).toMatchObject({ uri: mongodbUri, kind: 'uri' });
+  expect(chain.started).toEqual([]);
+  expect(`${database.description} ${lines.join(' ')}`).toContain('db.example:27017,db2.example');
+  expect(`${database.description} ${lines.join(' ')}`).not.toMatch(/ada|s3cret/);
+});
+
+test('the first link that works is used and those after it are not asked', async () => {
+  const last = works('secantusdb');
+  expect(await once(chainOf([fails('binary', 'none'), works('memory-server'), last]))).toBe('memory-server');
+  expect(last.asked).toBe(0);
+});
+
+test('a server that does not start gives way to the next link, and the user is told why', async () => {
+  expect(await once(chainOf([works('binary'), works('secantusdb')], ['binary']))).toBe('secantusdb');
+  expect(lines).toContain('database: link binary: binary fell over');
+});
+
+test('when nothing works, one error lists every link with its reason and says what to do', async () => {
+  const chain = chainOf(
+    [fails('binary', 'none on PATH'), works('memory-server'), fails('secantusdb', 'no Python')],
+    ['memory-server'],
+  );
+  const message = await refusal(chain);
+  expect(message).toMatch(
+    /1\. MONGODB_URI: not set\n.*2\. link binary: none on PATH\n.*3\. link memory-server: memory-server fell over\n.*4\. link secantusdb: no Python/,
+  );
+  expect(message).toMatch(/set MONGODB_URI .*install mongod .*Python 3\.10/s);
+  expect(existsSync(join(dataDir, 'database.json'))).toBe(false);
+});
+
+test('data are not left behind: the next start goes straight to the server that made them, on the port it had', async () => {
+  await once(chainOf([fails('binary', 'none'), works('secantusdb')]));
+  const earlier = works('binary');
+  const chain = chainOf([earlier, works('secantusdb')]);
+  expect(await once(chain)).toBe('secantusdb');
+  expect(earlier.asked).toBe(0);
+  expect(chain.started).toEqual([{ kind: 'secantusdb', preferredPort: 4711 }]);
+});
+
+test('a remembered server that is gone is an error that says where the data are, never an empty database', async () => {
+  await once(chainOf([works('secantusdb')]));
+  const chain = chainOf([works('binary'), fails('secantusdb', 'no Python')]);
+  const message = await refusal(chain);
+  expect(chain.started).toEqual([]);
+  expect(message).toContain(`${dataDir}/secantusdb were made with secantusd-py 1.0`);
+  expect(message).toContain('no Python');
+  expect(message).toContain(`delete ${join(dataDir, 'database.json')}`);
+});
+
+test('a named binary never opens data of another program', async () => {
+  await once(chainOf([works('secantusdb')]));
+  expect(await refusal(chainOf([works('binary'), works('secantusdb')]), { mongodBinary: '/opt/mongod' })).toContain(
+    'Leave MONGOD_BINARY unset',
+  );
+  await rm(join(dataDir, 'database.json'));
+  await once(chainOf([works('binary', 'secantusd-rs')]), { mongodBinary: '/opt/secantusd-rs' });
+  expect(await refusal(chainOf([works('binary', 'mongod')]), { mongodBinary: '/opt/mongod' })).toContain(
+    'made with secantusd-rs',
+  );
+});
+
+test('a named binary that does not start is an error, and nothing else is tried', async () => {
+  const other = works('secantusdb');
+  const message = await refusal(chainOf([works('binary'), other], ['binary']), { mongodBinary: '/opt/mongod' });
+  expect(message).toContain('MONGOD_BINARY names /opt/mongod');
+  expect(message).toContain('binary fell over');
+  expect(other.asked).toBe(0);
+});
+
+test.each([
+  ['does not exist', '/nonexistent/mongod', /neither an executable file nor a name on PATH/],
+  ['is not on PATH', 'mongod', /neither an executable file nor a name on PATH/],
+  ['is no database', process.execPath, /neither mongod nor secantusd-rs/],
+])('a named binary that %s is refused in one line', async (_case, mongodBinary, reason) => {
+  const message = await refusal(chainOf([binaryLink, works('secantusdb')]), { mongodBinary });
+  expect(message).toMatch(reason);
+  expect(message).not.toContain('\n');
+});
+
+test('MONGODB_URI leaves the remembered choice as it was', async () => {
+  await once(chainOf([works('secantusdb')]));
+  const before = await memory();
+  await once(chainOf([works('binary')]), { mongodbUri: 'mongodb://db.example/' });
+  expect(await memory()).toBe(before);
+});
+
+test('a memory that cannot be read is an error rather than a guess', async () => {
+  await writeFile(join(dataDir, 'database.json'), '{"kind":"oracle"}');
+  expect(await refusal(chainOf([works('binary')]))).toContain('cannot be read');
+});
+
+test('stop ends the server once, however often it is called, and leaves no run file', async () => {
+  const chain = chainOf([works('binary')]);
+  const database = await chooseDatabase(options(), chain);
+  expect(existsSync(join(dataDir, 'database.run.json'))).toBe(true);
+  await Promise.all([database.stop(), database.stop()]);
+  expect(chain.stops).toEqual(['binary']);
+  expect(existsSync(join(dataDir, 'database.run.json'))).toBe(false);
+  expect(existsSync(join(dataDir, 'database.lock'))).toBe(false);
+});
+
+test('an aborted start starts nothing', async () => {
+  const chain = chainOf([works('binary')]);
+  await expect(chooseDatabase(options({ signal: AbortSignal.abort() }), chain)).rejects.toThrow(/abort/i);
+  expect(chain.started).toEqual([]);
+});

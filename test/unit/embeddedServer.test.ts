@@ -1,0 +1,198 @@
+import { spawn } from 'node:child_process';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import mongoose from 'mongoose';
+import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
+import { mongodPlan } from '../../src/database/embedded/plans';
+import { whyUnreachable } from '../../src/database/embedded/probe';
+import { runGuarded, spawnGuarded } from '../../src/database/embedded/process';
+import { findPython } from '../../src/database/embedded/python';
+import { formSet, type Commands } from '../../src/database/embedded/replicaSet';
+import { startServer } from '../../src/database/embedded/start';
+import { WATCHDOG_SOURCE } from '../../src/database/embedded/watchdog';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scopegate-server-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const FOREVER = 'setInterval(() => {}, 1000)';
+const node = (source: string): { command: string; args: string[]; logFile: string } => ({
+  command: process.execPath,
+  args: ['-e', source],
+  logFile: join(folder, 'log'),
+});
+
+describe('a guarded process', () => {
+  test('ends when its parent is killed with SIGKILL', async () => {
+    const order = JSON.stringify({ ...node(FOREVER), graceMs: 1_000 });
+    const parent = spawn(process.execPath, [
+      '-e',
+      `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(WATCHDOG_SOURCE)}, ${JSON.stringify(order)}],
+         { detached: true, stdio: ['pipe', 'inherit', 'ignore'] }); ${FOREVER}`,
+    ]);
+    const said = await new Promise<string>((resolve) =>
+      parent.stdout.once('data', (chunk: Buffer) => {
+        resolve(chunk.toString());
+      }),
+    );
+    const { pid } = JSON.parse(said) as { pid: number };
+    expect(isAlive(pid)).toBe(true);
+    parent.kill('SIGKILL');
+    expect(await waitUntilGone(pid, 3_000)).toBe(true);
+  });
+
+  test('that ignores SIGTERM is killed after the grace', async () => {
+    const child = await spawnGuarded({
+      ...node(`process.on('SIGTERM', () => {}); console.log('up'); ${FOREVER}`),
+      graceMs: 200,
+    });
+    while (!(await readFile(join(folder, 'log'), 'utf8')).includes('up'))
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    await child.stop();
+    expect(isAlive(child.pid)).toBe(false);
+    expect((await child.exited).text).toBe('ended by SIGKILL');
+  });
+
+  test('that cannot be run is an error that names it', async () => {
+    await expect(
+      spawnGuarded({ command: '/nonexistent/mongod', args: [], logFile: join(folder, 'log') }),
+    ).rejects.toThrow('/nonexistent/mongod cannot be run');
+  });
+
+  test('gives its exit code and its output', async () => {
+    expect(await runGuarded(node('console.error("broken"); process.exit(7)'))).toMatchObject({
+      code: 7,
+      text: 'exit code 7',
+    });
+    expect(await readFile(join(folder, 'log'), 'utf8')).toBe('broken\n');
+  });
+
+  test('is ended when the signal aborts', async () => {
+    await expect(runGuarded(node(FOREVER), AbortSignal.timeout(200))).rejects.toThrow(/timeout|abort/i);
+  });
+});
+
+test('a server that does not start is reported with the end of its log', async () => {
+  const options = { dataDir: folder, cacheDir: folder, path: '', report: () => undefined };
+  const mongod = mongodPlan({
+    kind: 'binary',
+    command: process.execPath,
+    version: '8',
+    storage: 'mongod',
+    origin: 'broken',
+  });
+  const plan = { ...mongod, args: () => ['-e', 'console.log("disk is full"); process.exit(14)'] };
+  await expect(startServer(plan, options, undefined)).rejects.toThrow(
+    /does not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
+  );
+});
+
+describe('a mongod becomes a one-member replica set', () => {
+  const serverError = (code: number): Error => new mongoose.mongo.MongoServerError({ message: 'refused', code });
+
+  /** Plays a mongod: `config` is what it has on disk, `early` says that it has not read it yet. */
+  function mongod(state: { config?: Record<string, unknown>; early?: number }): Commands & { sent: string[] } {
+    const sent: string[] = [];
+    return {
+      sent,
+      command: (command) => {
+        const name = Object.keys(command)[0] ?? '';
+        sent.push(name);
+        if (name === 'hello')
+          return Promise.resolve({ isWritablePrimary: sent.filter((other) => other === 'hello').length > 1 });
+        if (name === 'replSetGetConfig') {
+          const reading = state.early !== undefined && state.early-- > 0;
+          return state.config && !reading ? Promise.resolve({ config: state.config }) : Promise.reject(serverError(94));
+        }
+        if (name === 'replSetInitiate' && state.config) return Promise.reject(serverError(23));
+        state.config = command[name] as Record<string, unknown>;
+        return Promise.resolve({ ok: 1 });
+      },
+    };
+  }
+
+  test('initiated on the first start, and primary before it is used', async () => {
+    const state: { config?: Record<string, unknown> } = {};
+    const fresh = mongod(state);
+    await formSet(fresh, 'rs0', '127.0.0.1:1');
+    expect(state.config).toEqual({ _id: 'rs0', members: [{ _id: 0, host: '127.0.0.1:1' }] });
+    expect(fresh.sent).toEqual(['replSetGetConfig', 'replSetInitiate', 'hello', 'hello']);
+  });
+
+  test('left as it is on the port it had, also while it still reads its configuration', async () => {
+    const config = { _id: 'rs0', version: 1, members: [{ _id: 0, host: '127.0.0.1:1' }] };
+    const again = mongod({ config, early: 1 });
+    await formSet(again, 'rs0', '127.0.0.1:1');
+    expect(again.sent).not.toContain('replSetReconfig');
+  });
+
+  test('moved when its port has changed', async () => {
+    const state = { config: { _id: 'rs0', version: 3, term: 2, members: [{ _id: 0, host: '127.0.0.1:1', votes: 1 }] } };
+    await formSet(mongod(state), 'rs0', '127.0.0.1:2');
+    expect(state.config).toEqual({
+      _id: 'rs0',
+      version: 4,
+      term: 2,
+      members: [{ _id: 0, host: '127.0.0.1:2', votes: 1 }],
+    });
+  });
+});
+
+describe('the download host', () => {
+  test('that refuses is said to be unreachable at once', async () => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const address = server.address();
+    const port = address && typeof address === 'object' ? address.port : 0;
+    expect(await whyUnreachable(new URL(`http://127.0.0.1:${String(port)}/x`))).toBeUndefined();
+    await new Promise((resolve) => server.close(resolve));
+    expect(await whyUnreachable(new URL(`http://127.0.0.1:${String(port)}/x`))).toMatch(
+      `127.0.0.1:${String(port)} cannot be reached`,
+    );
+  });
+
+  test('that does not answer is given up after the time allowed', async () => {
+    const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const address = silent.address();
+    const port = address && typeof address === 'object' ? address.port : 0;
+    expect(await whyUnreachable(new URL(`https://127.0.0.1:${String(port)}/`), undefined, 100)).toContain(
+      'no answer within 0.1 s',
+    );
+    await new Promise((resolve) => silent.close(resolve));
+  });
+});
+
+describe('Python', () => {
+  const python = async (name: string, script: string): Promise<void> => {
+    await writeFile(join(folder, name), `#!/bin/sh\n${script}\n`);
+    await chmod(join(folder, name), 0o755);
+  };
+
+  test('none on PATH is said so', async () => {
+    expect(await findPython(folder)).toEqual({ found: false, reason: 'no python3 on PATH' });
+  });
+
+  test('each one that will not do is named with what it lacks', async () => {
+    await python('python3', 'echo 3.9');
+    await python('python3.12', 'echo "shim: no such version" >&2; exit 127');
+    await python('python3.11', 'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac');
+    const search = await findPython(folder);
+    expect(search).toMatchObject({ found: false });
+    const reason = search.found ? '' : search.reason;
+    expect(reason).toContain(`${join(folder, 'python3')}: Python 3.9 is too old`);
+    expect(reason).toContain('shim: no such version');
+    expect(reason).toContain('Python 3.11 lacks the venv module (on Debian and Ubuntu: apt install python3-venv)');
+  });
+
+  test('the first that will do is taken, past shims that refuse', async () => {
+    await python('python3', 'exit 127');
+    await python('python3.12', 'echo 3.12');
+    expect(await findPython(folder)).toEqual({ found: true, command: join(folder, 'python3.12'), version: '3.12' });
+  });
+});
