@@ -105,6 +105,9 @@ async function createGateway(
     ...(demoKey === undefined ? {} : { demoKey }),
     version,
     introspection: config.INTROSPECTION,
+    onError: (error) => {
+      logger.error({ error: describeError(error) }, 'page failed');
+    },
   });
 
   async function dispatch(exchange: Exchange): Promise<void> {

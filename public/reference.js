@@ -1,0 +1,58 @@
+'use strict';
+
+const settings = JSON.parse(document.getElementById('settings').textContent);
+const dark = matchMedia('(prefers-color-scheme: dark)');
+
+function showScheme() {
+  document.documentElement.classList.toggle('dark-mode', dark.matches);
+}
+
+/** Name of the security scheme that takes a bearer key, as the document calls it. */
+function bearerScheme(ui) {
+  const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {};
+  return Object.keys(schemes).find((name) => schemes[name].type === 'http' && schemes[name].scheme === 'bearer');
+}
+
+/**
+ * Swagger UI fills a parameter's example into its field, and all filters at once find nothing: the examples of optional
+ * parameters go into their descriptions.
+ */
+function withoutPrefilledFilters(text) {
+  const document = JSON.parse(text);
+  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
+  for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
+    if (parameter.required || parameter.example === undefined || parameter.schema?.default !== undefined) continue;
+    parameter.description = `${parameter.description ?? ''} Example: \`${parameter.example}\``;
+    delete parameter.example;
+  }
+  return JSON.stringify(document);
+}
+
+const filtersStayEmpty = {
+  statePlugins: {
+    spec: { wrapActions: { updateSpec: (update) => (text) => update(text && withoutPrefilledFilters(text)) } },
+  },
+};
+
+showScheme();
+dark.addEventListener('change', showScheme);
+
+const ui = window.SwaggerUIBundle({
+  url: settings.document,
+  dom_id: '#reference',
+  deepLinking: true,
+  docExpansion: 'list',
+  defaultModelsExpandDepth: 0,
+  displayRequestDuration: true,
+  tryItOutEnabled: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+  // without the standalone preset there is no topbar
+  presets: [window.SwaggerUIBundle.presets.apis],
+  plugins: [filtersStayEmpty],
+  layout: 'BaseLayout',
+  onComplete: () => {
+    const scheme = bearerScheme(ui);
+    if (settings.key && scheme) ui.preauthorizeApiKey(scheme, settings.key);
+  },
+});

@@ -1,0 +1,50 @@
+import { dirname, join } from 'node:path';
+import express, { type Router } from 'express';
+
+/** Where the files that this project wrote itself lie, seen from src/pages and dist/pages alike: tsc copies no assets. */
+const PUBLIC = join(__dirname, '..', '..', 'public');
+const GRAPHIQL = packageFolder('graphiql');
+const REACT = join(packageFolder('react'), 'umd');
+const REACT_DOM = join(packageFolder('react-dom'), 'umd');
+const SWAGGER_UI = packageFolder('swagger-ui-dist');
+
+const ONE_DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Every file below /assets: nothing else of a package can be read. */
+const FILES: Readonly<Record<string, { readonly root: string; readonly file: string }>> = {
+  'style.css': { root: PUBLIC, file: 'style.css' },
+  'prose.css': { root: PUBLIC, file: 'prose.css' },
+  'tool.css': { root: PUBLIC, file: 'tool.css' },
+  'reference.css': { root: PUBLIC, file: 'reference.css' },
+  'favicon.svg': { root: PUBLIC, file: 'favicon.svg' },
+  'landing.js': { root: PUBLIC, file: 'landing.js' },
+  'sandbox.js': { root: PUBLIC, file: 'sandbox.js' },
+  'graphiql.js': { root: PUBLIC, file: 'graphiql.js' },
+  'reference.js': { root: PUBLIC, file: 'reference.js' },
+  'vendor/graphiql.css': { root: GRAPHIQL, file: 'graphiql.min.css' },
+  'vendor/graphiql.js': { root: GRAPHIQL, file: 'graphiql.min.js' },
+  'vendor/react.js': { root: REACT, file: 'react.production.min.js' },
+  'vendor/react-dom.js': { root: REACT_DOM, file: 'react-dom.production.min.js' },
+  'vendor/swagger-ui.css': { root: SWAGGER_UI, file: 'swagger-ui.css' },
+  'vendor/swagger-ui.js': { root: SWAGGER_UI, file: 'swagger-ui-bundle.js' },
+};
+
+/** Serves the files above, with ETag; those of packages may be kept for a day, our own are asked for again each time. */
+export function assets(): Router {
+  const router = express.Router({ caseSensitive: true });
+  for (const [name, { root, file }] of Object.entries(FILES)) {
+    const caching = root === PUBLIC ? { maxAge: 0 } : { maxAge: ONE_DAY_MS };
+    router.get(`/${name}`, (_request, response) => {
+      // with `root` a dot folder above it, as in npx's cache, does not count as hidden
+      response.sendFile(file, { root, acceptRanges: false, ...caching });
+    });
+  }
+  return router;
+}
+
+/** Paths of all assets, relative to the mount. */
+export const ASSET_NAMES: readonly string[] = Object.keys(FILES);
+
+function packageFolder(name: string): string {
+  return dirname(require.resolve(`${name}/package.json`));
+}

@@ -1,0 +1,56 @@
+import type { RequestHandler } from 'express';
+import helmet from 'helmet';
+
+type Directives = Readonly<Record<string, readonly string[]>>;
+
+const SANDBOX_SCRIPTS = 'https://embeddable-sandbox.cdn.apollographql.com';
+const SANDBOX_FRAME = 'https://sandbox.embed.apollographql.com';
+
+/** Where Apollo Sandbox's embed comes from. */
+export const SANDBOX_SCRIPT = `${SANDBOX_SCRIPTS}/_latest/embeddable-sandbox.umd.production.min.js`;
+
+// no upgrade-insecure-requests: over plain http on a local network it would break every asset
+const BASE: Directives = {
+  'default-src': ["'none'"],
+  'script-src': ["'self'"],
+  'style-src': ["'self'"],
+  'img-src': ["'self'"],
+  'connect-src': ["'self'"],
+  'base-uri': ["'none'"],
+  'form-action': ["'none'"],
+  'frame-ancestors': ["'none'"],
+};
+
+/** Headers for every answer; pages that need more than same-origin files loosen the policy for themselves. */
+export const defaultHeaders: RequestHandler = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: BASE },
+  xFrameOptions: { action: 'deny' },
+  // the rest of the domain belongs to others
+  strictTransportSecurity: { includeSubDomains: false },
+});
+
+/** Pages made of our own files only. */
+export const ownPolicy: RequestHandler = policy({});
+
+/** Apollo Sandbox: its loader and its frame. */
+export const sandboxPolicy: RequestHandler = policy({
+  'script-src': ["'self'", SANDBOX_SCRIPTS],
+  'frame-src': [SANDBOX_FRAME],
+});
+
+/** GraphiQL: CodeMirror writes style elements, and its style sheet carries fonts and images as data URLs. */
+export const graphiqlPolicy: RequestHandler = policy({
+  'style-src': ["'self'", "'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+  'font-src': ['data:'],
+});
+
+/** Swagger UI: React's style attributes, and images as data URLs. */
+export const referencePolicy: RequestHandler = policy({
+  'style-src': ["'self'", "'unsafe-inline'"],
+  'img-src': ["'self'", 'data:'],
+});
+
+function policy(loosened: Directives): RequestHandler {
+  return helmet.contentSecurityPolicy({ useDefaults: false, directives: { ...BASE, ...loosened } });
+}

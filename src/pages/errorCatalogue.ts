@@ -1,0 +1,91 @@
+import { ERROR_CODES, type ErrorCode } from '../errors';
+import { ownPolicy } from './contentSecurity';
+import { html, type Html, withCode } from './html';
+import { layout } from './layout';
+import type { Page, Visit } from './page';
+
+const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
+
+/** `/errors`, and a page for each code: what a problem's `type` leads to. */
+export const errorCatalogue: readonly Page[] = [
+  { path: '/errors', policy: ownPolicy, render: renderList },
+  ...CODES.map((code) => ({
+    path: `/errors/${code}`,
+    policy: ownPolicy,
+    render: (visit: Visit) => renderCode(code, visit),
+  })),
+];
+
+/** Members that a problem of this code has besides the common ones, as an example. */
+const EXTRAS: Partial<Record<ErrorCode, object>> = {
+  invalid_request: { errors: [{ parameter: 'limit', code: 'maximum', detail: 'must be at most 100' }] },
+  insufficient_scope: { required_scope: 'quotes:read' },
+  validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
+};
+
+function renderList(visit: Visit): Html {
+  return layout({
+    title: 'Errors · Scopegate',
+    description: 'Every error code of the API.',
+    version: visit.version,
+    current: '/errors',
+    body: html`<h1>Errors</h1>
+      <p class="lead">
+        REST answers with <code>application/problem+json</code> (RFC 9457), GraphQL with the same <code>code</code>,
+        <code>status</code> and <code>request_id</code> in <code>extensions</code>. Decide by <code>code</code>; quote
+        <code>request_id</code> when you ask.
+      </p>
+      <ul class="errors">
+        ${CODES.map((code) => {
+          const { status, title, help } = ERROR_CODES[code];
+          return html`<li>
+            <p><span class="badge">${status}</span> <a href="/errors/${code}">${title}</a> <code>${code}</code></p>
+            <p>${withCode(help)}</p>
+          </li> `;
+        })}
+      </ul>`,
+  });
+}
+
+function renderCode(code: ErrorCode, visit: Visit): Html {
+  const { status, title, help } = ERROR_CODES[code];
+  return layout({
+    title: `${title} · Scopegate`,
+    description: `The error code ${code}: what it means and what to do.`,
+    version: visit.version,
+    current: '/errors',
+    body: html`<p class="crumbs"><a href="/errors">Errors</a></p>
+      <h1>${title}</h1>
+      <p><span class="badge">${status}</span> <code>${code}</code></p>
+      <h2>What it means, and what to do</h2>
+      <p>${withCode(help)}</p>
+      <h2>Trying again</h2>
+      <p>${withCode(retryAdvice(status))}</p>
+      <h2>How it looks</h2>
+      <h3>REST: HTTP ${status}, <code>application/problem+json</code></h3>
+      <pre tabindex="0" aria-label="Example on REST"><code>${restExample(code)}</code></pre>
+      <h3>GraphQL: in <code>errors</code></h3>
+      <pre tabindex="0" aria-label="Example on GraphQL"><code>${graphqlExample(code)}</code></pre>`,
+  });
+}
+
+function retryAdvice(status: number): string {
+  if (status === 429 || status === 503)
+    return 'Yes, after the seconds in `Retry-After`. With an `Idempotency-Key` a write happens once however often it is sent.';
+  if (status === 409) return 'Yes, in a moment, and a little later each time.';
+  if (status === 500)
+    return 'Reads may be sent again at any time; writes with their `Idempotency-Key`, so that they happen once.';
+  return 'The same request will get the same answer: change it, or the key, first.';
+}
+
+function restExample(code: ErrorCode): string {
+  const { status, title } = ERROR_CODES[code];
+  const problem = { type: `/errors/${code}`, title, status, detail: '…', code, request_id: '…', ...EXTRAS[code] };
+  return JSON.stringify(problem, null, 2);
+}
+
+function graphqlExample(code: ErrorCode): string {
+  const { status } = ERROR_CODES[code];
+  const error = { message: '…', path: ['quotes'], extensions: { code, status, request_id: '…', ...EXTRAS[code] } };
+  return JSON.stringify({ errors: [error] }, null, 2);
+}

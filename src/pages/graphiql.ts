@@ -1,0 +1,31 @@
+import { graphiqlPolicy } from './contentSecurity';
+import { html, type Html, jsonBlock } from './html';
+import { layout } from './layout';
+import { authorizationOf, type Page, type Visit } from './page';
+import { EXAMPLE_QUERIES } from './queries';
+
+/** `/graphiql`: GraphiQL from the installed packages, with examples as tabs. */
+export const graphiql: Page = { path: '/graphiql', policy: graphiqlPolicy, render };
+
+function render(visit: Visit): Html {
+  return layout({
+    title: 'GraphiQL · Scopegate',
+    description: 'GraphiQL over the Scopegate schema.',
+    version: visit.version,
+    current: '/graphql',
+    kind: 'tool',
+    styles: ['vendor/graphiql.css'],
+    scripts: ['vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
+    body: html`<h1 class="unseen">GraphQL: GraphiQL</h1>
+      <div class="stage" id="graphiql">
+        <noscript
+          ><p class="notice">
+            GraphiQL needs JavaScript. Send queries by <code>POST /graphql</code>; the <a href="/">first page</a> shows
+            how.
+          </p></noscript
+        >
+      </div>
+      <p class="aside"><button class="own-button" type="button" id="examples" hidden>Back to the examples</button></p>
+      ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf(visit), introspection: visit.introspection })}`,
+  });
+}

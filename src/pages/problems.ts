@@ -1,0 +1,66 @@
+import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
+import { AppError, findAppError, notFound } from '../errors';
+import { html } from './html';
+import { layout } from './layout';
+
+/** Answers with an error: a page for a browser, a problem (RFC 9457) for anything else. */
+export function sendError(request: Request, response: Response, error: AppError, version: string): void {
+  const { code, status, title, detail } = error;
+  if (error.extras.allow) response.set('Allow', error.extras.allow.join(', '));
+  response.status(status).set('Cache-Control', 'no-cache').vary('Accept');
+  // the problem stands first so that it is what `Accept: */*` gets
+  if (request.accepts(['application/problem+json', 'text/html']) === 'text/html') {
+    const body = html`<h1>${title}</h1>
+      <p class="lead">${detail}</p>
+      <p><span class="badge">${status}</span> <a href="/errors/${code}">${code}</a></p>
+      <p><a href="/">To the first page</a></p>`;
+    const page = layout({ title: `${title} · Scopegate`, description: detail, version, body });
+    response.type('html').send(page.text);
+    return;
+  }
+  const problem = {
+    type: `/errors/${code}`,
+    title,
+    status,
+    detail,
+    code,
+    request_id: response.getHeader('x-request-id'),
+  };
+  // as bytes, because Express would add a charset that JSON types do not have
+  response.set('Content-Type', 'application/problem+json').send(Buffer.from(JSON.stringify(problem)));
+}
+
+/** 404 for whatever no page answered. */
+export function nothingHere(version: string): RequestHandler {
+  return (request, response) => {
+    sendError(request, response, notFound('page'), version);
+  };
+}
+
+/** 405 naming the methods that the path takes. */
+export function methodNotAllowed(allow: readonly string[], version: string): RequestHandler {
+  return (request, response) => {
+    const detail = `${request.path} does not take ${request.method}.`;
+    sendError(request, response, new AppError('method_not_allowed', detail, { allow }), version);
+  };
+}
+
+/** What Express or a file answered with a throw: the caller's fault told, anything else masked and handed to `onError`. */
+export function failed(version: string, onError: ((error: unknown) => void) | undefined): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) {
+      next(error);
+      return;
+    }
+    sendError(request, response, asAppError(error, onError), version);
+  };
+}
+
+function asAppError(error: unknown, onError: ((error: unknown) => void) | undefined): AppError {
+  const known = findAppError(error);
+  if (known) return known;
+  const status = error instanceof Error && 'status' in error ? error.status : undefined;
+  if (status === 400) return new AppError('invalid_request', 'The address could not be read.');
+  onError?.(error);
+  return new AppError('internal', 'Something failed on our side.');
+}

@@ -1,0 +1,103 @@
+/** An example query of the GraphQL tools. */
+export interface ExampleQuery {
+  readonly query: string;
+  readonly variables?: string;
+}
+
+const QUOTES = `# Accepted quotes, newest first, with
+# lines and customers in one call.
+# Amounts are integers in minor units.
+query QuotesWithLines {
+  quotes(status: [accepted], limit: 5) {
+    data {
+      number
+      status
+      currency
+      total_minor
+      customer {
+        name
+      }
+      lines {
+        position
+        description
+        qty
+        unit_price_minor
+      }
+    }
+    has_more
+    next_cursor
+  }
+}
+`;
+
+const ORDERS = `# Orders with who placed them. Takes
+# orders:read and customers:read.
+query OrdersWithCustomers {
+  orders(sort: "-created_at", limit: 10) {
+    data {
+      number
+      status
+      placed_at
+      currency
+      total_minor
+      customer {
+        name
+        email
+      }
+    }
+    has_more
+    next_cursor
+  }
+}
+`;
+
+const PRODUCTS = `# Word-prefix search over sku, name,
+# description and category.
+query ProductSearch($q: String) {
+  products(q: $q, active: true, limit: 10) {
+    data {
+      sku
+      name
+      category
+      currency
+      unit_price_minor
+    }
+    has_more
+    next_cursor
+  }
+}
+`;
+
+const ME = `# Whose key this is, what it may do,
+# and what is left of its budget.
+query Me {
+  me {
+    organisation {
+      name
+      plan
+    }
+    key {
+      name
+      prefix
+      scopes
+      expires_at
+    }
+    rate_limit {
+      limit
+      remaining
+      reset_at
+    }
+  }
+}
+`;
+
+/** The tabs that GraphiQL opens with. */
+export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
+  { query: QUOTES },
+  { query: ORDERS },
+  { query: PRODUCTS, variables: '{\n  "q": "ch"\n}\n' },
+  { query: ME },
+];
+
+/** The query that Sandbox opens with. */
+export const FIRST_QUERY: string = QUOTES;

@@ -1,0 +1,33 @@
+import { SANDBOX_SCRIPT, sandboxPolicy } from './contentSecurity';
+import { html, type Html, jsonBlock } from './html';
+import { layout } from './layout';
+import { authorizationOf, type Page, type Visit } from './page';
+import { FIRST_QUERY } from './queries';
+
+/** `/graphql` in a browser: Apollo Sandbox, which gives way to GraphiQL when it cannot be loaded. */
+export const sandbox: Page = { path: '/graphql', policy: sandboxPolicy, render, otherMethods: ['POST'] };
+
+function render(visit: Visit): Html {
+  return layout({
+    title: 'GraphQL · Scopegate',
+    description: 'Apollo Sandbox over the Scopegate schema.',
+    version: visit.version,
+    current: '/graphql',
+    kind: 'tool',
+    scripts: ['sandbox.js'],
+    body: html`<h1 class="unseen">GraphQL: Apollo Sandbox</h1>
+      <div class="stage" id="sandbox">
+        <p class="notice" id="loading" role="status">
+          Loading Apollo Sandbox… <a href="/graphiql">Use the bundled GraphiQL instead</a>
+        </p>
+        <noscript
+          ><p class="notice">
+            Sandbox needs JavaScript. Send queries by <code>POST /graphql</code>; the <a href="/">first page</a> shows
+            how.
+          </p></noscript
+        >
+      </div>
+      <p class="aside"><a href="/graphiql">GraphiQL, without a CDN</a></p>
+      ${jsonBlock('settings', { script: SANDBOX_SCRIPT, document: FIRST_QUERY, authorization: authorizationOf(visit) })}`,
+  });
+}

@@ -1,0 +1,120 @@
+import { ERROR_CODES } from '../../src/errors';
+import { ASSET_NAMES } from '../../src/pages/assets';
+import { BROWSER, policyOf, type Site, startSite } from './site';
+
+const SANDBOX_HOSTS = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
+const PATHS = [
+  '/',
+  '/graphql',
+  '/graphiql',
+  '/api/v1/docs',
+  '/errors',
+  ...Object.keys(ERROR_CODES).map((code) => `/errors/${code}`),
+];
+
+let site: Site;
+
+beforeAll(async () => {
+  site = await startSite();
+});
+
+afterAll(() => {
+  site.close();
+});
+
+describe('every page', () => {
+  test.each(PATHS)('%s is HTML that no one may frame and no inline script can run in', async (path) => {
+    const { status, headers, body } = await site.call(path, { headers: BROWSER });
+    expect(status).toBe(200);
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-cache');
+    expect(headers['x-content-type-options']).toBe('nosniff');
+    expect(headers).not.toHaveProperty('x-powered-by');
+    expect(body).toMatch(/^<!doctype html>\s*<html lang="en">/);
+    expect(body.match(/<h1/g)).toHaveLength(1);
+
+    const policy = policyOf(headers);
+    expect(policy.get('default-src')).toEqual(["'none'"]);
+    expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
+    expect(policy.get('script-src')?.filter((source) => source.startsWith("'"))).toEqual(["'self'"]);
+    expect(body).not.toMatch(/<script(?![^>]*(src=|type="application\/json"))|\son\w+="|javascript:|\sstyle="|<style/);
+  });
+
+  test.each(PATHS)('%s loads nothing from a foreign host, but for Sandbox', async (path) => {
+    const { headers, body } = await site.call(path, { headers: BROWSER });
+    const hosts = [
+      ...`${body} ${String(headers['content-security-policy'])}`.matchAll(/(?:https?:)?\/\/([a-z0-9.-]+\.[a-z]+)/gi),
+    ].map((match) => match[1]);
+    expect(hosts.filter((host) => path !== '/graphql' || !SANDBOX_HOSTS.includes(host ?? ''))).toEqual([]);
+  });
+
+  test.each(PATHS)('%s answers HEAD like GET without a body, and other methods by 405', async (path) => {
+    const head = await site.call(path, { method: 'HEAD', headers: BROWSER });
+    const get = await site.call(path, { headers: BROWSER });
+    expect(head).toMatchObject({ status: 200, body: '' });
+    expect(head.headers['content-length']).toBe(get.headers['content-length']);
+
+    const refused = await site.call(path, { method: 'PUT' });
+    expect(refused.status).toBe(405);
+    expect(refused.headers.allow).toBe(path === '/graphql' ? 'GET, HEAD, POST' : 'GET, HEAD');
+    expect(JSON.parse(refused.body)).toMatchObject({ code: 'method_not_allowed', status: 405, request_id: 'req-1' });
+  });
+
+  test.each(PATHS)('the links and assets of %s lead somewhere', async (path) => {
+    const { body } = await site.call(path);
+    const elsewhere = ['/api/v1/openapi.json'];
+    const links = [...body.matchAll(/(?:href|src)="(\/[^"]*)"/g)]
+      .map((match) => match[1] ?? '')
+      .filter((link) => !elsewhere.includes(link));
+    expect(links.length).toBeGreaterThan(4);
+    for (const link of new Set(links)) {
+      expect({ link, status: (await site.call(link, { method: 'HEAD', headers: BROWSER })).status }).toEqual({
+        link,
+        status: 200,
+      });
+    }
+  });
+});
+
+describe('assets', () => {
+  test.each(ASSET_NAMES)('%s comes with its type and an ETag that answers 304', async (name) => {
+    const { status, headers, body } = await site.call(`/assets/${name}`);
+    expect(status).toBe(200);
+    expect(body.length).toBeGreaterThan(100);
+    const types: Record<string, string> = {
+      js: 'text/javascript; charset=utf-8',
+      css: 'text/css; charset=utf-8',
+      svg: 'image/svg+xml',
+    };
+    expect(headers['content-type']).toBe(types[name.split('.').at(-1) ?? '']);
+    expect(headers['cache-control']).toBe(name.startsWith('vendor/') ? 'public, max-age=86400' : 'public, max-age=0');
+    expect(await site.call(`/assets/${name}`, { headers: { 'if-none-match': String(headers.etag) } })).toMatchObject({
+      status: 304,
+      body: '',
+    });
+  });
+
+  test.each(['/assets/vendor/package.json', '/assets/../package.json', '/assets/%2e%2e/package.json', '/assets/'])(
+    '%s is nothing',
+    async (path) => {
+      expect((await site.call(path)).status).toBe(404);
+    },
+  );
+});
+
+describe('an error code', () => {
+  test.each(Object.entries(ERROR_CODES))(
+    '%s has a page with its status, title and remedy, and is in the list',
+    async (code, { status, title }) => {
+      const page = await site.call(`/errors/${code}`);
+      expect(page.body).toContain(`<h1>${title}</h1>`);
+      expect(page.body).toContain(`<span class="badge">${String(status)}</span> <code>${code}</code>`);
+      expect(page.body).toContain('&quot;code&quot;: &quot;' + code);
+      expect((await site.call('/errors')).body).toContain(`href="/errors/${code}"`);
+    },
+  );
+
+  test.each(['/errors/no_such_code', '/errors/NOT_FOUND', '/errors/constructor'])('%s is 404', async (path) => {
+    expect((await site.call(path, { headers: BROWSER })).status).toBe(404);
+  });
+});
