@@ -54,6 +54,17 @@ const VARIABLES = {
     schema: z.coerce.number().int().min(1).max(1_000_000_000).default(600),
     help: 'requests a minute for each key, and failed authentications for each address',
   },
+  REDIS_URL: {
+    schema: z
+      .string()
+      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .optional(),
+    help: 'Redis or Valkey that several gateways share their limits through; in memory without it',
+  },
+  INSTANCES: {
+    schema: z.coerce.number().int().min(1).max(1000).default(1),
+    help: 'gateways that share REDIS_URL; while it is away each allows its share of the limit',
+  },
   INTROSPECTION: {
     schema: z.enum(['public', 'key', 'off']).default('key'),
     help: 'who may introspect the GraphQL schema: public, key or off (default key; public in demo)',

@@ -3,8 +3,9 @@ import { rateLimited, requirePlan } from './access/authenticate';
 import type { Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
 import type { Scope } from './access/scopes';
-import type { OrganisationData, OrganisationDataCache } from './database/organisationData';
+import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './database/organisationData';
 import { AppError, type Fault } from './errors';
+import { checkIdempotencyKey, idempotentWrite } from './idempotency';
 
 /** What every resolver of both faces gets: who asks, what that may do, and its organisation's data. */
 export interface RequestContext {
@@ -18,6 +19,11 @@ export interface RequestContext {
   authorise(scope: Scope | undefined): void;
   /** Takes further points for this request. @throws AppError rate_limited when they are not there. */
   charge(points: number): Promise<void>;
+  /** Runs a write as one transaction, its idempotency record in it where the request has a key for that. */
+  readonly write: UnitOfWork;
+  /** Answers a write again with its first answer where its Idempotency-Key has one, else runs it. */
+  once(operation: string, args: unknown, run: () => unknown): Promise<unknown>;
+  readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, element: unknown): Fault[];
 }
@@ -26,10 +32,13 @@ export interface RequestContext {
 export interface IncomingRequest {
   readonly requestId: string;
   readonly authorization: string | undefined;
+  readonly idempotencyKey: string | undefined;
   /** Network address of the caller. */
   readonly address: string;
   /** Told of the budget as soon as it is known, and again when it changes. */
   readonly onRate: (rate: RateState) => void;
+  /** Told when a write was answered with its first answer. */
+  readonly onReplay: () => void;
   /** Told who asks as soon as that is known, for the log. */
   readonly onPrincipal: (principal: Principal) => void;
 }
@@ -48,12 +57,14 @@ export interface ContextOptions {
  * each operation.
  */
 export function contextFactory({ authenticate, limiter, organisationData, checkElement }: ContextOptions): OpenContext {
-  return async ({ requestId, authorization, address, onRate, onPrincipal }) => {
+  return async ({ requestId, authorization, idempotencyKey, address, onRate, onReplay, onPrincipal }) => {
     const principal = await authenticate(authorization, address);
     onPrincipal(principal);
     let rate = await take(1);
     requirePlan(principal);
     const data = organisationData(principal.organisation);
+
+    let unit: UnitOfWork = (work) => data.transaction(work);
 
     async function take(points: number): Promise<RateState> {
       const state = await limiter.consume(principal.key.id, points);
@@ -75,6 +86,17 @@ export function contextFactory({ authenticate, limiter, organisationData, checkE
       },
       async charge(points) {
         rate = await take(points);
+      },
+      write: (work) => unit(work),
+      idempotencyKey,
+      async once(operation, args, run) {
+        if (idempotencyKey === undefined) return run();
+        const key = checkIdempotencyKey(idempotencyKey);
+        const call = { keyId: principal.key.id, idempotencyKey: key, operation, args, onReplay };
+        const { replay, write } = idempotentWrite(data, call);
+        unit = write;
+        const first = await replay();
+        return first ? first.answer : run();
       },
       checkElement,
     };

@@ -83,7 +83,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   for (const { type, field, scope } of guarded) {
     const check = checks?.(`${type}.${field.name}`);
     field.resolve = guard(
-      field.resolve as Resolver,
+      type === 'Mutation' ? once(field.resolve as Resolver) : (field.resolve as Resolver),
       scope,
       check &&
         ((args) => {
@@ -122,6 +122,12 @@ function guard(
     checkArguments?.(args);
     return resolve(source, args, context, info);
   };
+}
+
+/** A write with an Idempotency-Key runs once; only the guarded part of it may be left out when it is sent again. */
+function once(resolve: Resolver): Resolver {
+  return (source, args, context, info) =>
+    context.once(info.fieldName, args, () => resolve(source, args, context, info));
 }
 
 function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[]): (field: string) => Check {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
 import { createAuthenticator } from './access/authenticate';
-import { createRateLimiter } from './access/rateLimit';
+import { openLimiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory } from './context';
 import type { Databases } from './database/connect';
@@ -82,14 +82,25 @@ async function createGateway(
 ): Promise<Gateway> {
   const { graphql, rest, operations } = buildSchemas();
   const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
+  const limiters = openLimiters({
+    limit: config.RATE_LIMIT_PER_MINUTE,
+    redisUrl: config.REDIS_URL,
+    instances: config.INSTANCES,
+    onChange: (state, reason) => {
+      logger.warn(
+        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
+        `shared limits are ${state}`,
+      );
+    },
+  });
   const openContext = contextFactory({
     authenticate: createAuthenticator({
       apiKeys: control.apiKeys,
       keyPrefix: config.KEY_PREFIX,
       pepper: config.KEY_PEPPER,
-      failures: createRateLimiter(config.RATE_LIMIT_PER_MINUTE),
+      failures: limiters.failures,
     }),
-    limiter: createRateLimiter(config.RATE_LIMIT_PER_MINUTE),
+    limiter: limiters.keys,
     organisationData: databases.organisationData,
     checkElement: (type, element) => elementCheck(type)(element),
   });
@@ -100,7 +111,7 @@ async function createGateway(
     introspection: config.INTROSPECTION,
     logger,
   });
-  const health = createHealth({ databases, isDraining });
+  const health = createHealth({ databases, limiters, isDraining });
   const pages = createPages({
     ...(demoKey === undefined ? {} : { demoKey }),
     version,
@@ -133,7 +144,10 @@ async function createGateway(
         (faceOf(exchange) === 'graphql' ? sendGraphqlError : sendProblem)(exchange, known);
       }
     },
-    stop: () => graphqlFace.stop(),
+    stop: async () => {
+      await graphqlFace.stop();
+      await limiters.close();
+    },
   };
 }
 

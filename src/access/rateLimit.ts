@@ -1,4 +1,4 @@
-import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { RateLimiterRes } from 'rate-limiter-flexible';
 
 /** Length of a window in seconds (contract, section 6). */
 export const WINDOW_SECONDS = 60;
@@ -14,16 +14,19 @@ export interface RateState {
   readonly allowed: boolean;
 }
 
+/** Where points are counted: a limiter of rate-limiter-flexible, or something that chooses between several. */
+export interface RateStore {
+  /** Rejects with a RateLimiterRes when the points are not there. */
+  consume(id: string, points: number): Promise<RateLimiterRes>;
+}
+
 export interface RateLimiter {
   /** Takes points from a key's budget; a refused request takes them too. */
   consume(id: string, points?: number): Promise<RateState>;
 }
 
-/**
- * Fixed windows of a minute over any store of rate-limiter-flexible: memory for one instance. A shared store is another
- * `RateLimiterAbstract` passed here.
- */
-export function createRateLimiter(limit: number, store: RateLimiterAbstract = memoryStore(limit)): RateLimiter {
+/** Fixed windows of a minute over a store. */
+export function createRateLimiter(limit: number, store: RateStore): RateLimiter {
   const stateOf = (result: RateLimiterRes, allowed: boolean): RateState => ({
     limit,
     remaining: Math.max(0, Math.min(limit, result.remainingPoints)),
@@ -40,10 +43,6 @@ export function createRateLimiter(limit: number, store: RateLimiterAbstract = me
       }
     },
   };
-}
-
-function memoryStore(limit: number): RateLimiterMemory {
-  return new RateLimiterMemory({ points: limit, duration: WINDOW_SECONDS });
 }
 
 /** Whole seconds until a window ends, at least 1: the value of `Retry-After`. */

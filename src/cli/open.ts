@@ -1,6 +1,7 @@
 import type { Config } from '../config';
 import { connectDatabases, type Databases } from '../database/connect';
 import { chooseDatabase, type Database } from '../database/embedded';
+import { idempotencyRecords } from '../idempotency';
 import { type Control, openControl } from '../organisations/control';
 import { collections } from '../resources';
 
@@ -33,7 +34,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
       uri: server.uri,
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
-      collections,
+      collections: [...collections, idempotencyRecords],
     });
     const onError = (error: unknown): void => {
       report(`a write beside the request failed: ${String(error)}`);

@@ -8,6 +8,9 @@ import { coalescedReads } from './coalesce';
 const POINT_READ_BATCH = 8;
 const RELATION_BATCH = 1000;
 
+/** Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. */
+export type UnitOfWork = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
+
 /** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();

@@ -5,11 +5,19 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from '@apollo/server/plugin/disabled';
-import { GraphQLError, type GraphQLSchema, Kind } from 'graphql';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+} from 'graphql';
 import type { Logger } from 'pino';
 import { unauthenticated } from '../access/authenticate';
 import type { Config } from '../config';
-import { findAppError } from '../errors';
+import type { RequestContext } from '../context';
+import { findAppError, invalidRequest } from '../errors';
 import { describeError } from '../log';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
@@ -58,6 +66,7 @@ function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
               .map((field) => (field.kind === Kind.FIELD ? field.name.value : '…'))
               .join(' '),
           );
+          refuseSharedKey(operation, document, caller);
           if (!caller) {
             if (isIntrospection(document, operation)) return;
             throw withHttpStatus(unauthenticated());
@@ -84,6 +93,18 @@ function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
 function ambiguous(): GraphQLError {
   const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } };
   return new GraphQLError('operationName must name one of the operations in the document.', { extensions });
+}
+
+/** An Idempotency-Key names one write: with several in a request, which answer it replays would be anyone's guess. */
+function refuseSharedKey(
+  operation: OperationDefinitionNode,
+  document: DocumentNode,
+  caller: RequestContext | undefined,
+): void {
+  const isWrite = operation.operation === OperationTypeNode.MUTATION;
+  if (!isWrite || caller?.idempotencyKey === undefined || countRootFields(document, operation) === 1) return;
+  const detail = 'takes one mutation field a request';
+  throw withHttpStatus(invalidRequest([{ parameter: 'Idempotency-Key', code: 'several', detail }]));
 }
 
 function rethrowWithStatus(error: unknown): never {

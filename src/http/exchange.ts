@@ -52,6 +52,10 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     requestId: exchange.requestId,
     authorization: exchange.request.headers.authorization,
     address: exchange.address,
+    idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
+    onReplay: () => {
+      exchange.response.setHeader('Idempotent-Replayed', 'true');
+    },
     onRate: (rate) => {
       setRateHeaders(exchange.response, rate);
     },
@@ -59,6 +63,12 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
       exchange.log.principal = principal;
     },
   };
+}
+
+/** A header's value; one that came several times is all of them, which no check lets pass. */
+function singleHeader({ headers }: IncomingMessage, name: string): string | undefined {
+  const value = headers[name];
+  return Array.isArray(value) ? value.join(', ') : value;
 }
 
 /** The address of the caller, seen past as many proxies as are trusted; IPv4 in IPv6 is IPv4, IPv6 counts by its /64. */

@@ -45,7 +45,7 @@ export function fromRecord(
   times: readonly string[],
 ): Record<string, unknown> {
   const { id, ...members } = record;
-  const dates = times.map((time) => [time, toDate(members[time])]);
+  const dates = times.map((time): [string, Date | null] => [time, toDate(members[time])]);
   return { _id: id, ...members, ...Object.fromEntries(dates) };
 }
 
@@ -54,7 +54,7 @@ function toDate(value: unknown): Date | null {
 }
 
 /** A document as a record: `_id` is `id`, search words are left out. Dates become text as JSON is written. */
-export function toRecord(document: { readonly _id: string }): ImportRecord {
+function toRecord(document: { readonly _id: string }): ImportRecord {
   const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
   return { id, ...members };
 }
@@ -83,7 +83,10 @@ export async function storeDocuments<T extends { _id: string }>(
   const ids = trusted({ $in: documents.map((document) => document._id) });
   const known = (await model.find({ _id: ids } as object, undefined, { session }).lean()) as T[];
   const existing = new Map(known.map((document) => [document._id, document]));
-  const claim = uniqueBy === undefined ? undefined : claims(uniqueBy, await ownersOf(data, collection, documents, uniqueBy, session));
+  const claim =
+    uniqueBy === undefined
+      ? undefined
+      : claims(uniqueBy, await ownersOf(data, collection, documents, uniqueBy, session));
   const operations: object[] = [];
   const outcomes = documents.map((document): StoredRecord => {
     const before = existing.get(document._id);
@@ -103,13 +106,20 @@ export async function storeDocuments<T extends { _id: string }>(
 }
 
 /** Gives unique values to documents, in the order of the file; a fault for one whose value another document holds. */
-function claims<T extends { _id: string }>(uniqueBy: string, owners: Map<unknown, string>): (document: T, before: T | undefined) => Fault | undefined {
+function claims<T extends { _id: string }>(
+  uniqueBy: string,
+  owners: Map<unknown, string>,
+): (document: T, before: T | undefined) => Fault | undefined {
   const valueOf = (document: T): unknown => (document as Record<string, unknown>)[uniqueBy];
   return (document, before) => {
     const value = valueOf(document);
     const owner = owners.get(value);
     if (owner !== undefined && owner !== document._id) {
-      return { pointer: `/${uniqueBy}`, code: 'conflict', detail: `${String(value)} belongs to another record (id ${owner})` };
+      return {
+        pointer: `/${uniqueBy}`,
+        code: 'conflict',
+        detail: `${String(value)} belongs to another record (id ${owner})`,
+      };
     }
     // a value that is given up here is free for the records that follow
     if (before && owners.get(valueOf(before)) === document._id) owners.delete(valueOf(before));

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ClientSession, trusted } from 'mongoose';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import type { Collection } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData, UnitOfWork } from '../database/organisationData';
 import { AppError, type Fault, validationFailed } from '../errors';
 
 /**
@@ -30,6 +30,8 @@ export interface UpsertSpec<Document extends Stored, Input> {
 export interface UpsertOptions {
   readonly atomic: boolean;
   readonly dryRun: boolean;
+  /** Runs the call as one transaction. */
+  readonly write: UnitOfWork;
   /** Faults of one element against its input type. */
   readonly check: (element: unknown) => Fault[];
 }
@@ -57,13 +59,12 @@ export async function bulkUpsert<Document extends Stored, Input>(
 ): Promise<UpsertReport> {
   const faults = findFaults(spec, elements, options.check);
   if (options.atomic && faults.some((found) => found.length > 0)) throw validationFailed(faults.flat());
-  if (options.dryRun) return report(spec, elements, faults, await plan(data, spec, elements, faults), { dryRun: true });
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await data.transaction(async (session) => {
+      return await options.write(async (session) => {
         const steps = await plan(data, spec, elements, faults, session);
-        await write(data, spec, steps, session);
-        return report(spec, elements, faults, steps, { dryRun: false });
+        if (!options.dryRun) await write(data, spec, steps, session);
+        return report(spec, elements, faults, steps, options);
       });
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
@@ -81,7 +82,10 @@ function findFaults<Document extends Stored, Input>(
   const seen = new Map<unknown, number>();
   return elements.map((element, index) => {
     const at = `/${spec.list}/${String(index)}`;
-    const found = check(element).map((fault) => ({ ...fault, pointer: at + (fault.pointer ?? '') }));
+    const found = [...check(element), ...brokenTexts(element)].map((fault) => ({
+      ...fault,
+      pointer: at + (fault.pointer ?? ''),
+    }));
     const key = keyOf(spec, element);
     const first = seen.get(key);
     if (key !== null && first !== undefined) {
@@ -91,6 +95,15 @@ function findFaults<Document extends Stored, Input>(
     seen.set(key, index);
     return found;
   });
+}
+
+/** Faults of texts that no database keeps as they are: halves of surrogate pairs, which JSON lets through. */
+function brokenTexts(value: unknown, pointer = ''): Fault[] {
+  if (typeof value === 'string') {
+    return value.isWellFormed() ? [] : [{ pointer, code: 'format', detail: 'must be well-formed Unicode' }];
+  }
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) => brokenTexts(member, `${pointer}/${name}`));
 }
 
 interface Step<Document> {

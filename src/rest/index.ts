@@ -5,7 +5,8 @@ import { type Exchange, incomingRequest, send } from '../http/exchange';
 import type { Operation } from '../schema';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
-import { createRouter, type RestOperation, restOperations } from './routes';
+import { entityTag, matchesTag } from './etag';
+import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
 
 export { sendProblem } from './problem';
@@ -51,7 +52,7 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
     const context = await openContext(incomingRequest(exchange));
     context.authorise(operation.scope);
     const args = await step.check(exchange, match.params);
-    answer(exchange, await step.handle(args, context));
+    answer(exchange, operation, await step.handle(args, context));
   };
 }
 
@@ -66,11 +67,21 @@ function requireMethod({ request }: Exchange, allow: readonly string[]): string 
   throw new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
-function answer(exchange: Exchange, { status, body, value }: RouteAnswer): void {
-  const { response, path, search } = exchange;
+function answer(exchange: Exchange, operation: RestOperation, { status, body, value }: RouteAnswer): void {
+  const { request, response, path, search } = exchange;
   if (status === 201) response.setHeader('Location', `${path}/${(value as { id: string }).id}`);
   const next = nextCursor(value);
   if (next !== undefined) response.setHeader('Link', `<${path}${withCursor(search, next)}>; rel="next"`);
+  if (readsOneObject(operation)) {
+    const tag = entityTag(body);
+    response.setHeader('ETag', tag);
+    response.setHeader('Cache-Control', 'private, no-cache');
+    if (matchesTag(request.headers['if-none-match'], tag)) {
+      response.statusCode = 304;
+      response.end();
+      return;
+    }
+  }
   send(exchange, status, 'application/json; charset=utf-8', body);
 }
 

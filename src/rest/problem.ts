@@ -5,10 +5,9 @@ import { type Exchange, send } from '../http/exchange';
 /** Answers with a problem (RFC 9457). */
 export function sendProblem(exchange: Exchange, error: AppError): void {
   const { response, requestId } = exchange;
-  const { requiredScope, errors, retryAfter, allow } = error.extras;
+  const { requiredScope, errors, retryAfter } = error.extras;
   exchange.log.code = error.code;
   setErrorHeaders(response, error);
-  if (allow) response.setHeader('Allow', allow.join(', '));
   const problem = {
     type: `/errors/${error.code}`,
     title: error.title,

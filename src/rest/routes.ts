@@ -40,6 +40,11 @@ export function createRouter(operations: readonly Operation[]): Router {
   };
 }
 
+/** Whether an operation reads one object by its id, and so has an entity tag. */
+export function readsOneObject({ rest }: RestOperation): boolean {
+  return rest.method === 'GET' && rest.path.endsWith('/:id');
+}
+
 export function restOperations(operations: readonly Operation[]): RestOperation[] {
   return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
 }

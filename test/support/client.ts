@@ -25,7 +25,11 @@ export interface Client {
 export function client(gateway: { readonly url: string }, key?: string): Client {
   const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
 
-  async function send(method: string, path: string, init: { body?: BodyInit; headers?: Record<string, string> } = {}): Promise<Answer> {
+  async function send(
+    method: string,
+    path: string,
+    init: { body?: BodyInit; headers?: Record<string, string> } = {},
+  ): Promise<Answer> {
     const response = await fetch(`${gateway.url}/api/v1${path}`, {
       method,
       headers: { ...authorization, ...init.headers },
@@ -70,7 +74,7 @@ function queryText(query: Record<string, unknown>): string {
 /** Follows `next_cursor` to the end. */
 export async function readAll(caller: Client, path: string, query: Record<string, unknown> = {}): Promise<Json[]> {
   const rows: Json[] = [];
-  for (let cursor: string | null | undefined; cursor !== null; ) {
+  for (let cursor: string | null | undefined; cursor !== null;) {
     const { status, body } = await caller.get(path, { ...query, ...(cursor === undefined ? {} : { cursor }) });
     if (status !== 200) throw new Error(`${path}: ${String(status)} ${JSON.stringify(body)}`);
     rows.push(...body.data);

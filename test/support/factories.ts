@@ -7,7 +7,10 @@ import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/resources/records';
 import type { TestGateway } from './gateway';
 
-export function makeOrganisation(gateway: TestGateway, input: { plan?: Plan; name?: string } = {}): Promise<Organisation> {
+export function makeOrganisation(
+  gateway: TestGateway,
+  input: { plan?: Plan; name?: string } = {},
+): Promise<Organisation> {
   return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
 }
 
@@ -31,7 +34,9 @@ const NORTHWIND = join(__dirname, '..', '..', 'examples', 'northwind');
 
 /** The records of one of Northwind's files. */
 export function northwind(file: string): ImportRecord[] {
-  const lines = readFileSync(join(NORTHWIND, `${file}.ndjson`), 'utf8').trim().split('\n');
+  const lines = readFileSync(join(NORTHWIND, `${file}.ndjson`), 'utf8')
+    .trim()
+    .split('\n');
   return lines.map((line) => JSON.parse(line) as ImportRecord);
 }
 

@@ -3,12 +3,12 @@ import type { ListArguments } from '../../pagination';
 import { listOrdersOf } from '../orders/service';
 import type { Parent } from '../parentList';
 import { listQuotesOf } from '../quotes/service';
-import { reportWith } from '../report';
 import { listRequestsOf } from '../requests/service';
 import { selects } from '../selection';
 import type { GraphQLResolveInfo } from 'graphql';
 import { type Customer, customers } from './model';
 import { type CustomerUpsert, getCustomer, listCustomers, upsertCustomers } from './service';
+import type { UpsertResult } from '../upsert';
 
 /** How rows of other resources name their customer. */
 const AS_PARENT: Parent = { collection: customers, field: 'customer_id' };
@@ -25,15 +25,15 @@ export const customerResolvers = {
     customer: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getCustomer(data, id),
   },
   Mutation: {
-    upsert_customers: async (_: unknown, args: UpsertArguments, context: RequestContext) => {
-      const report = await upsertCustomers(context.data, args.customers, {
+    upsert_customers: (_: unknown, args: UpsertArguments, context: RequestContext) =>
+      upsertCustomers(context.data, args.customers, {
         atomic: args.atomic ?? false,
         dryRun: args.dry_run ?? false,
+        write: context.write,
         check: (element) => context.checkElement('CustomerUpsert', element),
-      });
-      return reportWith('external_ref', report);
-    },
+      }),
   },
+  CustomerUpsertResult: { external_ref: (result: UpsertResult) => result.key },
   Customer: {
     id: (customer: Customer) => customer._id,
     quotes: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>

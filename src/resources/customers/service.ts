@@ -83,14 +83,35 @@ function chooseAddress(
   return given === undefined ? (existing ?? null) : toAddress(given);
 }
 
-/** The list as given; a person who was there before (same name and e-mail address) keeps the id. */
+type Person = Omit<Contact, 'id'>;
+
+/** How a person is known again: unchanged in every member, else by name and e-mail address. */
+const KNOWN_BY: readonly ((one: Person, other: Person) => boolean)[] = [
+  (one, other) =>
+    isSame(one, other) && one.role === other.role && one.phone === other.phone && one.primary === other.primary,
+  isSame,
+];
+
+function isSame(one: Person, other: Person): boolean {
+  return one.name === other.name && one.email === other.email;
+}
+
+/** The list as given; a person who was there before keeps the id. */
 function toContacts(given: readonly ContactInput[], existing: readonly Contact[]): Contact[] {
-  const free = [...existing];
-  return given.map(({ name, role = null, email = null, phone = null, primary }) => {
-    const at = free.findIndex((contact) => contact.name === name && contact.email === email);
-    const [known] = at === -1 ? [] : free.splice(at, 1);
-    return { id: known?.id ?? randomUUID(), name, role, email, phone, primary: primary ?? false };
+  const people = given.map(({ name, role = null, email = null, phone = null, primary }): Person => {
+    return { name, role, email, phone, primary: primary ?? false };
   });
+  const free = new Set(existing);
+  const ids = new Map<Person, string>();
+  for (const isKnown of KNOWN_BY) {
+    for (const person of people.filter((candidate) => !ids.has(candidate))) {
+      const known = [...free].find((contact) => isKnown(contact, person));
+      if (!known) continue;
+      ids.set(person, known.id);
+      free.delete(known);
+    }
+  }
+  return people.map((person) => ({ id: ids.get(person) ?? randomUUID(), ...person }));
 }
 
 /** The words a customer is found by. */

@@ -1,8 +1,8 @@
 import type { RequestContext } from '../../context';
 import type { ListArguments } from '../../pagination';
-import { reportWith } from '../report';
 import type { Product } from './model';
 import { getProduct, listProducts, type ProductUpsert, upsertProducts } from './service';
+import type { UpsertResult } from '../upsert';
 
 interface UpsertArguments {
   readonly products: readonly ProductUpsert[];
@@ -16,15 +16,15 @@ export const productResolvers = {
     product: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getProduct(data, id),
   },
   Mutation: {
-    upsert_products: async (_: unknown, args: UpsertArguments, context: RequestContext) => {
-      const report = await upsertProducts(context.data, args.products, {
+    upsert_products: (_: unknown, args: UpsertArguments, context: RequestContext) =>
+      upsertProducts(context.data, args.products, {
         atomic: args.atomic ?? false,
         dryRun: args.dry_run ?? false,
+        write: context.write,
         currency: context.principal.organisation.currency,
         check: (element) => context.checkElement('ProductUpsert', element),
-      });
-      return reportWith('sku', report);
-    },
+      }),
   },
+  ProductUpsertResult: { sku: (result: UpsertResult) => result.key },
   Product: { id: (product: Product) => product._id },
 };

@@ -6,7 +6,11 @@ import type { ImportRecord, RecordKind, StoredRecord } from '../records';
 import { type Message, messages, requests, type RequestThread } from './model';
 import { threadWords } from './service';
 
-type MessageRecord = Readonly<Record<string, unknown>> & { readonly id: string; readonly body: string; readonly created_at: string };
+type MessageRecord = Readonly<Record<string, unknown>> & {
+  readonly id: string;
+  readonly body: string;
+  readonly created_at: string;
+};
 
 /** Threads whose messages are read together. */
 const READ_TOGETHER = 200;
@@ -33,7 +37,7 @@ export const requestRecords: RecordKind = {
 };
 
 function messagesOf(record: ImportRecord): MessageRecord[] {
-  return record['messages'] as MessageRecord[];
+  return record.messages as MessageRecord[];
 }
 
 function messageFaults(record: ImportRecord): Fault[] {
@@ -42,14 +46,20 @@ function messageFaults(record: ImportRecord): Fault[] {
 }
 
 /** Stores threads, each with exactly its messages: one that stands no longer in the record goes. */
-async function storeThreads(data: OrganisationData, records: readonly ImportRecord[], session: ClientSession): Promise<StoredRecord[]> {
+async function storeThreads(
+  data: OrganisationData,
+  records: readonly ImportRecord[],
+  session: ClientSession,
+): Promise<StoredRecord[]> {
   const faults = await foreignMessages(data, records, session);
   const sound = records.filter((record) => !faults.has(record.id));
   const written = await storeDocuments(data, requests, sound.map(toThread), { session });
   const outcomes = new Map(sound.map((record, index) => [record.id, written[index]]));
   const all = sound.flatMap((record) => messagesOf(record).map((message) => toMessage(message, record.id)));
   const stored = await storeDocuments(data, messages, all, { session });
-  const changed = new Set(all.filter((_message, index) => stored[index]?.outcome !== 'unchanged').map((message) => message.request_id));
+  const changed = new Set(
+    all.filter((_message, index) => stored[index]?.outcome !== 'unchanged').map((message) => message.request_id),
+  );
   for (const record of sound) {
     const outcome = outcomes.get(record.id)?.outcome;
     // a thread that is new, or as it was, holds no others
@@ -58,31 +68,38 @@ async function storeThreads(data: OrganisationData, records: readonly ImportReco
     await data.collection(messages).deleteMany({ request_id: record.id, _id: others } as object, { session });
   }
   return records.map(({ id }): StoredRecord => {
-    const fault = faults.get(id);
     const outcome = outcomes.get(id)?.outcome ?? 'failed';
-    if (fault) return { outcome: 'failed', errors: [fault] };
+    if (outcome === 'failed') return { outcome, errors: faults.get(id) ?? [] };
     return { outcome: outcome === 'unchanged' && changed.has(id) ? 'updated' : outcome, errors: [] };
   });
 }
 
-/** The fault of each record that holds a message of another thread, or one message twice. */
-async function foreignMessages(data: OrganisationData, records: readonly ImportRecord[], session: ClientSession): Promise<Map<string, Fault>> {
+/** The faults of each record that holds messages of another thread, or one message twice. */
+async function foreignMessages(
+  data: OrganisationData,
+  records: readonly ImportRecord[],
+  session: ClientSession,
+): Promise<Map<string, Fault[]>> {
   const ids = trusted({ $in: records.flatMap((record) => messagesOf(record).map((message) => message.id)) });
-  const rows = (await data.collection(messages).find({ _id: ids } as object, { request_id: 1 }, { session }).lean()) as Message[];
+  const rows = (await data
+    .collection(messages)
+    .find({ _id: ids } as object, { request_id: 1 }, { session })
+    .lean()) as Message[];
   const owners = new Map(rows.map((message) => [message._id, message.request_id]));
-  const faults = new Map<string, Fault>();
+  const faults = new Map<string, Fault[]>();
   for (const record of records) {
     const own = new Set<string>();
-    messagesOf(record).forEach(({ id }, index) => {
+    const found = messagesOf(record).flatMap(({ id }, index): Fault[] => {
       const pointer = `/messages/${String(index)}/id`;
       const owner = owners.get(id) ?? record.id;
-      if (own.has(id)) faults.set(record.id, { pointer, code: 'duplicate', detail: 'stands in this thread already' });
-      if (owner !== record.id) {
-        faults.set(record.id, { pointer, code: 'conflict', detail: `belongs to another request (id ${owner})` });
-      }
+      if (owner !== record.id)
+        return [{ pointer, code: 'conflict', detail: `belongs to another request (id ${owner})` }];
+      if (own.has(id)) return [{ pointer, code: 'duplicate', detail: 'stands in this thread already' }];
       own.add(id);
+      return [];
     });
-    if (!faults.has(record.id)) for (const id of own) owners.set(id, record.id);
+    if (found.length > 0) faults.set(record.id, found);
+    else for (const id of own) owners.set(id, record.id);
   }
   return faults;
 }
@@ -108,7 +125,10 @@ function toThread(record: ImportRecord): RequestThread {
     ...(fromRecord(members, ['created_at', 'updated_at']) as unknown as RequestThread),
     message_count: bodies.length,
     last_message_at: new Date(last),
-    search: threadWords(String(record['subject']), bodies.map((message) => message.body)),
+    search: threadWords(
+      String(record.subject),
+      bodies.map((message) => message.body),
+    ),
   };
 }
 

@@ -11,7 +11,8 @@ export const requestResolvers = {
       listMessages(data, args),
   },
   Mutation: {
-    open_request: (_: unknown, args: NewRequest, { data }: RequestContext) => openRequest(data, args),
+    open_request: (_: unknown, args: NewRequest, context: RequestContext) =>
+      openRequest(context.data, args, context.write),
   },
   Request: { id: (thread: RequestThread) => thread._id },
   Message: { id: (message: Message) => message._id },

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { OrganisationData } from '../../database/organisationData';
+import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../pagination';
 import { searchWords } from '../../search';
@@ -63,7 +63,11 @@ export interface NewRequest {
  * Opens a thread with its first message, in one transaction.
  * @throws AppError validation_failed when the text is blank or the customer is not the organisation's.
  */
-export async function openRequest(data: OrganisationData, input: NewRequest): Promise<RequestThread> {
+export async function openRequest(
+  data: OrganisationData,
+  input: NewRequest,
+  write: UnitOfWork,
+): Promise<RequestThread> {
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
   const [subject, customer] = [subjectOf(input), await customerOf(data, customerId)];
   if (subject === '')
@@ -95,11 +99,11 @@ export async function openRequest(data: OrganisationData, input: NewRequest): Pr
     body: input.text,
     created_at: now,
   };
-  await data.transaction(async (session) => {
+  return write(async (session) => {
     await data.collection(requests).create([thread], { session });
     await data.collection(messages).create([message], { session });
+    return thread;
   });
-  return thread;
 }
 
 /** The subject given, or the first line of the text where none, or a blank one, is. */

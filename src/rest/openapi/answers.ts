@@ -112,6 +112,8 @@ export function sharedHeaders(): Record<string, object> {
     'X-RateLimit-Reset': integer('When the window ends, in Unix seconds.', 1795248000),
     'Retry-After': integer('Seconds until another try makes sense.', 23),
     'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
+    ETag: text('Strong entity tag of the object as it is now.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
+    'Idempotent-Replayed': text('`true` on an answer that was given before.', 'true'),
     Allow: text('Methods the route takes.', 'GET, HEAD'),
     Link: text(
       'Relative address of the next page (RFC 8288); absent on the last.',

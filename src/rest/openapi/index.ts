@@ -1,7 +1,8 @@
 import type { GraphQLArgument, GraphQLField, GraphQLSchema } from 'graphql';
 import { argumentsSchema, componentSchemas, parameterSchema, rootFields } from '../../jsonSchema';
 import { buildSchemas, type Operation } from '../../schema';
-import { type RestOperation, restOperations } from '../routes';
+import { readsOneObject, type RestOperation, restOperations } from '../routes';
+import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import examples from './examples.json';
 import { PROBLEM_SCHEMAS } from './problemSchemas';
@@ -75,9 +76,13 @@ function describe(schema: GraphQLSchema, operation: RestOperation, field: Field)
     description: `${description}\n\n${scope ? `Needs the scope \`${scope}\`.` : 'Any valid key may call it.'}`,
     tags: [tagOf(rest.path)],
     security: [{ api_key: scope ? [scope] : [] }],
-    parameters: field.args
-      .filter((argument) => !bodyArguments.includes(argument))
-      .map((argument) => parameter(schema, name, argument, inPath(argument))),
+    parameters: [
+      ...field.args
+        .filter((argument) => !bodyArguments.includes(argument))
+        .map((argument) => parameter(schema, name, argument, inPath(argument))),
+      ...(isPost ? [IDEMPOTENCY_KEY] : []),
+      ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
+    ],
     ...(isPost && {
       requestBody: {
         required: true,
@@ -86,7 +91,11 @@ function describe(schema: GraphQLSchema, operation: RestOperation, field: Field)
         },
       },
     }),
-    responses: { [rest.status]: success(operation, field), ...errorResponses(operation, field.args.some(inPath)) },
+    responses: {
+      [rest.status]: success(operation, field),
+      ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
+      ...errorResponses(operation, field.args.some(inPath)),
+    },
   };
 }
 
@@ -102,12 +111,15 @@ function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLAr
   };
 }
 
-function success({ name, rest }: RestOperation, field: Field): object {
+function success(operation: RestOperation, field: Field): object {
+  const { name, rest } = operation;
   const type = String(field.type).replace('!', '');
   const headers = [
     ...SUCCESS_HEADERS,
     ...(type.endsWith('Page') ? ['Link'] : []),
     ...(rest.status === 201 ? ['Location'] : []),
+    ...(rest.method === 'POST' ? ['Idempotent-Replayed'] : []),
+    ...(readsOneObject(operation) ? ['ETag'] : []),
   ];
   return {
     description: field.description ?? type,

@@ -1,0 +1,147 @@
+import { Redis } from 'ioredis';
+import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
+
+/** The limiters of a gateway, in memory or shared through Redis. */
+export interface Limiters {
+  /** Requests of each key. */
+  readonly keys: RateLimiter;
+  /** Failed authentications of each address. */
+  readonly failures: RateLimiter;
+  /** Whether the shared store answers; memory always does. */
+  health(): Promise<'ok' | 'degraded'>;
+  close(): Promise<void>;
+}
+
+export interface LimitersOptions {
+  /** Points a window, for each key and for each address. */
+  readonly limit: number;
+  readonly redisUrl?: string | undefined;
+  /** How many gateways share the store: each allows its share while the store is away. */
+  readonly instances: number;
+  /** Told when the shared store goes away and when it is back. */
+  readonly onChange: (state: 'ok' | 'degraded', reason?: string) => void;
+}
+
+/** Longest a request waits for Redis before memory decides, in milliseconds. */
+const PATIENCE = 40;
+/** When a command that memory decided long ago is given up, in milliseconds. */
+const COMMAND_TIMEOUT = 1000;
+/** After a failure Redis is left alone this long, so that not every request waits for it, in milliseconds. */
+const PAUSE_AFTER_FAILURE = 500;
+const LONGEST_RECONNECT_PAUSE = 1000;
+
+export function openLimiters(options: LimitersOptions): Limiters {
+  const { limit, redisUrl } = options;
+  if (redisUrl !== undefined) return sharedLimiters(options, redisUrl);
+  return {
+    keys: createRateLimiter(limit, memoryStore(limit)),
+    failures: createRateLimiter(limit, memoryStore(limit)),
+    health: () => Promise.resolve('ok'),
+    close: () => Promise.resolve(),
+  };
+}
+
+function memoryStore(points: number): RateLimiterMemory {
+  return new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
+}
+
+function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redisUrl: string): Limiters {
+  const redis = connect(redisUrl);
+  let [isAway, awayUntil] = [false, 0];
+
+  function noteFailure(error: unknown): void {
+    awayUntil = Date.now() + PAUSE_AFTER_FAILURE;
+    if (isAway) return;
+    isAway = true;
+    onChange('degraded', error instanceof Error ? error.message : String(error));
+  }
+
+  function noteAnswer(): void {
+    if (!isAway) return;
+    isAway = false;
+    onChange('ok');
+  }
+
+  // connection faults are told by the commands that meet them
+  redis.on('error', noteFailure);
+
+  /** Redis decides; while it is away, memory does with this instance's share. There is never no limit. */
+  function store(name: string): RateStore {
+    const shared = new RateLimiterRedis({
+      storeClient: redis,
+      keyPrefix: `scopegate:${name}`,
+      points: limit,
+      duration: WINDOW_SECONDS,
+      // a key over its limit stays over it until the window ends, so Redis need not be asked again
+      inMemoryBlockOnConsumed: limit + 1,
+      rejectIfRedisNotReady: true,
+    });
+    const insurance = memoryStore(Math.ceil(limit / instances));
+    return {
+      async consume(id, points) {
+        if (Date.now() < awayUntil) return insurance.consume(id, points);
+        try {
+          const result = await withinPatience(shared.consume(id, points));
+          noteAnswer();
+          return result;
+        } catch (refusal) {
+          if (refusal instanceof RateLimiterRes) throw refusal;
+          noteFailure(refusal);
+          return insurance.consume(id, points);
+        }
+      },
+    };
+  }
+
+  return {
+    keys: createRateLimiter(limit, store('key')),
+    failures: createRateLimiter(limit, store('address')),
+    health: () =>
+      withinPatience(redis.ping()).then(
+        () => {
+          awayUntil = 0;
+          noteAnswer();
+          return 'ok';
+        },
+        (error: unknown) => {
+          noteFailure(error);
+          return 'degraded';
+        },
+      ),
+    close: () => {
+      redis.disconnect();
+      return Promise.resolve();
+    },
+  };
+}
+
+/**
+ * Gives up on an answer of Redis after a while. A busy event loop sees the timer before answers that lie ready on the
+ * socket, so those are let in first: a burst must not count as Redis being away.
+ */
+function withinPatience<T>(answer: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      setImmediate(() =>
+        setImmediate(() => {
+          reject(new Error(`no answer within ${String(PATIENCE)} ms`));
+        }),
+      );
+    }, PATIENCE);
+    answer.then(resolve, reject).finally(() => {
+      clearTimeout(timer);
+    });
+  });
+}
+
+function connect(url: string): Redis {
+  return new Redis(url, {
+    commandTimeout: COMMAND_TIMEOUT,
+    connectTimeout: 1000,
+    // a command that cannot be sent now is for memory to decide, not to wait
+    enableOfflineQueue: false,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),
+  });
+}

@@ -1,0 +1,158 @@
+import {
+  getNamedType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import { SCOPES, type Scope, type ScopeName } from '../../src/access/scopes';
+import { buildSchemas, type Operation } from '../../src/schema';
+import { directiveOf, enumArgument } from '../../src/sdl';
+import type { Answer, Client, Json } from './client';
+
+export const { operations, graphql: graphqlSchema, rest: restSchema } = buildSchemas();
+
+/** Ids of one row of each resource. */
+export interface Ids {
+  readonly product: string;
+  readonly customer: string;
+  readonly quote: string;
+  readonly order: string;
+  readonly request: string;
+}
+
+type Arguments = Record<string, unknown>;
+
+/** Valid arguments of an operation; one that needs none is not here. Calls can be repeated: the same answer comes again. */
+const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
+  product: (ids) => ({ id: ids.product }),
+  customer: (ids) => ({ id: ids.customer }),
+  quote: (ids) => ({ id: ids.quote }),
+  order: (ids) => ({ id: ids.order }),
+  request: (ids) => ({ id: ids.request }),
+  request_messages: (ids) => ({ id: ids.request, limit: 1 }),
+  upsert_products: () => ({ products: [{ sku: 'CONTRACT-1', name: 'Contract' }, { name: 'No sku' }], dry_run: true }),
+  upsert_customers: () => ({
+    customers: [{ external_ref: 'CONTRACT-1', name: 'Contract' }, { external_ref: 'CONTRACT-2' }],
+    dry_run: true,
+  }),
+  open_request: (ids) => ({ text: 'Do you deliver to Leeds?', customer_id: ids.customer, contact: { name: 'Ann' } }),
+};
+
+/** Members of an answer that differ from one call to the next by their nature. */
+const VOLATILE: Record<string, readonly string[]> = {
+  me: ['rate_limit'],
+  open_request: ['id', 'created_at', 'updated_at', 'last_message_at'],
+};
+
+/** One way to call an operation. */
+export interface Face {
+  readonly name: 'REST' | 'GraphQL';
+  call(caller: Client, operation: Operation, args: Arguments, headers?: Record<string, string>): Promise<Answer>;
+  /** The operation's value. */
+  valueOf(answer: Answer, operation: Operation): Json;
+  /** What an answer says of an error; undefined when it says none. */
+  errorOf(answer: Answer): Json;
+}
+
+export const REST: Face = {
+  name: 'REST',
+  call: (caller, { rest }, args, headers = {}) => {
+    const others = { ...args };
+    const path = rest!.path.replaceAll(/:(\w+)/g, (_match, name: string) => {
+      const value = others[name] as string;
+      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- what is in the path is not sent again
+      delete others[name];
+      return value;
+    });
+    return rest!.method === 'POST' ? caller.post(path, others, headers) : caller.get(path, others, headers);
+  },
+  valueOf: ({ body }) => body,
+  errorOf: ({ status, body }) => (status < 400 ? undefined : body),
+};
+
+export const GRAPHQL: Face = {
+  name: 'GraphQL',
+  call: (caller, operation, args, headers = {}) => caller.graphql(documentOf(operation), args, headers),
+  valueOf: ({ body }, { name }) => body.data[name],
+  errorOf: ({ body }) => body.errors?.[0].extensions,
+};
+
+export const FACES: readonly Face[] = [REST, GRAPHQL];
+
+export function facesOf(operation: Operation): readonly Face[] {
+  return operation.rest ? FACES : [GRAPHQL];
+}
+
+/** Every operation with each face it has, for `test.each`. */
+export const CALLS: readonly { operation: Operation; face: Face }[] = operations.flatMap((operation) =>
+  facesOf(operation).map((face) => ({ operation, face })),
+);
+
+/** Valid arguments of an operation; `changes` replaces some of them. */
+export function argumentsOf(operation: Operation, ids: Ids, changes: Arguments = {}): Arguments {
+  const args = { ...ARGUMENTS[operation.name]?.(ids), ...changes };
+  const missing = fieldOf(operation, graphqlSchema).args.filter(
+    ({ type, name }) => isNonNullType(type) && !(name in args),
+  );
+  if (missing.length > 0) throw new Error(`add arguments of ${operation.name} to test/support/operations.ts`);
+  return args;
+}
+
+export function takesId(operation: Operation): boolean {
+  return fieldOf(operation, graphqlSchema).args.some(({ name }) => name === 'id');
+}
+
+/** A value without what differs from call to call. */
+export function lasting({ name }: Operation, value: Json): Json {
+  return Object.fromEntries(Object.entries(value as object).filter(([member]) => !VOLATILE[name]?.includes(member)));
+}
+
+/** A document that asks for all that REST answers. */
+export function documentOf(operation: Operation): string {
+  const field = fieldOf(operation, operation.rest ? restSchema : graphqlSchema);
+  const declared = field.args.map(({ name, type }) => `$${name}: ${String(type)}`).join(', ');
+  const passed = field.args.map(({ name }) => `${name}: $${name}`).join(', ');
+  const [variables, args] = field.args.length > 0 ? [`(${declared})`, `(${passed})`] : ['', ''];
+  return `${operation.kind.toLowerCase()}${variables} { ${operation.name}${args}${selectionOf(field)} }`;
+}
+
+function selectionOf(field: GraphQLField<unknown, unknown>): string {
+  const type = getNamedType(field.type);
+  if (!isObjectType(type)) return '';
+  const fields = Object.values(type.getFields()).filter(({ astNode }) => !directiveOf(astNode, 'access'));
+  return ` { ${fields.map((inner) => inner.name + selectionOf(inner)).join(' ')} }`;
+}
+
+function fieldOf({ name, kind }: Operation, schema: GraphQLSchema): GraphQLField<unknown, unknown> {
+  return (schema.getType(kind) as GraphQLObjectType).getFields()[name]!;
+}
+
+export interface Relation {
+  readonly parent: string;
+  readonly name: string;
+  readonly scope: Scope;
+  /** The operation that reads one parent. */
+  readonly operation: Operation;
+  /** Reads the parent with the relation beside its id; takes `$id`. */
+  readonly document: string;
+}
+
+/** Every guarded field that is no root field. */
+export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTypeMap())
+  .filter(isObjectType)
+  .filter(({ name }) => name !== 'Query' && name !== 'Mutation')
+  .flatMap((type) =>
+    Object.values(type.getFields()).flatMap((field) => {
+      const access = directiveOf(field.astNode, 'access');
+      return access ? [relation(type, field, SCOPES[enumArgument(access, 'scope') as ScopeName])] : [];
+    }),
+  );
+
+function relation(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>, scope: Scope): Relation {
+  const operation = operations.find((one) => takesId(one) && fieldOf(one, graphqlSchema).type === parent);
+  if (!operation) throw new Error(`no operation reads one ${parent.name}`);
+  const document = `query($id: ID!) { ${operation.name}(id: $id) { id ${field.name}${selectionOf(field)} } }`;
+  return { parent: parent.name, name: field.name, scope, operation, document };
+}

@@ -1,0 +1,168 @@
+import type { ImportRecord } from '../../src/resources/records';
+import type { Json } from './client';
+import type { Arguments } from './faces';
+import { northwind } from './factories';
+
+/*
+ * The five resources as contract, sections 2 and 3, describe them, and what their lists must answer, computed from the
+ * records of a file.
+ */
+
+export type ListName = 'products' | 'customers' | 'quotes' | 'orders' | 'requests';
+
+export interface Filter {
+  readonly args: Arguments;
+  /** Whether a row (as an answer shows it) passes. */
+  readonly keeps: (row: Json) => boolean;
+}
+
+export interface Resource {
+  readonly list: ListName;
+  /** The operation that reads one. */
+  readonly one: string;
+  /** Members that make an order, besides created_at and updated_at. */
+  readonly order?: 'number' | 'name';
+  /** Exactly the members of contract, section 3. */
+  readonly members: string;
+  /** Members of members. */
+  readonly nested: Readonly<Record<string, string>>;
+}
+
+const ADDRESS = 'line1 line2 city region postcode country';
+const LINE = 'id position line_type description qty uom unit_price_minor discount_pct vat_exempt lead_time_days';
+const AMOUNTS = 'currency subtotal_minor discount_minor vat_minor total_minor';
+const TIMES = 'created_at updated_at';
+
+export const RESOURCES: readonly Resource[] = [
+  {
+    list: 'products',
+    one: 'product',
+    order: 'name',
+    members: `id sku name description category uom currency unit_price_minor vat_exempt lead_time_days active ${TIMES}`,
+    nested: {},
+  },
+  {
+    list: 'customers',
+    one: 'customer',
+    order: 'name',
+    members: `id external_ref name email phone vat_number billing_address delivery_address contacts ${TIMES}`,
+    nested: {
+      billing_address: ADDRESS,
+      delivery_address: ADDRESS,
+      contacts: 'id name role email phone primary',
+    },
+  },
+  {
+    list: 'quotes',
+    one: 'quote',
+    order: 'number',
+    members: `id number status ${AMOUNTS} valid_until customer_id sent_at decided_at ${TIMES} lines`,
+    nested: { lines: LINE },
+  },
+  {
+    list: 'orders',
+    one: 'order',
+    order: 'number',
+    members: `id number status ${AMOUNTS} shipping_minor customer_id quote_id customer_reference placed_at required_by
+      dispatched_at delivery_address ${TIMES} lines`,
+    nested: { delivery_address: ADDRESS, lines: `${LINE} sku` },
+  },
+  {
+    list: 'requests',
+    one: 'request',
+    members: `id subject status customer_id contact message_count last_message_at ${TIMES}`,
+    nested: { contact: 'name email phone' },
+  },
+];
+
+/** The sorts a list takes. */
+export function sortsOf({ order }: Resource): string[] {
+  return ['created_at', 'updated_at', ...(order ? [order] : [])].flatMap((member) => [member, `-${member}`]);
+}
+
+/** The members named in a text of {@link RESOURCES}, in alphabetical order. */
+export function names(text: string): string[] {
+  return text.split(/\s+/).sort();
+}
+
+/** A selection of every member. */
+export function selection({ members, nested }: Resource): string {
+  return names(members)
+    .map((member) => (nested[member] === undefined ? member : `${member} { ${nested[member]} }`))
+    .join(' ');
+}
+
+/** A record as the API shows it: a thread's messages are counted instead of listed. */
+export function toRow(record: ImportRecord): Json {
+  if (!('messages' in record)) return record;
+  const { messages, ...row } = record as Json;
+  const last = messages
+    .map((message: Json) => message.created_at)
+    .sort()
+    .at(-1);
+  return { ...row, message_count: messages.length, last_message_at: last };
+}
+
+/** A row as REST lists it. */
+export function toItem(row: Json): Json {
+  const { lines: _lines, ...item } = row;
+  return item;
+}
+
+/** The rows that a list answers, in its order: by the member, then by id, both in the direction of the sort. */
+export function expectedRows(
+  records: readonly ImportRecord[],
+  { sort = '-created_at', keeps = () => true }: { sort?: string; keeps?: Filter['keeps'] } = {},
+): Json[] {
+  const member = sort.replace('-', '');
+  const rows = records
+    .map(toRow)
+    .filter(keeps)
+    .sort((a, b) => compare(a[member], b[member]) || compare(a.id, b.id));
+  return sort.startsWith('-') ? rows.reverse() : rows;
+}
+
+function compare(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+export type Records = Record<ListName, ImportRecord[]>;
+
+/** Northwind as it stands in its files. */
+export function northwindRecords(): Records {
+  return Object.fromEntries(RESOURCES.map(({ list }) => [list, northwind(list)])) as Records;
+}
+
+const ORDER_STATUS = ['placed', 'confirmed', 'in_production', 'dispatched', 'delivered', 'completed', 'cancelled'];
+const REQUEST_STATUS = ['open', 'answered', 'closed'];
+const DAY = 24 * 60 * 60 * 1000;
+
+/** Northwind with what its own data lack: every status, times that differ (some alike), equal names, missing customers. */
+export function variedNorthwind(): Records {
+  const { products, customers, quotes, orders, requests } = northwindRecords();
+  return {
+    products: products.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Chai' }) })),
+    customers: customers.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Ernst' }) })),
+    quotes,
+    orders: orders.map((record, at) => ({
+      ...record,
+      status: ORDER_STATUS[at % 7],
+      ...(at % 10 === 0 && { customer_id: null }),
+    })),
+    requests: requests.map((record, at) => ({
+      ...record,
+      status: REQUEST_STATUS[at % 3],
+      ...(at % 10 === 0 && { customer_id: null, contact: null }),
+      updated_at: times(at).updated_at,
+    })),
+  };
+}
+
+/** Times of a row by its place: several rows share each. */
+function times(at: number): { created_at: string; updated_at: string } {
+  const created = Date.UTC(1998, 0, 1) + (at % 13) * DAY;
+  return {
+    created_at: new Date(created).toISOString(),
+    updated_at: new Date(created + ((at * 5) % 17) * DAY).toISOString(),
+  };
+}
