@@ -10,9 +10,17 @@ const list = z.string().transform((text) =>
     .filter((item) => item !== ''),
 );
 
+function wholeNumber(least: number, most: number): z.ZodType<number, string> {
+  const isWithin = (text: string): boolean => /^\d{1,15}$/.test(text) && Number(text) >= least && Number(text) <= most;
+  return z
+    .string()
+    .refine(isWithin, `must be a whole number from ${String(least)} to ${String(most)}`)
+    .transform(Number);
+}
+
 const VARIABLES = {
   PORT: {
-    schema: z.coerce.number().int().min(0).max(65535).default(4000),
+    schema: wholeNumber(0, 65535).default(4000),
     help: 'port to listen on; 0 takes a free one',
   },
   HOST: { schema: z.string().min(1).default('127.0.0.1'), help: 'address to listen on' },
@@ -51,7 +59,7 @@ const VARIABLES = {
     help: 'what new keys begin with',
   },
   RATE_LIMIT_PER_MINUTE: {
-    schema: z.coerce.number().int().min(1).max(1_000_000_000).default(600),
+    schema: wholeNumber(1, 1_000_000_000).default(600),
     help: 'requests a minute for each key, and failed authentications for each address',
   },
   REDIS_URL: {
@@ -62,7 +70,7 @@ const VARIABLES = {
     help: 'Redis or Valkey that several gateways share their limits through; in memory without it',
   },
   INSTANCES: {
-    schema: z.coerce.number().int().min(1).max(1000).default(1),
+    schema: wholeNumber(1, 1000).default(1),
     help: 'gateways that share REDIS_URL; while it is away each allows its share of the limit',
   },
   INTROSPECTION: {
@@ -83,7 +91,7 @@ const VARIABLES = {
     help: 'origins whose pages may call the API, comma-separated',
   },
   TRUST_PROXY: {
-    schema: z.coerce.number().int().min(0).max(10).default(0),
+    schema: wholeNumber(0, 10).default(0),
     help: 'number of trusted proxies in front, for the caller’s address',
   },
   LOG_LEVEL: {
@@ -100,19 +108,25 @@ export type Config = { readonly [Name in VariableName]: z.infer<Variables[Name][
   readonly PATH: string;
 };
 
+type Environment = Readonly<Record<string, string | undefined>>;
+
 /** Several faults of the environment at once. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+}
+
+/** The variables that are set; an empty one counts as not set. */
+export function givenVariables(environment: Environment = process.env): Record<string, string | undefined> {
+  return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
 /**
  * Reads and checks the environment; an empty variable counts as not set.
  * @throws ConfigError naming every variable at fault.
  */
-export function readConfig(environment: Readonly<Record<string, string | undefined>> = process.env): Config {
+export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const result = z.object(shape).safeParse(given);
+  const result = z.object(shape).safeParse(givenVariables(environment));
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
     throw new ConfigError(`the environment is not fit:\n${faults.join('\n')}`);

@@ -1,5 +1,6 @@
 import type { ApiKey, ApiKeys } from '../organisations/apiKeys';
 import { AppError } from '../errors';
+import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
 import { PLANS } from './plans';
 import type { Principal } from './principal';
@@ -19,18 +20,18 @@ export type Authenticate = (authorization: string | undefined, address: string) 
 /**
  * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation holds
  * on every instance from the moment it was acknowledged.
- * @throws AppError unauthenticated, the same for every reason; rate_limited when the address failed too often.
+ * @throws AppError unauthenticated, the same for every reason, a foreign address too; rate_limited when the address failed too often.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const now = options.now ?? Date.now;
   return async (authorization, address) => {
     const key = await findKey(authorization, options);
-    if (!key || !isLive(key, now())) {
-      const state = await options.failures.consume(address);
+    if (!key || !isLive(key, now()) || !isInRanges(address, key.allowed_ranges)) {
+      const state = await options.failures.consume(addressBucket(address));
       if (!state.allowed) throw rateLimited(state, 'Too many failed authentications from this address');
       throw unauthenticated();
     }
-    options.apiKeys.markUsed(key);
+    options.apiKeys.markUsed(key, address);
     return toPrincipal(key);
   };
 }

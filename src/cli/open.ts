@@ -1,7 +1,9 @@
+import { hostname, userInfo } from 'node:os';
 import type { Config } from '../config';
 import { connectDatabases, type Databases } from '../database/connect';
 import { chooseDatabase, type Database } from '../database/embedded';
 import { idempotencyRecords } from '../idempotency';
+import type { Actor } from '../organisations/auditEvents';
 import { type Control, openControl } from '../organisations/control';
 import { collections } from '../resources';
 
@@ -39,7 +41,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
     const onError = (error: unknown): void => {
       report(`a write beside the request failed: ${String(error)}`);
     };
-    const control = await openControl({ config, databases, onError });
+    const control = await openControl({ config, databases, actor: operator(), onError });
     return {
       databases,
       control,
@@ -52,5 +54,19 @@ export async function openStore(config: Config, report: (line: string) => void, 
   } catch (error) {
     await server.stop();
     throw error;
+  }
+}
+
+/** Whoever runs the command, for the audit log. */
+export function operator(): Actor {
+  return { who: `cli:${userName()}`, from: hostname() };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // a container may run under a number that has no name
+    return String(process.getuid?.() ?? 'unknown');
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import ipaddr from 'ipaddr.js';
+import { isIP } from 'node:net';
+import { plainAddress } from '../access/addresses';
 import type { Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
@@ -25,6 +26,9 @@ interface ExchangeLog {
   code?: string;
   principal?: Principal;
 }
+
+/** How long before its end a key is said to expire, in milliseconds. */
+const EXPIRY_WARNING = 7 * 24 * 60 * 60 * 1000;
 
 /** A caller's own request id is kept when it is short, plain, and no key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
@@ -61,6 +65,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     },
     onPrincipal: (principal) => {
       exchange.log.principal = principal;
+      warnOfExpiry(exchange.response, principal);
     },
   };
 }
@@ -71,22 +76,17 @@ function singleHeader({ headers }: IncomingMessage, name: string): string | unde
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The address of the caller, seen past as many proxies as are trusted; IPv4 in IPv6 is IPv4, IPv6 counts by its /64. */
+/** The address of the caller, seen past as many proxies as are trusted. */
 function callerAddress(request: IncomingMessage, trustedProxies: number): string {
-  const socket = request.socket.remoteAddress ?? '';
-  const forwarded = String(request.headers['x-forwarded-for'] ?? '')
-    .split(',')
-    .map((part) => part.trim());
-  const claimed = trustedProxies > 0 ? forwarded.at(-trustedProxies) : undefined;
-  const address = claimed !== undefined && ipaddr.isValid(claimed) ? claimed : socket;
-  if (!ipaddr.isValid(address)) return address;
-  const parsed = ipaddr.process(address);
-  return parsed instanceof ipaddr.IPv6
-    ? `${parsed.parts
-        .slice(0, 4)
-        .map((part) => part.toString(16))
-        .join(':')}::/64`
-    : parsed.toString();
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',');
+  const claimed = trustedProxies > 0 ? forwarded.at(-trustedProxies)?.trim() : undefined;
+  return plainAddress(claimed !== undefined && isIP(claimed) !== 0 ? claimed : (request.socket.remoteAddress ?? ''));
+}
+
+/** A key that ends soon says so in time to rotate it. */
+function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: Principal): void {
+  if (expiresAt === null || expiresAt.getTime() - Date.now() > EXPIRY_WARNING) return;
+  response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
 }
 
 /** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones; reset is in Unix seconds there. */

@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
-import { trusted } from 'mongoose';
+import { type ClientSession, trusted } from 'mongoose';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';
 import { coalescedReads } from '../database/coalesce';
+import { recordEvent } from './audit';
+import type { Actor, AuditAction } from './auditEvents';
 import type { ApiKey, ControlModels } from './models';
 import { toOrganisation } from './organisations';
 
@@ -15,72 +17,159 @@ export interface NewApiKey {
   readonly scopes: readonly Scope[];
   readonly createdBy: string;
   readonly expiresAt: Date | null;
+  /** CIDR ranges it may be used from; from anywhere when left out or empty. */
+  readonly allowedRanges?: readonly string[];
+}
+
+export interface Rotation {
+  /** How long the old key goes on, in milliseconds; never longer than it would have. */
+  readonly overlap: number;
+  /** When the new key ends; as long after its making as the old one's end was after its own when left out. */
+  readonly expiresAt?: Date | null | undefined;
+}
+
+/** A key that was just made: the only time its text is there. */
+export interface MadeKey {
+  readonly document: ApiKey;
+  readonly key: string;
 }
 
 export interface ApiKeys {
-  /** Makes a key; `key` is the only time its value is seen. Undefined when there is no such organisation. */
-  create(input: NewApiKey): Promise<{ document: ApiKey; key: string } | undefined>;
+  /** Undefined when there is no such organisation. */
+  create(input: NewApiKey): Promise<MadeKey | undefined>;
   /** Reads a key by id from the primary, joined with others of the same turn. */
   find(id: string): Promise<ApiKey | null>;
   list(organisationId: string): Promise<ApiKey[]>;
   /** Ends a key; once this resolves no request that starts later succeeds with it. False when there is no such key. */
   revoke(id: string): Promise<boolean>;
-  /** Notes the use of a key, at most once a minute, without holding the request up. */
-  markUsed(key: ApiKey): void;
+  /** Makes a key in the place of another with its name, scopes and ranges. Undefined when there is no such live key. */
+  rotate(id: string, rotation: Rotation): Promise<(MadeKey & { readonly old: ApiKey }) | undefined>;
+  /** Notes the use of a key and from where, at most once a minute, without holding the request up. */
+  markUsed(key: ApiKey, address: string): void;
+}
+
+export interface ApiKeysOptions {
+  readonly keyPrefix: string;
+  readonly pepper: string;
+  /** Who does what is done here. */
+  readonly actor: Actor;
+  readonly onError: (error: unknown) => void;
 }
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;
 const KEY_READ_BATCH = 100;
 
-export function apiKeys(
-  models: ControlModels,
-  options: { keyPrefix: string; pepper: string; onError: (error: unknown) => void },
-): ApiKeys {
+export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys {
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
-  // when this instance last noted a use, so that a burst of requests writes once
-  const written = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
+
+  function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+    const client = models.apiKeys.db.getClient();
+    return client.withSession((session) => session.withTransaction(() => work(session)));
+  }
+
+  function record(
+    action: AuditAction,
+    key: ApiKey,
+    details: Record<string, unknown>,
+    session: ClientSession,
+  ): Promise<void> {
+    const event = { action, organisation_id: key.organisation.id, key_id: key._id, details };
+    return recordEvent(models, options.actor, event, session);
+  }
+
+  /** Stores a key; undefined when its organisation is gone. */
+  async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
+    // written, not only read, so that a plan change at the same moment cannot miss the new key
+    const organisation = await models.organisations
+      .findOneAndUpdate({ _id: input.organisationId }, { $inc: { keys_made: 1 } }, { session })
+      .lean();
+    if (!organisation) return undefined;
+    const document = toDocument(input, made, toOrganisation(organisation));
+    await models.apiKeys.create([document], { session });
+    return document;
+  }
+
   return {
     async create(input) {
       const made = generateKey(options.keyPrefix, options.pepper);
-      const document = await models.apiKeys.db.getClient().withSession((session) =>
-        session.withTransaction(async () => {
-          // written, not only read, so that a plan change at the same moment cannot miss the new key
-          const organisation = await models.organisations
-            .findOneAndUpdate({ _id: input.organisationId }, { $inc: { keys_made: 1 } }, { session })
-            .lean();
-          if (!organisation) return undefined;
-          const stored = toDocument(input, made, toOrganisation(organisation));
-          await models.apiKeys.create([stored], { session });
-          return stored;
-        }),
-      );
+      const document = await transaction(async (session) => {
+        const stored = await store(input, made, session);
+        if (stored) await record('key.created', stored, describe(stored), session);
+        return stored;
+      });
       return document && { document, key: made.key };
     },
     find: (id) => loader.load(id),
     list: (organisationId) =>
       models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean(),
-    async revoke(id) {
-      const key = await models.apiKeys.findById(id).lean();
-      if (!key) return false;
-      // a key that was revoked before keeps its first moment
-      await models.apiKeys.updateOne({ _id: id, revoked_at: null }, { $set: { revoked_at: new Date() } });
-      return true;
+    revoke: (id) =>
+      transaction(async (session) => {
+        // a key that was revoked before keeps its first moment
+        const revoked = await models.apiKeys
+          .findOneAndUpdate({ _id: id, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
+          .lean();
+        if (revoked) await record('key.revoked', revoked, { name: revoked.name }, session);
+        return revoked !== null || (await models.apiKeys.exists({ _id: id }).session(session)) !== null;
+      }),
+    async rotate(id, { overlap, expiresAt }) {
+      const made = generateKey(options.keyPrefix, options.pepper);
+      const rotated = await transaction(async (session) => {
+        const old = await models.apiKeys.findOne({ _id: id }, undefined, { session }).lean();
+        const now = new Date();
+        if (!old || old.revoked_at || (old.expires_at && old.expires_at <= now)) return undefined;
+        const document = await store(successorOf(old, now, expiresAt), made, session);
+        if (!document) return undefined;
+        const ends = new Date(Math.min(now.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
+        await models.apiKeys.updateOne(
+          { _id: id },
+          { $set: { expires_at: ends, rotated_to: document._id } },
+          { session },
+        );
+        await record('key.rotated', old, { to: document._id, old_expires_at: ends, ...describe(document) }, session);
+        return { document, old: { ...old, expires_at: ends, rotated_to: document._id } };
+      });
+      return rotated && { ...rotated, key: made.key };
     },
-    markUsed(key) {
-      const now = Date.now();
-      const last = Math.max(key.last_used_at?.getTime() ?? 0, written.get(key._id) ?? 0);
-      if (now - last < LAST_USED_EVERY) return;
-      written.set(key._id, now);
-      const stale = trusted({ $lt: new Date(now - LAST_USED_EVERY) });
-      models.apiKeys
-        .updateOne(
-          { _id: key._id, $or: [{ last_used_at: null }, { last_used_at: stale }] },
-          { $set: { last_used_at: new Date(now) } },
-        )
-        .catch(options.onError);
-    },
+    markUsed: useMarker(models, options.onError),
   };
+}
+
+function useMarker(models: ControlModels, onError: (error: unknown) => void): ApiKeys['markUsed'] {
+  // when this instance last noted a use, so that a burst of requests writes once
+  const written = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
+  return (key, address) => {
+    const now = Date.now();
+    const last = Math.max(key.last_used_at?.getTime() ?? 0, written.get(key._id) ?? 0);
+    if (now - last < LAST_USED_EVERY) return;
+    written.set(key._id, now);
+    const stale = trusted({ $lt: new Date(now - LAST_USED_EVERY) });
+    models.apiKeys
+      .updateOne(
+        { _id: key._id, $or: [{ last_used_at: null }, { last_used_at: stale }] },
+        { $set: { last_used_at: new Date(now), last_used_from: address } },
+      )
+      .catch(onError);
+  };
+}
+
+/** The key that takes another's place: the same but for its text, and as long a life as the old one was given. */
+function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined): NewApiKey {
+  const sameLifetime = (end: Date): Date => new Date(now.getTime() + end.getTime() - old.created_at.getTime());
+  return {
+    organisationId: old.organisation.id,
+    name: old.name,
+    scopes: old.scopes,
+    createdBy: old.created_by,
+    expiresAt: expiresAt === undefined ? old.expires_at && sameLifetime(old.expires_at) : expiresAt,
+    allowedRanges: old.allowed_ranges,
+  };
+}
+
+/** What the audit log says of a new key. */
+function describe(key: ApiKey): Record<string, unknown> {
+  const { name, prefix, scopes, expires_at, allowed_ranges } = key;
+  return { name, prefix, scopes, expires_at, allowed_ranges };
 }
 
 function toDocument(input: NewApiKey, made: NewKey, organisation: Organisation): ApiKey {
@@ -98,5 +187,8 @@ function toDocument(input: NewApiKey, made: NewKey, organisation: Organisation):
     expires_at: input.expiresAt,
     revoked_at: null,
     last_used_at: null,
+    last_used_from: null,
+    allowed_ranges: input.allowedRanges ?? [],
+    rotated_to: null,
   };
 }

@@ -1,5 +1,6 @@
 import { type Connection, type Model, Schema } from 'mongoose';
 import type { Organisation } from '../access/principal';
+import type { AuditEvent } from './auditEvents';
 import type { Plan } from '../access/plans';
 import type { Scope } from '../access/scopes';
 
@@ -32,9 +33,16 @@ export interface ApiKey {
   readonly expires_at: Date | null;
   readonly revoked_at: Date | null;
   readonly last_used_at: Date | null;
+  /** Network address of that use. */
+  readonly last_used_from: string | null;
+  /** CIDR ranges it may be used from; none: from anywhere. */
+  readonly allowed_ranges: readonly string[];
+  /** The key that took its place. */
+  readonly rotated_to: string | null;
 }
 
 const text = { type: String, required: true } as const;
+const optionalText = { type: String, default: null } as const;
 const optionalDate = { type: Date, default: null } as const;
 
 const organisationSchema = new Schema(
@@ -69,13 +77,32 @@ const apiKeySchema = new Schema(
     expires_at: optionalDate,
     revoked_at: optionalDate,
     last_used_at: optionalDate,
+    last_used_from: optionalText,
+    allowed_ranges: { type: [String], default: [] },
+    rotated_to: optionalText,
   },
   { versionKey: false },
 ).index({ 'organisation.id': 1, created_at: 1 });
 
+const auditEventSchema = new Schema(
+  {
+    _id: text,
+    at: { type: Date, required: true },
+    action: text,
+    actor: { type: new Schema({ who: text, from: text }, { _id: false }), required: true },
+    organisation_id: text,
+    key_id: optionalText,
+    details: Schema.Types.Mixed,
+  },
+  { versionKey: false, minimize: false },
+)
+  .index({ at: -1, _id: -1 })
+  .index({ organisation_id: 1, at: -1, _id: -1 });
+
 export interface ControlModels {
   readonly organisations: Model<OrganisationDocument>;
   readonly apiKeys: Model<ApiKey>;
+  readonly auditEvents: Model<AuditEvent>;
 }
 
 export function controlModels(control: Connection): ControlModels {
@@ -86,5 +113,6 @@ export function controlModels(control: Connection): ControlModels {
       'organisations',
     ) as unknown as Model<OrganisationDocument>,
     apiKeys: control.model('api_keys', apiKeySchema, 'api_keys') as unknown as Model<ApiKey>,
+    auditEvents: control.model('audit_events', auditEventSchema, 'audit_events') as unknown as Model<AuditEvent>,
   };
 }

@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Connection } from 'mongoose';
+import type { ClientSession, Connection } from 'mongoose';
 import type { Organisation } from '../access/principal';
 import type { Plan } from '../access/plans';
+import { recordEvent } from './audit';
+import type { Actor, AuditAction } from './auditEvents';
 import type { ControlModels, OrganisationDocument } from './models';
 
 export interface NewOrganisation {
@@ -26,12 +28,27 @@ export interface Organisations {
 export interface OrganisationsOptions {
   readonly control: Connection;
   readonly models: ControlModels;
+  /** Who does what is done here. */
+  readonly actor: Actor;
   readonly clusters: readonly string[];
   /** Makes an organisation's collections and indexes. */
   readonly prepare: (organisation: Organisation) => Promise<unknown>;
 }
 
-export function organisations({ control, models, clusters, prepare }: OrganisationsOptions): Organisations {
+export function organisations({ control, models, actor, clusters, prepare }: OrganisationsOptions): Organisations {
+  function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+    return control.getClient().withSession((session) => session.withTransaction(() => work(session)));
+  }
+
+  function record(
+    action: AuditAction,
+    organisationId: string,
+    details: Record<string, unknown>,
+    session: ClientSession,
+  ): Promise<void> {
+    return recordEvent(models, actor, { action, organisation_id: organisationId, key_id: null, details }, session);
+  }
+
   return {
     async create(input) {
       const cluster = input.cluster ?? (await emptiest(models, clusters));
@@ -47,7 +64,11 @@ export function organisations({ control, models, clusters, prepare }: Organisati
       const organisation = toOrganisation(document);
       // the indexes come first: an organisation that is listed is whole
       await prepare(organisation);
-      await models.organisations.create([document]);
+      const { name, plan, currency } = organisation;
+      await transaction(async (session) => {
+        await models.organisations.create([document], { session });
+        await record('organisation.created', organisation.id, { name, plan, currency, cluster }, session);
+      });
       return organisation;
     },
     async find(id) {
@@ -61,22 +82,20 @@ export function organisations({ control, models, clusters, prepare }: Organisati
     async list() {
       return (await models.organisations.find().sort({ created_at: 1, _id: 1 }).lean()).map(toOrganisation);
     },
-    async setPlan(id, plan) {
-      return control.getClient().withSession((session) =>
-        session.withTransaction(async () => {
-          const changed = await models.organisations
-            .findOneAndUpdate({ _id: id }, { $set: { plan } }, { session, returnDocument: 'after' })
-            .lean();
-          if (!changed) return undefined;
-          await models.apiKeys.updateMany(
-            { 'organisation.id': id },
-            { $set: { 'organisation.plan': plan } },
-            { session },
-          );
-          return toOrganisation(changed);
-        }),
-      );
-    },
+    setPlan: (id, plan) =>
+      transaction(async (session) => {
+        const before = await models.organisations
+          .findOneAndUpdate({ _id: id }, { $set: { plan } }, { session, returnDocument: 'before' })
+          .lean();
+        if (!before) return undefined;
+        await models.apiKeys.updateMany(
+          { 'organisation.id': id },
+          { $set: { 'organisation.plan': plan } },
+          { session },
+        );
+        await record('organisation.plan_changed', id, { from: before.plan, to: plan }, session);
+        return toOrganisation({ ...before, plan });
+      }),
   };
 }
 

@@ -1,0 +1,42 @@
+import ipaddr from 'ipaddr.js';
+
+/** What failed authentications are counted by: an IPv4 address, or an IPv6 /64, which one customer holds as a whole. */
+export function addressBucket(address: string): string {
+  const parsed = parse(address);
+  if (!(parsed instanceof ipaddr.IPv6)) return address;
+  const network = parsed.parts.slice(0, 4).map((part) => part.toString(16));
+  return `${network.join(':')}::/64`;
+}
+
+/** Whether an address lies in one of some CIDR ranges; an empty list lets every address in. */
+export function isInRanges(address: string, ranges: readonly string[]): boolean {
+  if (ranges.length === 0) return true;
+  const parsed = parse(address);
+  return parsed !== undefined && ranges.some((range) => contains(range, parsed));
+}
+
+function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
+  const [network, bits] = ipaddr.parseCIDR(range);
+  return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]);
+}
+
+/** A CIDR range in its plain form (a bare address is a range of one), or undefined when it is none. */
+export function parseRange(text: string): string | undefined {
+  try {
+    const [network, bits] = ipaddr.parseCIDR(
+      text.includes('/') ? text : `${text}/${text.includes(':') ? '128' : '32'}`,
+    );
+    return `${network.toString()}/${String(bits)}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** An address in its plain form: IPv4 that came over IPv6 is IPv4. */
+export function plainAddress(address: string): string {
+  return parse(address)?.toString() ?? address;
+}
+
+function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined;
+}

@@ -1,0 +1,47 @@
+import { type Command, Option } from 'commander';
+import { AUDIT_ACTIONS, type AuditAction, type AuditEvent } from '../../organisations/auditEvents';
+import { teach } from '../help';
+import { print, printJson, printTable } from '../terminal';
+import { count, moment, uuid } from '../values';
+
+interface AuditOptions {
+  readonly org?: string;
+  readonly action?: AuditAction;
+  readonly since?: Date;
+  readonly limit: number;
+  readonly json?: true;
+}
+
+export function addAudit(program: Command): void {
+  const command = program
+    .command('audit')
+    .description('show what was done to organisations and keys: who, what, when and from where; newest first')
+    .option('--org <id>', 'only this organisation', uuid)
+    .addOption(new Option('--action <action>', 'only this kind of event').choices(AUDIT_ACTIONS))
+    .option('--since <time>', 'only from a moment on, as 2026-11-21, or so long ago, as 7d', moment)
+    .option('--limit <count>', 'most events to show', count, 100)
+    .option('--json', 'print an array of {id, at, action, actor, organisation_id, key_id, details} as JSON')
+    .action(audit);
+  teach(command, [
+    'scopegate audit --since 7d',
+    'scopegate audit --org 689defbf-4477-4b15-966e-4830b650ded3 --action key.revoked --json',
+  ]);
+}
+
+async function audit({ org, action, since, limit, json }: AuditOptions): Promise<void> {
+  const { withStore } = await import('../withStore.js');
+  const events = await withStore(({ control }) => control.audit.list({ organisationId: org, action, since, limit }));
+  if (json) {
+    printJson(events.map(({ _id: id, ...event }) => ({ id, ...event })));
+    return;
+  }
+  if (events.length === 0) {
+    print('Nothing of that kind was done.');
+    return;
+  }
+  printTable(['WHEN', 'WHO', 'FROM', 'WHAT', 'ORGANISATION', 'KEY', 'DETAILS'], events.map(toRow));
+}
+
+function toRow({ at, actor, action, organisation_id, key_id, details }: AuditEvent): string[] {
+  return [at.toISOString(), actor.who, actor.from, action, organisation_id, key_id ?? '', JSON.stringify(details)];
+}

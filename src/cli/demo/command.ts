@@ -1,0 +1,39 @@
+import { type Config, givenVariables, readConfig } from '../../config';
+import { serveUntilStopped } from '../serve/serveUntilStopped';
+import { print, printJson } from '../terminal';
+import type { DemoCommandOptions } from './index';
+import { prepareDemo } from './prepare';
+import { invitation } from './invitation';
+
+/** What a demo sets unless the environment does. */
+const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn' } as const;
+
+/** `scopegate demo`. Resolves when it was asked to stop. */
+export async function demoCommand(options: DemoCommandOptions): Promise<void> {
+  const { config, portIsSet } = demoConfig(options);
+  await serveUntilStopped(config, {
+    prepare: prepareDemo,
+    anyPort: !portIsSet,
+    onListening: ({ url }, { demoKey: key, organisation, quoteId }) => {
+      const address = reachable(url);
+      const { id, name, plan } = organisation;
+      if (options.json)
+        printJson({ url: address, key, organisation: { id, name, plan }, sandbox: `${address}/graphql` });
+      else print(invitation({ url: address, key, name, quoteId }));
+    },
+  });
+}
+
+function demoConfig(options: DemoCommandOptions): { config: Config; portIsSet: boolean } {
+  const given = givenVariables();
+  const port = options.port === undefined ? {} : { PORT: String(options.port) };
+  return {
+    config: readConfig({ ...DEFAULTS, ...given, ...port }),
+    portIsSet: options.port !== undefined || given.PORT !== undefined,
+  };
+}
+
+/** An address that a browser on this machine can open: 0.0.0.0 and :: stand for every one of its addresses. */
+function reachable(url: string): string {
+  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}

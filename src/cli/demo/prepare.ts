@@ -1,0 +1,85 @@
+import { createReadStream } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { type Plan, PLANS } from '../../access/plans';
+import type { Organisation } from '../../access/principal';
+import { ALL_SCOPES } from '../../access/scopes';
+import type { OrganisationData } from '../../database/organisationData';
+import { CommandFailure } from '../failure';
+import { importPath } from '../import/importPath';
+import { ndjsonLines } from '../import/ndjsonLines';
+import type { Store } from '../open';
+import { createProgress } from '../progress';
+import { note } from '../terminal';
+
+export interface PreparedDemo {
+  readonly organisation: Organisation;
+  readonly demoKey: string;
+  /** A quote to try. */
+  readonly quoteId: string;
+}
+
+const NORTHWIND = join(__dirname, '..', '..', '..', 'examples', 'northwind');
+const KEY_NAME = 'demo';
+
+const organisationFile = z.object({
+  name: z.string(),
+  plan: z.enum(Object.keys(PLANS) as [Plan, ...Plan[]]),
+  currency: z.string(),
+});
+
+/** The demo's organisation with all its data, and a new key for it; keys of earlier demos end. */
+export async function prepareDemo({ control, databases }: Store, signal: AbortSignal): Promise<PreparedDemo> {
+  const organisation = (await control.organisations.findDemo()) ?? (await createOrganisation(control));
+  await loadNorthwind(databases.organisationData(organisation), signal);
+  signal.throwIfAborted();
+  const keys = await control.apiKeys.list(organisation.id);
+  const earlier = keys.filter(({ name, revoked_at: revokedAt }) => name === KEY_NAME && revokedAt === null);
+  await Promise.all(earlier.map(({ _id: id }) => control.apiKeys.revoke(id)));
+  const made = await control.apiKeys.create({
+    organisationId: organisation.id,
+    name: KEY_NAME,
+    scopes: ALL_SCOPES,
+    createdBy: 'cli:demo',
+    expiresAt: null,
+  });
+  if (!made) throw new CommandFailure('the demo organisation was removed while the demo started; start it again');
+  return { organisation, demoKey: made.key, quoteId: await firstQuote() };
+}
+
+async function createOrganisation({ organisations }: Store['control']): Promise<Organisation> {
+  const text = await readFile(join(NORTHWIND, 'organisation.json'), 'utf8');
+  return organisations.create({ ...organisationFile.parse(JSON.parse(text)), demo: true });
+}
+
+/** Loads the files that are not in the database as a whole: a load that was interrupted is completed. */
+async function loadNorthwind(data: OrganisationData, signal: AbortSignal): Promise<void> {
+  const faults: string[] = [];
+  const reports = await importPath({
+    data,
+    path: NORTHWIND,
+    wanted: async (kind, path) => (await kind.count(data)) < (await countLines(path)),
+    onFault: ({ path, line, pointer = '', detail }) => faults.push(`${path}:${String(line)}: ${pointer} ${detail}`),
+    progress: createProgress(),
+    signal,
+  });
+  if (faults.length > 0) throw new CommandFailure(`the example data are damaged:\n${faults.join('\n')}`);
+  const loaded = Object.values(reports).reduce((sum, { read }) => sum + read, 0);
+  if (loaded > 0) note(`loaded ${String(loaded)} records of examples/northwind`);
+}
+
+async function countLines(path: string): Promise<number> {
+  let count = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    for (const byte of chunk) if (byte === 0x0a) count += 1;
+  }
+  return count;
+}
+
+async function firstQuote(): Promise<string> {
+  for await (const { content } of ndjsonLines(join(NORTHWIND, 'quotes.ndjson'))) {
+    if ('text' in content) return (JSON.parse(content.text) as { id: string }).id;
+  }
+  throw new CommandFailure('examples/northwind/quotes.ndjson is empty');
+}

@@ -1,0 +1,67 @@
+import { type Config, readConfig } from '../../config';
+import { CommandFailure, messageOf } from '../failure';
+import { openStore } from '../open';
+import { interruption } from '../signals';
+import { note, paint, print, printJson } from '../terminal';
+import type { Check } from './check';
+import { checkDatabase } from './database';
+import { checkNode, checkPepper } from './environment';
+import type { DoctorCommandOptions } from './index';
+import { checkIndexes } from './indexes';
+import { checkRedis } from './redis';
+
+/** `scopegate doctor`. @throws CommandFailure when a check failed. */
+export async function doctorCommand(options: DoctorCommandOptions): Promise<void> {
+  const checks: Check[] = [];
+  for await (const check of examine(options.fix === true)) {
+    checks.push(check);
+    if (!options.json) show(check);
+  }
+  const failed = checks.filter(({ ok }) => !ok).length;
+  if (options.json) printJson({ ok: failed === 0, checks });
+  if (failed > 0) throw new CommandFailure(`${String(failed)} of ${String(checks.length)} checks failed`);
+}
+
+/** Every check in order; one that others need ends the examination when it fails. */
+async function* examine(fix: boolean): AsyncGenerator<Check> {
+  yield checkNode();
+  let config: Config;
+  try {
+    config = readConfig();
+    yield { name: 'environment', ok: true, detail: 'every variable is fit' };
+  } catch (error) {
+    yield {
+      name: 'environment',
+      ok: false,
+      detail: messageOf(error),
+      fix: 'mend these variables; scopegate doctor --help describes each',
+    };
+    return;
+  }
+  yield checkPepper(config);
+  yield await checkRedis(config);
+  let store: Awaited<ReturnType<typeof openStore>>;
+  try {
+    store = await openStore(config, note, interruption());
+  } catch (error) {
+    yield {
+      name: 'database',
+      ok: false,
+      detail: messageOf(error),
+      fix: 'start the database MONGODB_URI names, or leave MONGODB_URI empty to use the embedded one',
+    };
+    return;
+  }
+  try {
+    yield* checkDatabase(store);
+    yield* checkIndexes(store, fix);
+  } finally {
+    await store.close();
+  }
+}
+
+function show({ name, ok, detail, fix }: Check): void {
+  const mark = ok ? paint(process.stdout, 'green', 'ok   ') : paint(process.stdout, 'red', 'wrong');
+  print(`${mark}  ${name}: ${detail}`);
+  if (fix !== undefined) print(`       do: ${fix}`);
+}

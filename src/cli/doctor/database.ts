@@ -1,0 +1,52 @@
+import { messageOf } from '../failure';
+import type { Store } from '../open';
+import type { Check } from './check';
+
+const REPLICA_SET_HELP = 'run MongoDB as a replica set (one member will do: mongod --replSet rs0, then rs.initiate())';
+
+/** Whether the database answers, is a replica set that takes writes, and keeps the promise of its transactions. */
+export async function* checkDatabase({ databases, server }: Store): AsyncGenerator<Check> {
+  const { control } = databases;
+  const admin = control.getClient().db('admin');
+  yield await examine('database', 'start it, and check that this machine reaches it', async () => {
+    await databases.ping();
+    const { version } = (await admin.command({ buildInfo: 1 })) as { version?: string };
+    return { ok: true, detail: `${server.description} answers${version === undefined ? '' : `, version ${version}`}` };
+  });
+  yield await examine('replica set', REPLICA_SET_HELP, async () => {
+    const hello = (await admin.command({ hello: 1 })) as { setName?: string; isWritablePrimary?: boolean };
+    if (hello.setName === undefined) return { ok: false, detail: 'the server is in no replica set' };
+    return {
+      ok: hello.isWritablePrimary === true,
+      detail: hello.isWritablePrimary ? hello.setName : `${hello.setName} has no primary here`,
+    };
+  });
+  yield await examine('transactions', REPLICA_SET_HELP, async () => {
+    const probes = control.getClient().db(control.name).collection('doctor');
+    const session = control.getClient().startSession();
+    try {
+      session.startTransaction({ writeConcern: { w: 'majority', journal: true } });
+      const { insertedId } = await probes.insertOne({ at: new Date() }, { session });
+      await session.abortTransaction();
+      const left = await probes.findOne({ _id: insertedId });
+      return left
+        ? { ok: false, detail: 'a write of an aborted transaction stayed' }
+        : { ok: true, detail: 'begin, write and roll back' };
+    } finally {
+      await session.endSession();
+    }
+  });
+}
+
+async function examine(
+  name: string,
+  fix: string,
+  look: () => Promise<{ ok: boolean; detail: string }>,
+): Promise<Check> {
+  try {
+    const { ok, detail } = await look();
+    return { name, ok, detail, ...(!ok && { fix }) };
+  } catch (error) {
+    return { name, ok: false, detail: messageOf(error), fix };
+  }
+}

@@ -1,0 +1,48 @@
+import type { Organisation } from '../../access/principal';
+import { messageOf } from '../failure';
+import type { Store } from '../open';
+import type { Check } from './check';
+
+/** Whether every organisation has every index; `fix` makes what is missing. Those that are whole are told in one line. */
+export async function* checkIndexes({ control, databases }: Store, fix: boolean): AsyncGenerator<Check> {
+  const organisations = await control.organisations.list();
+  let whole = 0;
+  for (const organisation of organisations) {
+    const check = await checkOrganisation(organisation, databases.organisationData, fix);
+    if (check) yield check;
+    else whole += 1;
+  }
+  const noun = whole === 1 ? 'organisation has' : 'organisations have';
+  yield { name: 'indexes', ok: true, detail: `${String(whole)} ${noun} every index` };
+}
+
+/** What there is to say about one organisation; undefined when nothing is missing. */
+async function checkOrganisation(
+  organisation: Organisation,
+  dataOf: Store['databases']['organisationData'],
+  fix: boolean,
+): Promise<Check | undefined> {
+  const name = `indexes of ${organisation.name} (${organisation.id})`;
+  try {
+    const data = dataOf(organisation);
+    const missing = await data.missingIndexes();
+    if (missing.length === 0) return undefined;
+    if (!fix) return { name, ok: false, detail: `missing ${missing.join(', ')}`, fix: 'scopegate doctor --fix' };
+    await data.createIndexes();
+    const still = await data.missingIndexes();
+    if (still.length === 0) return { name, ok: true, detail: `made ${missing.join(', ')}` };
+    return {
+      name,
+      ok: false,
+      detail: `still missing ${still.join(', ')}`,
+      fix: 'see that the database user may create indexes',
+    };
+  } catch (error) {
+    return {
+      name,
+      ok: false,
+      detail: messageOf(error),
+      fix: 'mend what the message says, then scopegate doctor --fix',
+    };
+  }
+}

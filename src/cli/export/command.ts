@@ -1,0 +1,34 @@
+import { CommandFailure, EXIT } from '../failure';
+import { createProgress } from '../progress';
+import { interruption } from '../signals';
+import { print, printJson, printTable } from '../terminal';
+import { requireOrganisation, withStore } from '../withStore';
+import { exportFolder } from './exportFolder';
+import type { ExportCommandOptions } from './index';
+
+/** `scopegate export`. */
+export async function exportCommand(folder: string, options: ExportCommandOptions): Promise<void> {
+  const signal = interruption();
+  const files = await withStore(async (store) => {
+    const organisation = await requireOrganisation(store, options.org);
+    const data = store.databases.organisationData(organisation);
+    return exportFolder({
+      organisation,
+      data,
+      folder,
+      force: options.force === true,
+      progress: createProgress(),
+      signal,
+    });
+  }, signal);
+  if (!files) throw new CommandFailure('interrupted; nothing was written', EXIT.interrupted);
+  if (options.json) {
+    printJson({ dir: folder, files });
+    return;
+  }
+  printTable(
+    ['FILE', 'RECORDS'],
+    Object.entries(files).map(([file, count]) => [file, String(count)]),
+  );
+  print(`\nWritten to ${folder}. Load it elsewhere: scopegate import --org ID ${folder}`);
+}

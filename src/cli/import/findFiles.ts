@@ -1,0 +1,47 @@
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import type { RecordKind } from '../../resources/records';
+import { CommandFailure, usageFailure } from '../failure';
+
+export interface FoundFile {
+  readonly kind: RecordKind;
+  readonly path: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+/** The files to import at a path, in the order of the kinds. @throws CommandFailure when there are none. */
+export async function findFiles(path: string, kinds: readonly RecordKind[]): Promise<FoundFile[]> {
+  const names = kinds.map(fileName).join(', ');
+  const at = await statOf(path);
+  if (!at) throw new CommandFailure(`there is no file or folder ${path}`);
+  if (!at.isDirectory()) {
+    const kind = kinds.find((candidate) => fileName(candidate) === basename(path));
+    if (!kind) throw usageFailure(`${path} is none of the files an import takes: ${names}`);
+    return [{ kind, path, size: at.size }];
+  }
+  const found: FoundFile[] = [];
+  for (const kind of kinds) {
+    const file = join(path, fileName(kind));
+    const stats = await statOf(file);
+    if (stats && !stats.isDirectory()) found.push({ kind, path: file, size: stats.size });
+  }
+  if (found.length === 0)
+    throw new CommandFailure(`the folder ${path} holds none of the files an import takes: ${names}`);
+  return found;
+}
+
+/** Name of a kind's file. */
+export function fileName(kind: RecordKind): string {
+  return `${kind.file}.ndjson`;
+}
+
+async function statOf(path: string): Promise<Stats | undefined> {
+  try {
+    return await stat(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

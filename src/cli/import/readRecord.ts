@@ -1,0 +1,63 @@
+import type { Fault } from '../../errors';
+import type { ImportRecord, RecordKind } from '../../resources/records';
+import { buildSchemas } from '../../schema';
+import { SCHEMA_ROOT } from '../../jsonSchema';
+import { checkWith, createAjv, requireSchema } from '../../validation';
+import { lowerCaseIds } from '../records/ids';
+import { recordName, type RecordSchemas, recordSchemas, resolveSchema } from '../records/schemas';
+import { halfCharacterAt } from '../records/wellFormed';
+import type { Line } from './ndjsonLines';
+
+/** A line's record, or everything that is wrong with it. */
+export type ReadRecord = (
+  line: Line['content'],
+) => { readonly record: ImportRecord } | { readonly faults: readonly Fault[] };
+
+/** Makes the readers of every kind's lines, from the SDL. */
+export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) => ReadRecord {
+  const schemas = recordSchemas(buildSchemas().rest, kinds);
+  const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
+  return (kind) => recordReader(kind, schemas, requireSchema(ajv, `records${SCHEMA_ROOT}${recordName(kind)}`));
+}
+
+function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parameters<typeof checkWith>[0]): ReadRecord {
+  const check = checkWith(validate);
+  const amend = lowerCaseIds(schemas, resolveSchema(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }));
+  return (line) => {
+    if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
+    const value = parse(line.text);
+    if (value instanceof SyntaxError) {
+      return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(value.message)}` }] };
+    }
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
+    }
+    const faults = check(value);
+    const half = halfCharacterAt(line.text, value);
+    if (half !== undefined)
+      faults.push({ pointer: half, code: 'encoding', detail: 'holds half of a character (a lone surrogate)' });
+    if (faults.length > 0) return { faults };
+    const record = value as ImportRecord;
+    amend(record);
+    const broken = kind.rules(record);
+    return broken.length > 0 ? { faults: broken } : { record };
+  };
+}
+
+const UNREADABLE = {
+  encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },
+  length: { pointer: '', code: 'length', detail: 'is longer than 16 MiB' },
+} as const satisfies Record<string, Fault>;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The parser quotes the text at fault, which may be long or hold what a terminal would act on. */
+function oneLine(message: string): string {
+  return message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200);
+}

@@ -1,0 +1,85 @@
+import { type Command, Option } from 'commander';
+import { PLANS } from '../../access/plans';
+import { ALL_SCOPES, type Scope } from '../../access/scopes';
+import type { MadeKey } from '../../organisations/apiKeys';
+import { thereIsNo } from '../failure';
+import { teach } from '../help';
+import { printJson, printPairs, say, warn } from '../terminal';
+import { duration, name, ranges, scopes, uuid } from '../values';
+
+interface CreateOptions {
+  readonly org: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Milliseconds. */
+  readonly expiresIn?: number;
+  readonly allow?: readonly string[];
+  readonly json?: true;
+}
+
+export function addKeyCreate(key: Command): void {
+  const command = key
+    .command('create')
+    .description('make an API key and show it, this one time')
+    .requiredOption('--org <id>', 'id of the organisation', uuid)
+    .requiredOption('--name <name>', 'what the key is for', name)
+    .addOption(
+      new Option('--scopes <list>', 'what it may do, separated by commas; all for every scope')
+        .argParser(scopes)
+        .makeOptionMandatory(),
+    )
+    .option('--expires-in <time>', 'when it ends: 30m, 12h, 90d, 1y; never when left out', duration)
+    .option(
+      '--allow <ranges>',
+      'CIDR ranges it may be used from, separated by commas; from anywhere when left out',
+      ranges,
+    )
+    .option('--json', 'print {id, key, prefix, scopes} as JSON')
+    .action(create);
+  teach(
+    command,
+    [
+      'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name "web shop" --scopes products:read,quotes:read',
+      'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name nightly --scopes all --expires-in 90d --json',
+    ],
+    ['Scopes:', ...ALL_SCOPES.map((scope) => `  ${scope}`)],
+  );
+}
+
+async function create(options: CreateOptions): Promise<void> {
+  const [{ withStore }, { operator }] = await Promise.all([import('../withStore.js'), import('../open.js')]);
+  const made = await withStore(({ control }) =>
+    control.apiKeys.create({
+      organisationId: options.org,
+      name: options.name,
+      scopes: options.scopes,
+      createdBy: operator().who,
+      allowedRanges: options.allow ?? [],
+      expiresAt: options.expiresIn === undefined ? null : new Date(Date.now() + options.expiresIn),
+    }),
+  );
+  if (!made) throw thereIsNo('organisation', options.org, 'scopegate org list shows those there are');
+  const { key, document } = made;
+  const { organisation } = document;
+  if (!PLANS[organisation.plan].integrations) {
+    warn(
+      `the plan ${organisation.plan} has no API access; the key works once scopegate org set-plan gives one that has`,
+    );
+  }
+  if (options.json) printJson({ id: document._id, key, prefix: document.prefix, scopes: document.scopes });
+  else showKey(made);
+}
+
+/** Shows a key that was just made, for a person. */
+export function showKey({ key, document }: MadeKey): void {
+  const { _id: id, organisation, scopes: granted, expires_at: expiresAt, allowed_ranges: allowed } = document;
+  printPairs({
+    key,
+    id,
+    organisation: organisation.name,
+    scopes: granted.join(', '),
+    expires: expiresAt?.toISOString() ?? 'never',
+    ...(allowed.length > 0 && { from: allowed.join(', ') }),
+  });
+  say('\nKeep the key now: it is not shown again. Send it as "Authorization: Bearer <key>".');
+}

@@ -1,0 +1,112 @@
+import type { Command } from 'commander';
+import type { ApiKey } from '../../organisations/models';
+import { teach } from '../help';
+import { print, printJson, printTable } from '../terminal';
+import { uuid } from '../values';
+
+interface ListOptions {
+  readonly org: string;
+  readonly json?: true;
+}
+
+export function addKeyList(key: Command): void {
+  const command = key
+    .command('list')
+    .description("list an organisation's keys, oldest first; never the keys themselves")
+    .requiredOption('--org <id>', 'id of the organisation', uuid)
+    .option('--json', 'print an array of {id, name, prefix, last_four, scopes, …, state} as JSON')
+    .action(list);
+  teach(command, ['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3']);
+}
+
+async function list(options: ListOptions): Promise<void> {
+  const { requireOrganisation, withStore } = await import('../withStore.js');
+  const keys = await withStore(async (store) => {
+    const organisation = await requireOrganisation(store, options.org);
+    return store.control.apiKeys.list(organisation.id);
+  });
+  const now = new Date();
+  const rows = keys.map((key) => describeKey(key, now));
+  if (options.json) {
+    printJson(rows);
+    return;
+  }
+  if (rows.length === 0) {
+    print('The organisation has no keys yet. Make one: scopegate key create --help');
+    return;
+  }
+  printTable(
+    ['ID', 'STATE', 'KEY', 'NAME', 'CREATED', 'EXPIRES', 'LAST USED', 'SCOPES'],
+    rows.map((row) => [
+      row.id,
+      row.state,
+      `${row.prefix}…${row.last_four}`,
+      row.name,
+      day(row.created_at),
+      row.expires_at === null ? 'never' : day(row.expires_at),
+      row.last_used_at === null ? 'never' : `${day(row.last_used_at)} ${row.last_used_from ?? ''}`,
+      row.scopes.join(','),
+    ]),
+  );
+}
+
+function day(moment: Date): string {
+  return moment.toISOString().slice(0, 10);
+}
+
+/** What is told of a key: members by name, so that a hash can never slip in. */
+function describeKey(key: ApiKey, now: Date): KeyRow {
+  const {
+    _id: id,
+    name,
+    prefix,
+    last_four,
+    scopes,
+    created_by,
+    created_at,
+    expires_at,
+    revoked_at,
+    last_used_at,
+    last_used_from,
+    allowed_ranges,
+    rotated_to,
+  } = key;
+  return {
+    id,
+    name,
+    prefix,
+    last_four,
+    scopes,
+    created_by,
+    created_at,
+    expires_at,
+    revoked_at,
+    last_used_at,
+    last_used_from,
+    allowed_ranges,
+    rotated_to,
+    state: stateOf(key, now),
+  };
+}
+
+/** Named one by one, so that a new member of the document is not told by accident. */
+type ToldMember =
+  | 'name'
+  | 'prefix'
+  | 'last_four'
+  | 'scopes'
+  | 'created_by'
+  | 'created_at'
+  | 'expires_at'
+  | 'revoked_at'
+  | 'last_used_at'
+  | 'last_used_from'
+  | 'allowed_ranges'
+  | 'rotated_to';
+type KeyRow = Pick<ApiKey, ToldMember> & { readonly id: string; readonly state: KeyState };
+type KeyState = 'active' | 'revoked' | 'expired';
+
+function stateOf(key: ApiKey, now: Date): KeyState {
+  if (key.revoked_at !== null) return 'revoked';
+  return key.expires_at !== null && key.expires_at <= now ? 'expired' : 'active';
+}

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { teach } from '../help';
+import { print, printJson, printTable } from '../terminal';
+
+export function addOrgList(org: Command): void {
+  const command = org
+    .command('list')
+    .description('list every organisation, oldest first')
+    .option('--json', 'print an array of {id, name, plan} as JSON')
+    .action(list);
+  teach(command, ['scopegate org list', 'scopegate org list --json']);
+}
+
+async function list(options: { readonly json?: true }): Promise<void> {
+  const { withStore } = await import('../withStore.js');
+  const organisations = await withStore(({ control }) => control.organisations.list());
+  if (options.json) {
+    printJson(organisations.map(({ id, name, plan }) => ({ id, name, plan })));
+    return;
+  }
+  if (organisations.length === 0) {
+    print('There are no organisations yet. Make one: scopegate org create --name "Acme Ltd"');
+    return;
+  }
+  printTable(
+    ['ID', 'PLAN', 'NAME'],
+    organisations.map(({ id, name, plan }) => [id, plan, name]),
+  );
+}

@@ -1,0 +1,16 @@
+import { readConfig } from '../../config';
+import { print, printJson } from '../terminal';
+import type { ServeCommandOptions } from './index';
+import { serveUntilStopped } from './serveUntilStopped';
+
+/** `scopegate serve`. Resolves when it was asked to stop and every accepted request was answered. */
+export async function serveCommand(options: ServeCommandOptions): Promise<void> {
+  await serveUntilStopped(readConfig(), {
+    prepare: () => Promise.resolve({}),
+    anyPort: false,
+    onListening: ({ url }) => {
+      if (options.json) printJson({ url });
+      else print(`listening on ${url}`);
+    },
+  });
+}

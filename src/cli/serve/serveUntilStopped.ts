@@ -1,0 +1,68 @@
+import type { Config } from '../../config';
+import { createLogger } from '../../log';
+import { type RunningServer, startServer } from '../../server';
+import { isAbort } from '../failure';
+import { openStore, type Store } from '../open';
+import { aborted, interruption } from '../signals';
+import { note } from '../terminal';
+import { addressFailure, nextFreePort } from './address';
+
+/** What a command adds to serving. */
+export interface ServeSteps<T extends { readonly demoKey?: string }> {
+  /** What happens between the opening of the database and the first request. */
+  prepare(store: Store, signal: AbortSignal): Promise<T>;
+  /** Told once the server answers. */
+  onListening(server: RunningServer, prepared: T): void;
+  /** Whether the next free port will do when PORT is in use. */
+  readonly anyPort: boolean;
+}
+
+/**
+ * Opens the database, serves until SIGTERM or SIGINT, drains, closes. A signal ends it at any earlier step too, and
+ * nothing is left behind.
+ */
+export async function serveUntilStopped<T extends { readonly demoKey?: string }>(
+  config: Config,
+  steps: ServeSteps<T>,
+): Promise<void> {
+  const signal = interruption();
+  try {
+    const store = await openStore(config, note, signal);
+    try {
+      const prepared = await steps.prepare(store, signal);
+      signal.throwIfAborted();
+      const server = await listen(store, config, prepared.demoKey, steps.anyPort);
+      steps.onListening(server, prepared);
+      await aborted(signal);
+      if (process.stderr.isTTY)
+        note('\nstopping: requests that were accepted are being answered; Ctrl-C again ends at once');
+      await server.drain();
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // asked to stop while it started, and it did
+    if (!signal.aborted || !isAbort(error)) throw error;
+  }
+}
+
+async function listen(
+  { databases, control }: Store,
+  config: Config,
+  demoKey: string | undefined,
+  anyPort: boolean,
+): Promise<RunningServer> {
+  const PORT = anyPort ? await nextFreePort(config) : config.PORT;
+  if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; taking ${String(PORT)}`);
+  try {
+    return await startServer({
+      config: { ...config, PORT },
+      databases,
+      control,
+      logger: createLogger(config.LOG_LEVEL),
+      ...(demoKey !== undefined && { demoKey }),
+    });
+  } catch (error) {
+    throw addressFailure(error, config) ?? error;
+  }
+}

@@ -1,0 +1,39 @@
+import { randomUUID } from 'node:crypto';
+import { type ClientSession, trusted } from 'mongoose';
+import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import type { ControlModels } from './models';
+
+export interface AuditQuery {
+  readonly organisationId?: string | undefined;
+  readonly action?: AuditAction | undefined;
+  readonly since?: Date | undefined;
+  /** Most events to give, newest first. */
+  readonly limit: number;
+}
+
+export interface AuditLog {
+  list(query: AuditQuery): Promise<AuditEvent[]>;
+}
+
+export function auditLog(models: ControlModels): AuditLog {
+  return {
+    list({ organisationId, action, since, limit }) {
+      const filter = {
+        ...(organisationId === undefined ? {} : { organisation_id: organisationId }),
+        ...(action === undefined ? {} : { action }),
+        ...(since === undefined ? {} : { at: trusted({ $gte: since }) }),
+      };
+      return models.auditEvents.find(filter).sort({ at: -1, _id: -1 }).limit(limit).lean<AuditEvent[]>().exec();
+    },
+  };
+}
+
+/** Writes an event in the transaction of what it tells of: neither is there without the other. */
+export async function recordEvent(
+  models: ControlModels,
+  actor: Actor,
+  event: Pick<AuditEvent, 'action' | 'organisation_id' | 'key_id' | 'details'>,
+  session: ClientSession,
+): Promise<void> {
+  await models.auditEvents.create([{ _id: randomUUID(), at: new Date(), actor, ...event }], { session });
+}

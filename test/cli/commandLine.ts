@@ -1,0 +1,90 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+
+const ROOT = join(__dirname, '..', '..');
+const ARGUMENTS = [join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs'), join(ROOT, 'src', 'main.ts')];
+
+/** The example data that `demo` loads. */
+export const NORTHWIND = join(ROOT, 'examples', 'northwind');
+/** An id that nothing has. */
+export const NOBODY = '00000000-0000-4000-8000-000000000000';
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export type Environment = Readonly<Record<string, string>>;
+
+/** The command line over a control database of its own. */
+export interface CommandLine {
+  readonly controlDatabase: string;
+  /** Runs a command to its end. */
+  run(...args: string[]): Promise<Finished>;
+  /** Runs a command that must succeed with --json, and reads what it printed. */
+  json<T>(...args: string[]): Promise<T>;
+  /** Starts a command that stays. */
+  start(args: string[], more?: Environment): ChildProcess;
+}
+
+export function commandLine(more: Environment = {}): CommandLine {
+  const controlDatabase = `cli_${randomBytes(6).toString('hex')}`;
+  const environment = { MONGODB_URI: process.env.TEST_MONGODB_URI ?? '', CONTROL_DATABASE: controlDatabase, ...more };
+  const start = (args: string[], others: Environment = {}): ChildProcess =>
+    spawnCommand(args, { ...environment, ...others });
+  const run = (...args: string[]): Promise<Finished> => finished(start(args));
+  return {
+    controlDatabase,
+    run,
+    start,
+    async json<T>(...args: string[]): Promise<T> {
+      const { code, stdout, stderr } = await run(...args, '--json');
+      if (code !== 0) throw new Error(`scopegate ${args.join(' ')} ended with ${String(code)}: ${stderr}`);
+      return JSON.parse(stdout) as T;
+    },
+  };
+}
+
+function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {
+  const { PATH = '', HOME = '' } = process.env;
+  return spawn(process.execPath, [...ARGUMENTS, ...args], {
+    cwd: ROOT,
+    env: { PATH, HOME, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+}
+
+/** What a child wrote, and how it ended. */
+export async function finished(child: ChildProcess): Promise<Finished> {
+  let [stdout, stderr] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  return { code, stdout, stderr };
+}
+
+/** The first line that a child prints to stdout. */
+export function firstLine(child: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let [stdout, stderr] = ['', ''];
+    child.stderr?.on('data', (bytes: Buffer) => (stderr += bytes.toString()));
+    child.stdout?.on('data', (bytes: Buffer) => {
+      stdout += bytes.toString();
+      const end = stdout.indexOf('\n');
+      if (end !== -1) resolve(stdout.slice(0, end));
+    });
+    child.once('close', (code) => {
+      reject(new Error(`it ended with ${String(code)} before it printed a line: ${stderr}`));
+    });
+  });
+}
+
+/** An organisation to work on. */
+export function makeOrganisation(
+  cli: CommandLine,
+  name = 'Northwind Traders',
+): Promise<{ id: string; name: string; plan: string }> {
+  return cli.json('org', 'create', '--name', name);
+}

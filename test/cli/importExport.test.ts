@@ -1,0 +1,205 @@
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { mongo } from 'mongoose';
+import { databaseName } from '../../src/database/organisationData';
+import { commandLine, finished, type Finished, makeOrganisation, NORTHWIND } from './commandLine';
+
+const RECORDS = { products: 77, customers: 91, quotes: 913, orders: 830, requests: 42 };
+
+interface ImportAnswer {
+  readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
+  readonly errors: readonly { file: string; line: number; pointer: string; code: string; detail: string }[];
+}
+
+const cli = commandLine();
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegate-cli-'));
+
+async function importText(
+  org: string,
+  text: string | Buffer,
+  file = 'products.ndjson',
+): Promise<Finished & { answer: ImportAnswer }> {
+  const path = join(await newFolder(), file);
+  await writeFile(path, text);
+  const result = await cli.run('import', '--org', org, path, '--json');
+  return { ...result, answer: JSON.parse(result.stdout) as ImportAnswer };
+}
+
+async function northwindLines(file: string, count: number): Promise<string[]> {
+  return (await readFile(join(NORTHWIND, file), 'utf8')).split('\n').slice(0, count);
+}
+
+describe('examples/northwind', () => {
+  let org = '';
+  let first: ImportAnswer;
+  beforeAll(async () => {
+    org = (await makeOrganisation(cli)).id;
+    first = await cli.json<ImportAnswer>('import', '--org', org, NORTHWIND);
+  });
+
+  test('is imported whole, and importing it again changes nothing', async () => {
+    const again = await cli.json<ImportAnswer>('import', '--org', org, NORTHWIND);
+    for (const [file, count] of Object.entries(RECORDS)) {
+      expect(first.files[file]).toEqual({ read: count, created: count, updated: 0, unchanged: 0, failed: 0 });
+      expect(again.files[file]).toEqual({ read: count, created: 0, updated: 0, unchanged: count, failed: 0 });
+    }
+    expect([first.errors, again.errors]).toEqual([[], []]);
+  });
+
+  test('comes back byte for byte, and nothing else is left in the folder', async () => {
+    const folder = join(await newFolder(), 'made', 'on the way');
+    expect(await cli.json('export', '--org', org, folder)).toEqual({ dir: folder, files: RECORDS });
+    expect((await readdir(folder)).sort()).toEqual((await readdir(NORTHWIND)).sort());
+    for (const file of await readdir(NORTHWIND)) {
+      const [written, original] = await Promise.all([readFile(join(folder, file)), readFile(join(NORTHWIND, file))]);
+      expect([file, written.equals(original)]).toEqual([file, true]);
+    }
+  });
+
+  test('an export replaces files only when it is forced to', async () => {
+    const folder = await newFolder();
+    await writeFile(join(folder, 'orders.ndjson'), 'mine');
+    const refused = await cli.run('export', '--org', org, folder);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('already has orders.ndjson');
+    expect(await readdir(folder)).toEqual(['orders.ndjson']);
+    expect(await readFile(join(folder, 'orders.ndjson'), 'utf8')).toBe('mine');
+    expect(await cli.run('export', '--org', org, folder, '--force')).toMatchObject({ code: 0 });
+    expect(await readFile(join(folder, 'orders.ndjson'), 'utf8')).not.toBe('mine');
+  });
+});
+
+test('bad lines are named by file and line, the good ones are kept, and the exit code is 1', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Bad lines');
+  const [one = '', two = '', three = ''] = await northwindLines('products.ndjson', 3);
+  const bad = {
+    2: 'not json',
+    3: '[1]',
+    5: two.replace('"sku": "NW-002"', '"sku": ""').replace('"vat_exempt": true', '"vat_exempt": "yes"'),
+    6: two.replace('}', ', "colour": "red"}'),
+    7: one.replace('"Chai"', '"Chai again"'),
+    8: one.replace(/"id": "[^"]*"/, '"id": "99999999-4477-5b15-966e-4830b650ded3"'),
+  };
+  const text = [one, bad[2], bad[3], '', bad[5], bad[6], bad[7], bad[8], two, ''].join('\n');
+  const invalid = Buffer.concat([Buffer.from(text), Buffer.from([0xff, 0x7b, 0x0a]), Buffer.from(three)]);
+
+  const { code, stderr, answer } = await importText(org, invalid);
+  expect(code).toBe(1);
+  expect(answer.files).toEqual({ products: { read: 10, created: 3, updated: 0, unchanged: 0, failed: 7 } });
+  expect(answer.errors.map(({ line, pointer, code: kind }) => [line, pointer, kind])).toEqual([
+    [2, '', 'json'],
+    [3, '', 'type'],
+    [5, '/sku', 'length'],
+    [5, '/vat_exempt', 'type'],
+    [6, '/colour', 'unknown'],
+    [7, '/id', 'duplicate'],
+    [8, '/sku', 'conflict'],
+    [10, '', 'encoding'],
+  ]);
+  for (const { file, line, pointer, detail } of answer.errors) {
+    expect(file).toBe('products.ndjson');
+    expect(stderr).toContain(`products.ndjson:${String(line)}: ${pointer === '' ? '' : `${pointer}: `}${detail}`);
+  }
+  const again = await importText(org, invalid);
+  expect(again.answer.files.products).toEqual({ read: 10, created: 0, updated: 0, unchanged: 3, failed: 7 });
+  expect(again.answer.errors).toEqual(answer.errors);
+});
+
+test('rules across members are held: totals, positions, states, and messages that belong to one thread', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Rules');
+  const [quote = ''] = await northwindLines('quotes.ndjson', 1);
+  const quotes = [
+    quote.replace('"total_minor": 44000', '"total_minor": 44001'),
+    quote.replace('"accepted"', '"draft"'),
+    quote.replace('"position": 1', '"position": 5'),
+  ];
+  const { answer } = await importText(org, quotes.join('\n'), 'quotes.ndjson');
+  expect(answer.errors.map(({ line, pointer }) => [line, pointer])).toEqual([
+    [1, '/total_minor'],
+    [2, '/decided_at'],
+    [3, '/lines/1/position'],
+  ]);
+
+  const [thread = ''] = await northwindLines('requests.ndjson', 1);
+  const other = thread.replace(/"id": "[^"]*"/, '"id": "99999999-4477-5b15-966e-4830b650ded3"');
+  const threads = await importText(org, [thread, other].join('\n'), 'requests.ndjson');
+  expect(threads.answer.errors).toMatchObject([
+    { line: 2, pointer: '/messages/0/id', code: 'conflict' },
+    { line: 2, pointer: '/messages/1/id', code: 'conflict' },
+  ]);
+});
+
+test('a thread holds the messages of its record and no others', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Threads');
+  const [line = ''] = await northwindLines('requests.ndjson', 1);
+  const thread = JSON.parse(line) as { messages: object[] };
+  await importText(org, line, 'requests.ndjson');
+  const shorter = { ...thread, messages: thread.messages.slice(0, 1) };
+  const { answer } = await importText(org, JSON.stringify(shorter), 'requests.ndjson');
+  expect(answer.files.requests).toMatchObject({ updated: 1 });
+  const folder = await newFolder();
+  await cli.run('export', '--org', org, folder);
+  expect(JSON.parse(await readFile(join(folder, 'requests.ndjson'), 'utf8'))).toEqual(shorter);
+});
+
+test('a byte order mark, CRLF, blank lines and ids in capitals are taken', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Windows');
+  const lines = await northwindLines('products.ndjson', 2);
+  const capitals = lines.map((line) =>
+    line.replace(/"id": "([^"]*)"/, (_, id: string) => `"id": "${id.toUpperCase()}"`),
+  );
+  const { code } = await importText(org, `\ufeff${capitals.join('\r\n\r\n')}\r\n`);
+  expect(code).toBe(0);
+  const { answer } = await importText(org, lines.join('\n'));
+  expect(answer.files.products).toEqual({ read: 2, created: 0, updated: 0, unchanged: 2, failed: 0 });
+});
+
+test('a path with nothing to import says what an import takes', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Nothing');
+  const folder = await newFolder();
+  const [empty, missing, other] = await Promise.all([
+    cli.run('import', '--org', org, folder),
+    cli.run('import', '--org', org, join(folder, 'missing')),
+    cli.run('import', '--org', org, join(NORTHWIND, 'organisation.json')),
+  ]);
+  expect(empty).toMatchObject({ code: 1, stdout: '' });
+  expect(empty.stderr).toContain('products.ndjson, customers.ndjson, quotes.ndjson, orders.ndjson, requests.ndjson');
+  expect(missing.stderr).toContain('there is no file or folder');
+  expect(other).toMatchObject({ code: 2, stdout: '' });
+});
+
+test('Ctrl-C leaves whole batches, and running it again completes the import', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Interrupted');
+  const [line = ''] = await northwindLines('products.ndjson', 1);
+  const total = 20_000;
+  const lines = Array.from({ length: total }, (_, index) =>
+    line
+      .replace('NW-001', `NW-${String(index)}`)
+      .replace(/"id": "[^"]*"/, `"id": "99999999-4477-5b15-966e-${String(index).padStart(12, '0')}"`),
+  );
+  const path = join(await newFolder(), 'products.ndjson');
+  await writeFile(path, lines.join('\n'));
+
+  const child = cli.start(['import', '--org', org, path, '--json']);
+  const end = finished(child);
+  await firstProduct(org);
+  child.kill('SIGINT');
+  const { code, stdout } = await end;
+  expect(code).toBe(130);
+  const { created = 0 } = (JSON.parse(stdout) as ImportAnswer).files.products ?? {};
+  expect(created % 500).toBe(0);
+  expect(created).toBeLessThan(total);
+
+  const { files } = await cli.json<ImportAnswer>('import', '--org', org, path);
+  expect(files.products).toEqual({ read: total, created: total - created, updated: 0, unchanged: created, failed: 0 });
+});
+
+/** Resolves when the first batch of products is stored. */
+async function firstProduct(org: string): Promise<void> {
+  const client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
+  const products = client.db(databaseName(org)).collection('products');
+  while ((await products.findOne({})) === null) await setTimeout(10);
+  await client.close();
+}

@@ -1,0 +1,100 @@
+import { mongo } from 'mongoose';
+import { commandLine, makeOrganisation, NOBODY } from './commandLine';
+
+interface MadeKey {
+  readonly id: string;
+  readonly key: string;
+}
+
+const cli = commandLine();
+let org = '';
+beforeAll(async () => {
+  org = (await makeOrganisation(cli)).id;
+});
+
+test('a key is shown when it is made, and never again', async () => {
+  const made = await cli.json<MadeKey>(
+    'key',
+    'create',
+    '--org',
+    org,
+    '--name',
+    'shop',
+    '--scopes',
+    'products:read,quotes:read',
+  );
+  expect(made).toEqual({
+    id: expect.any(String) as unknown,
+    key: expect.stringMatching(/^svc_live_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}$/) as unknown,
+    prefix: made.key.slice(0, 15),
+    scopes: ['products:read', 'quotes:read'],
+  });
+  const lists = [await cli.run('key', 'list', '--org', org, '--json'), await cli.run('key', 'list', '--org', org)];
+  for (const { code, stdout } of lists) {
+    expect(code).toBe(0);
+    expect(stdout).toContain(made.id);
+    expect(stdout).not.toMatch(/svc_live_[0-9A-Za-z]{22}_|hash|salt/);
+  }
+  expect(JSON.parse(lists[0]?.stdout ?? '')).toEqual([
+    {
+      id: made.id,
+      name: 'shop',
+      prefix: made.key.slice(0, 15),
+      last_four: made.key.slice(-4),
+      scopes: ['products:read', 'quotes:read'],
+      created_by: expect.stringMatching(/^cli:./) as unknown,
+      created_at: expect.stringMatching(/Z$/) as unknown,
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      state: 'active',
+    },
+  ]);
+});
+
+test('a key is active until it is revoked or its time is over', async () => {
+  const { id } = await makeOrganisation(cli, 'States');
+  const make = (name: string): Promise<MadeKey> =>
+    cli.json('key', 'create', '--org', id, '--name', name, '--scopes', 'all', '--expires-in', '90d');
+  const [lasting, revoked, expired] = [await make('lasting'), await make('revoked'), await make('expired')];
+  expect(await cli.json('key', 'revoke', revoked.id)).toEqual({ id: revoked.id, revoked: true });
+  await expire(expired.id);
+  const rows = await cli.json<{ id: string; state: string; expires_at: string; created_at: string }[]>(
+    'key',
+    'list',
+    '--org',
+    id,
+  );
+  expect(rows.map((row) => [row.id, row.state])).toEqual([
+    [lasting.id, 'active'],
+    [revoked.id, 'revoked'],
+    [expired.id, 'expired'],
+  ]);
+  const [first] = rows;
+  const days = (Date.parse(first?.expires_at ?? '') - Date.parse(first?.created_at ?? '')) / 86_400_000;
+  expect(days).toBeCloseTo(90, 3);
+});
+
+test('a key of a plan without API access is made with a warning', async () => {
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Small', '--plan', 'starter');
+  const { code, stderr } = await cli.run('key', 'create', '--org', id, '--name', 'early', '--scopes', 'all', '--json');
+  expect(code).toBe(0);
+  expect(stderr).toContain('the plan starter has no API access');
+});
+
+test.each([
+  [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all'], 'there is no organisation'],
+  [['key', 'list', '--org', NOBODY], 'there is no organisation'],
+  [['key', 'revoke', NOBODY], 'there is no key'],
+])('scopegate %j ends with 1 and says what is not there', async (line, message) => {
+  const { code, stdout, stderr } = await cli.run(...line, '--json');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(message);
+});
+
+async function expire(id: string): Promise<void> {
+  const client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
+  const keys = client.db(cli.controlDatabase).collection<{ _id: string }>('api_keys');
+  await keys.updateOne({ _id: id }, { $set: { expires_at: new Date(Date.now() - 1000) } });
+  await client.close();
+}

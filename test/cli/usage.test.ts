@@ -1,0 +1,112 @@
+import { commandLine, NOBODY } from './commandLine';
+
+const COMMANDS = [
+  'demo',
+  'serve',
+  'org create',
+  'org list',
+  'org set-plan',
+  'key create',
+  'key list',
+  'key revoke',
+  'import',
+  'export',
+  'openapi',
+  'doctor',
+];
+
+describe('help', () => {
+  const cli = commandLine();
+
+  test('every command is explained with examples and the exit codes', async () => {
+    const helps = await Promise.all(COMMANDS.map((command) => cli.run(...command.split(' '), '--help')));
+    for (const [index, help] of helps.entries()) {
+      expect(help).toMatchObject({ code: 0, stderr: '' });
+      expect(help.stdout).toContain(`Usage: scopegate ${COMMANDS[index] ?? ''}`);
+      expect(help.stdout).toMatch(/\nExamples:\n {2}scopegate |\nExamples:\n {2}npx /);
+      expect(help.stdout).toMatch(/Exit codes:\n {2}0 {4}done/);
+      expect(help.stdout).toContain('--json');
+    }
+  });
+
+  test.each(['serve', 'doctor', 'demo'])('%s --help lists every environment variable', async (command) => {
+    const { stdout } = await cli.run(command, '--help');
+    for (const name of [
+      'PORT',
+      'HOST',
+      'MONGODB_URI',
+      'KEY_PEPPER',
+      'INTROSPECTION',
+      'DATA_DIR',
+      'CORS_ORIGINS',
+      'LOG_LEVEL',
+    ]) {
+      expect(stdout).toMatch(new RegExp(`^ {2}${name} +\\S`, 'm'));
+    }
+  });
+
+  test('the program names its commands and its version', async () => {
+    const [help, version] = await Promise.all([cli.run('--help'), cli.run('--version')]);
+    expect(help).toMatchObject({ code: 0, stderr: '' });
+    for (const command of COMMANDS) expect(help.stdout).toContain(`\n  ${command.split(' ')[0] ?? ''} `);
+    expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
+
+describe('wrong usage', () => {
+  // no database answers there: wrong usage is refused before one is looked for
+  const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
+
+  const WRONG: [line: string[], allowed: string][] = [
+    [[], 'Commands:'],
+    [['frobnicate'], 'commands: demo, serve, org, key, import, export, openapi, doctor'],
+    [['org', 'frobnicate'], 'commands: create, list, set-plan'],
+    [['org', 'create'], '--name'],
+    [['org', 'create', '--name', ' '], '1 to 200 characters'],
+    [['org', 'create', '--name', 'A', '--plan', 'gold'], 'starter, integrations, enterprise'],
+    [['org', 'create', '--name', 'A', '--currency', 'dollars'], 'ISO 4217'],
+    [['org', 'set-plan', NOBODY, 'gold'], 'starter, integrations, enterprise'],
+    [['org', 'list', '--frob'], '--frob'],
+    [['org', 'list', 'extra'], 'too many arguments'],
+    [['key', 'create', '--org', 'x', '--name', 'A', '--scopes', 'all'], 'UUID'],
+    [
+      ['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'quotes:read,cats:read'],
+      'no scope cats:read. Scopes are products:read',
+    ],
+    [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all', '--expires-in', '90'], '30m, 12h, 90d or 1y'],
+    [['key', 'revoke', 'x'], 'UUID'],
+    [['demo', '--port', '70000'], '0 to 65535'],
+  ];
+
+  test.each(WRONG)('scopegate %j ends with 2, and says what is allowed on stderr alone', async (line, allowed) => {
+    const { code, stdout, stderr } = await cli.run(...line);
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    expect(stderr).toContain(allowed);
+  });
+});
+
+describe('faults', () => {
+  test('an unfit environment is told as a whole, with exit code 1', async () => {
+    const { code, stdout, stderr } = await commandLine({ PORT: 'x', LOG_LEVEL: 'loud' }).run('org', 'list', '--json');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/PORT: .*\n.*LOG_LEVEL: /);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+
+  test('a database that is away is told in words, without stack trace or password', async () => {
+    const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://user:hunter2@127.0.0.1:1' }).run(
+      'org',
+      'list',
+    );
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain('check MONGODB_URI');
+    expect(stderr).not.toMatch(/^\s+at |hunter2/m);
+  });
+});
+
+test('openapi prints the document without a database', async () => {
+  const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' }).run('openapi');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) as unknown });
+  expect(stdout).toMatch(/^\{\n {2}"openapi"/);
+});

@@ -1,0 +1,28 @@
+import { ALL_SCOPES } from '../../src/access/scopes';
+import { duration, scopes, uuid } from '../../src/cli/values';
+
+test.each([
+  ['30m', 30 * 60_000],
+  ['12h', 12 * 3_600_000],
+  ['90d', 90 * 86_400_000],
+  ['1y', 365 * 86_400_000],
+])('the duration %s is %d ms', (text, length) => {
+  expect(duration(text)).toBe(length);
+});
+
+test.each(['', '0d', '-1d', '1.5h', '90', 'd', '1w', '90 d', '101y', '999999999y'])('%j is no duration', (text) => {
+  expect(() => duration(text)).toThrow('30m, 12h, 90d or 1y');
+});
+
+test('all stands for every scope, and a scope named twice counts once', () => {
+  expect(scopes('all')).toEqual(ALL_SCOPES);
+  expect(scopes('quotes:read, orders:read,quotes:read')).toEqual(['quotes:read', 'orders:read']);
+});
+
+test.each(['', ',', 'all,quotes:read', 'toString'])('%j is no list of scopes', (text) => {
+  expect(() => scopes(text)).toThrow('Scopes are');
+});
+
+test('a UUID is taken in any case', () => {
+  expect(uuid('689DEFBF-4477-4B15-966E-4830B650DED3')).toBe('689defbf-4477-4b15-966e-4830b650ded3');
+});

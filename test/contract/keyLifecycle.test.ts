@@ -1,0 +1,200 @@
+import { request } from 'node:http';
+import type { Organisation } from '../../src/access/principal';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const HOUR = 60 * 60 * 1000;
+const DAY = 24 * HOUR;
+
+let gateway: TestGateway;
+let organisation: Organisation;
+
+beforeAll(async () => {
+  gateway = await startGateway({ TRUST_PROXY: '1' });
+  organisation = await makeOrganisation(gateway);
+});
+afterAll(() => gateway.stop());
+
+async function statusOf(key: string, headers: Record<string, string> = {}): Promise<number> {
+  return (await client(gateway, key).get('/me', {}, headers)).status;
+}
+
+async function makeWith(input: {
+  expiresAt?: Date | null;
+  allowedRanges?: string[];
+}): Promise<{ id: string; key: string }> {
+  const made = await gateway.control.apiKeys.create({
+    organisationId: organisation.id,
+    name: 'lifecycle',
+    scopes: ['quotes:read'],
+    createdBy: 'test',
+    expiresAt: null,
+    ...input,
+  });
+  return { id: made!.document._id, key: made!.key };
+}
+
+describe('expiry', () => {
+  test('a key within 7 days of its end says when it ends; one with longer to go says nothing', async () => {
+    const soon = new Date(Date.now() + 6 * DAY);
+    const ending = await client(gateway, (await makeWith({ expiresAt: soon })).key).get('/me');
+    expect(ending.headers.get('x-api-key-expires-at')).toBe(soon.toISOString());
+    const lasting = await client(gateway, (await makeWith({ expiresAt: new Date(Date.now() + 8 * DAY) })).key).get(
+      '/me',
+    );
+    expect(lasting.headers.get('x-api-key-expires-at')).toBeNull();
+  });
+});
+
+describe('rotation', () => {
+  test('both keys work during the overlap, and the new one has the name, scopes and ranges of the old', async () => {
+    const old = await makeWith({ allowedRanges: ['127.0.0.0/8'] });
+    const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: DAY });
+    expect([await statusOf(old.key), await statusOf(rotated!.key)]).toEqual([200, 200]);
+    const { name, scopes, allowed_ranges, expires_at } = rotated!.document;
+    expect({ name, scopes, allowed_ranges, expires_at }).toEqual({
+      name: 'lifecycle',
+      scopes: ['quotes:read'],
+      allowed_ranges: ['127.0.0.0/8'],
+      expires_at: null,
+    });
+    expect(rotated!.old.rotated_to).toBe(rotated!.document._id);
+  });
+
+  test('without overlap the old key ends at once', async () => {
+    const old = await makeWith({});
+    const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: 0 });
+    expect([await statusOf(old.key), await statusOf(rotated!.key)]).toEqual([401, 200]);
+  });
+
+  test('an overlap never lengthens the life of the old key', async () => {
+    const end = new Date(Date.now() + HOUR);
+    const old = await makeWith({ expiresAt: end });
+    const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: DAY });
+    expect(rotated!.old.expires_at).toEqual(end);
+    const [stored] = (await gateway.control.apiKeys.list(organisation.id)).filter((key) => key._id === old.id);
+    expect(stored!.expires_at).toEqual(end);
+  });
+
+  test('a key with an end is followed by one with as long a life', async () => {
+    const old = await makeWith({ expiresAt: new Date(Date.now() + 30 * DAY) });
+    const { document } = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!;
+    const life = document.expires_at!.getTime() - document.created_at.getTime();
+    expect(Math.abs(life - 30 * DAY)).toBeLessThan(HOUR);
+  });
+
+  test('a revoked key, an ended key and an unknown one cannot be rotated', async () => {
+    const [revoked, ended] = [await makeWith({}), await makeWith({ expiresAt: new Date(Date.now() - 1) })];
+    await gateway.control.apiKeys.revoke(revoked.id);
+    for (const id of [revoked.id, ended.id, '6a87d3f9-05a6-40c4-9e50-b9b52d014355']) {
+      expect(await gateway.control.apiKeys.rotate(id, { overlap: DAY })).toBeUndefined();
+    }
+  });
+
+  test('of several rotations at once one wins over the rest or follows them: every new key is accounted for', async () => {
+    const old = await makeWith({});
+    const rotations = await Promise.all([0, 1, 2].map(() => gateway.control.apiKeys.rotate(old.id, { overlap: 0 })));
+    const made = rotations.filter((rotation) => rotation !== undefined);
+    expect(made.length).toBeGreaterThan(0);
+    expect(await statusOf(old.key)).toBe(401);
+    const events = await gateway.control.audit.list({
+      organisationId: organisation.id,
+      action: 'key.rotated',
+      limit: 100,
+    });
+    const told = events.filter((event) => event.key_id === old.id).map((event) => event.details.to);
+    expect(told.sort()).toEqual(made.map(({ document }) => document._id).sort());
+  });
+});
+
+describe('address ranges', () => {
+  test.each([
+    ['203.0.113.7', 200],
+    ['203.0.114.7', 401],
+    ['2001:db8:1::5', 200],
+    ['2001:db8:2::5', 401],
+    ['::ffff:203.0.113.9', 200],
+  ])('from %s the answer is %i', async (address, status) => {
+    const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24', '2001:db8:1::/48'] });
+    expect(await statusOf(key, { 'x-forwarded-for': address })).toBe(status);
+  });
+
+  test('a foreign address gets the 401 of an unknown key, but for the request id', async () => {
+    const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24'] });
+    const headers = { 'x-request-id': 'same' };
+    const foreign = await client(gateway, key).get('/me', {}, headers);
+    const missing = await client(gateway).get('/me', {}, headers);
+    expect(foreign.text).toBe(missing.text);
+  });
+
+  test('more forwarded addresses than trusted proxies do not help a forger', async () => {
+    const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24'] });
+    expect(await statusOf(key, { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' })).toBe(401);
+  });
+});
+
+test('the last use is noted with its address', async () => {
+  const { id, key } = await makeWith({});
+  const noted = new Promise<void>((resolve) => {
+    gateway.control.apiKeys.list(organisation.id).then(async function look(keys): Promise<void> {
+      if (keys.find((found) => found._id === id)?.last_used_at) resolve();
+      else await gateway.control.apiKeys.list(organisation.id).then(look);
+    }, resolve);
+  });
+  await statusOf(key, { 'x-forwarded-for': '198.51.100.23' });
+  await noted;
+  const found = (await gateway.control.apiKeys.list(organisation.id)).find((listed) => listed._id === id);
+  expect(found!.last_used_from).toBe('198.51.100.23');
+});
+
+describe('the audit log', () => {
+  test('tells who did what to an organisation and its keys, when and from where, newest first', async () => {
+    const own = await makeOrganisation(gateway, { plan: 'starter' });
+    await gateway.control.organisations.setPlan(own.id, 'enterprise');
+    const key = await makeKey(gateway, own);
+    const rotated = await gateway.control.apiKeys.rotate(key.id, { overlap: 0 });
+    await gateway.control.apiKeys.revoke(rotated!.document._id);
+    await gateway.control.apiKeys.revoke(rotated!.document._id);
+    const events = await gateway.control.audit.list({ organisationId: own.id, limit: 100 });
+    expect(events.map(({ action, key_id }) => [action, key_id])).toEqual([
+      ['key.revoked', rotated!.document._id],
+      ['key.rotated', key.id],
+      ['key.created', key.id],
+      ['organisation.plan_changed', null],
+      ['organisation.created', null],
+    ]);
+    expect(events[3]!.details).toEqual({ from: 'starter', to: 'enterprise' });
+    for (const { actor, at } of events) {
+      expect(actor.who).toMatch(/^cli:/);
+      expect(actor.from).not.toBe('');
+      expect(Date.now() - at.getTime()).toBeLessThan(HOUR);
+    }
+    expect(JSON.stringify(events)).not.toContain(key.key.slice(-20));
+  });
+
+  test('can be asked for one action, since a moment, and for so many', async () => {
+    const own = await makeOrganisation(gateway);
+    await makeKey(gateway, own);
+    await makeKey(gateway, own);
+    const query = { organisationId: own.id, limit: 100 } as const;
+    const made = await gateway.control.audit.list({ ...query, action: 'key.created' });
+    expect(made).toHaveLength(2);
+    expect(await gateway.control.audit.list({ ...query, limit: 1 })).toHaveLength(1);
+    expect(await gateway.control.audit.list({ ...query, since: new Date(Date.now() + HOUR) })).toEqual([]);
+  });
+});
+
+test('a second Authorization header does not smuggle a key past the first', async () => {
+  const { key } = await makeWith({});
+  const status = await new Promise<number | undefined>((resolve, reject) => {
+    const sent = request(`${gateway.url}/api/v1/me`, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.once('error', reject);
+    sent.setHeader('Authorization', ['Bearer nonsense', `Bearer ${key}`]);
+    sent.end();
+  });
+  expect(status).toBe(401);
+});
