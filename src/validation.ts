@@ -2,7 +2,7 @@ import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
 import type { Fault } from './errors';
-import { componentSchemas, type JsonSchema, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
+import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { scalars } from './scalars';
 
 /** Checks a value and lists every fault; an empty list means that it is valid. */
@@ -40,10 +40,6 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
   const validate = ajv.getSchema(reference);
   if (!validate) throw new Error(`there is no schema ${reference}`);
   return validate;
-}
-
-export function compileCheck(ajv: Ajv2020, schema: JsonSchema): Check {
-  return checkWith(ajv.compile(schema));
 }
 
 export function checkWith(validate: ValidateFunction): Check {

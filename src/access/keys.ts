@@ -99,15 +99,10 @@ function uuidBytes(id: string): Uint8Array {
 
 function bytesToUuid(bytes: Uint8Array): string | undefined {
   // base-x turns each leading 0 digit into a zero byte, so a padded number arrives with more than 16 bytes
-  const significant = Buffer.from(
-    bytes.subarray(
-      Math.max(
-        0,
-        bytes.findIndex((byte) => byte !== 0),
-      ),
-    ),
-  );
-  if (significant.length > 16) return undefined;
-  const hex = significant.toString('hex').padStart(32, '0');
+  const digits = Buffer.from(bytes)
+    .toString('hex')
+    .replace(/^(00)+/, '');
+  if (digits.length > 32) return undefined;
+  const hex = digits.padStart(32, '0');
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 }

@@ -6,7 +6,3 @@ export const PLANS = {
 } as const;
 
 export type Plan = keyof typeof PLANS;
-
-export function isPlan(value: string): value is Plan {
-  return Object.hasOwn(PLANS, value);
-}

@@ -1,0 +1,59 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import { describeVariables } from '../../src/config';
+
+const ROOT = join(__dirname, '..', '..');
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+
+interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly command?: string[];
+  readonly environment?: Record<string, string>;
+  readonly healthcheck?: { readonly test: string[] };
+  readonly depends_on?: Record<string, { readonly condition: string }>;
+}
+
+const compose = parse(read('docker-compose.yml')) as {
+  services: Record<string, Service>;
+  volumes: Record<string, unknown>;
+};
+
+// no container engine is at hand where the tests run: what a parser can tell is checked
+describe('docker-compose.yml', () => {
+  test('has MongoDB 8 as a replica set, Valkey, and the gateway built from the Dockerfile', () => {
+    const { mongo, valkey, gateway } = compose.services;
+    expect(mongo!.image).toMatch(/^mongo:8/);
+    expect(mongo!.command).toContain('--replSet');
+    expect(valkey!.image).toMatch(/^valkey\/valkey:/);
+    expect(gateway!.build).toBe('.');
+  });
+
+  test('starts the gateway when what it needs is healthy', () => {
+    const needed = compose.services.gateway!.depends_on ?? {};
+    for (const [name, { condition }] of Object.entries(needed)) {
+      expect(condition).toBe('service_healthy');
+      expect(compose.services[name]!.healthcheck!.test[0]).toBe('CMD');
+    }
+    expect(Object.keys(needed).sort()).toEqual(['mongo', 'valkey']);
+  });
+
+  test('sets only variables that the gateway reads', () => {
+    const known = describeVariables().map(({ name }) => name);
+    expect(known).toEqual(expect.arrayContaining(Object.keys(compose.services.gateway!.environment ?? {})));
+  });
+});
+
+test('everything the Dockerfile copies from the context is there, or made by its build stage', () => {
+  const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) =>
+    paths!.split(' '),
+  );
+  expect(copied.length).toBeGreaterThan(4);
+  expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+});
+
+test('the README names every variable of the environment that a production set-up needs', () => {
+  const table = read('README.md');
+  for (const name of Object.keys(compose.services.gateway!.environment ?? {})) expect(table).toContain(`\`${name}\``);
+});
