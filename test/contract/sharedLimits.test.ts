@@ -57,13 +57,22 @@ test('both faces of both gateways draw on one budget', async () => {
 });
 
 test('failed authentications of an address are counted together', async () => {
-  const nobodies = gateways.map((gateway) => client(gateway, 'nonsense'));
-  const answered = await statuses(nobodies, 2 * LIMIT);
+  // without a key there is no budget to tell of, so these answers have no RateLimit headers
+  const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));
+  const answered = (await Promise.all(asked)).map(({ status }) => status);
   expect([count(answered, 401), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
 });
 
 describe.each([
-  ['paused', () => redis.pause(), () => redis.resume()],
+  [
+    'paused',
+    () => {
+      redis.pause();
+    },
+    () => {
+      redis.resume();
+    },
+  ],
   ['killed', () => redis.kill(), () => redis.restart()],
 ] as const)('with Redis %s', (_state, away, back) => {
   test('requests go on within each gateway’s share of the limit, readyz says degraded, and it recovers by itself', async () => {
