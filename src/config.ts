@@ -18,6 +18,11 @@ function wholeNumber(least: number, most: number): z.ZodType<number, string> {
     .transform(Number);
 }
 
+/** What a browser would send as Origin; a host with * would match none. */
+function isOrigin(text: string): boolean {
+  return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
+}
+
 const VARIABLES = {
   PORT: {
     schema: wholeNumber(0, 65535).default(4000),
@@ -81,10 +86,7 @@ const VARIABLES = {
     schema: list
       .pipe(
         z.array(
-          z.union([
-            z.literal('*'),
-            z.url().refine((url) => new URL(url).origin === url, 'must be an origin: https://host[:port]'),
-          ]),
+          z.string().refine((text) => text === '*' || isOrigin(text), 'must be an origin, https://host[:port], or *'),
         ),
       )
       .default([]),
@@ -93,6 +95,18 @@ const VARIABLES = {
   TRUST_PROXY: {
     schema: wholeNumber(0, 10).default(0),
     help: 'number of trusted proxies in front, for the caller’s address',
+  },
+  MAX_CONNECTIONS: {
+    schema: wholeNumber(1, 1_000_000).default(10_000),
+    help: 'connections at once; one more is closed',
+  },
+  DRAIN_DELAY: {
+    schema: wholeNumber(0, 20).default(0),
+    help: 'seconds between the first 503 of /readyz and the closing of the port, for a load balancer to notice',
+  },
+  METRICS: {
+    schema: z.enum(['loopback', 'public', 'off']).default('loopback'),
+    help: 'who may read /metrics: loopback (this machine and its private network, not through a proxy), public or off',
   },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),

@@ -17,6 +17,11 @@ export function redact(text: string): string {
   return text.replaceAll(KEY_TEXT, '[key]').slice(0, 300);
 }
 
+/** A path fit for a log; ASCII in it is decoded first, since a key may come percent-encoded. */
+export function redactPath(path: string): string {
+  return redact(path.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code)));
+}
+
 /** What is logged of an error that was masked: its words and stack, keys struck out. */
 export function describeError(error: unknown): { type: string; message: string; stack?: string } {
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };

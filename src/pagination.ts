@@ -5,7 +5,7 @@ import { invalidRequest } from './errors';
 
 /**
  * Keyset pages (contract, section 3). A cursor names the last row by its sort value and id and carries a fingerprint of
- * the organisation, the operation, the sort and the filters, so that it fits no other list.
+ * the organisation, the operation, the sort and the filters, so that it fits no other list, and a changed one fits none.
  */
 export interface Page<T> {
   readonly data: T[];
@@ -63,7 +63,7 @@ function toPage<T extends { _id: string }>(rows: T[], limit: number, order: Sort
   const data = rows.slice(0, limit);
   const last = data.at(-1);
   const hasMore = rows.length > limit;
-  return { data, has_more: hasMore, next_cursor: hasMore && last ? encodeCursor(last, order, mark) : null };
+  return { data, has_more: hasMore, next_cursor: hasMore && last ? cursorAt(last, order, mark) : null };
 }
 
 /** A first page made from rows that were read elsewhere (limit + 1 of them), as {@link findPage} would answer it. */
@@ -84,13 +84,20 @@ function sortOrder({ args, defaultSort = DEFAULT_SORT }: Pick<ListRequest, 'args
 
 function fingerprint(request: Omit<ListRequest, 'conditions'>, order: SortOrder): string {
   const filters = Object.entries(request.filters).sort(([a], [b]) => (a < b ? -1 : 1));
-  const bound = JSON.stringify([request.organisationId, request.operation, order.field, order.direction, filters]);
-  return createHash('sha256').update(bound).digest('base64url').slice(0, 16);
+  return digest([request.organisationId, request.operation, order.field, order.direction, filters]);
 }
 
-function encodeCursor(row: { _id: string }, order: SortOrder, mark: string): string {
-  const value = (row as unknown as Record<string, unknown>)[order.field];
-  return Buffer.from(JSON.stringify([mark, value, row._id])).toString('base64url');
+function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
+}
+
+function cursorAt(row: { _id: string }, order: SortOrder, mark: string): string {
+  return encodeCursor((row as unknown as Record<string, unknown>)[order.field], row._id, mark);
+}
+
+function encodeCursor(value: unknown, id: string, mark: string): string {
+  const position = [value, id] as const;
+  return Buffer.from(JSON.stringify([digest([mark, position]), ...position])).toString('base64url');
 }
 
 function after(cursor: string | null | undefined, order: SortOrder, mark: string): Record<string, unknown>[] {
@@ -111,8 +118,10 @@ function decodeCursor(cursor: string, order: SortOrder, mark: string): { value: 
   } catch {
     throw badCursor();
   }
-  const [foundMark, value, id] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  if (foundMark !== mark || typeof value !== 'string' || typeof id !== 'string') throw badCursor();
+  const [, value, id] = Array.isArray(parts) ? (parts as unknown[]) : [];
+  if (typeof value !== 'string' || typeof id !== 'string') throw badCursor();
+  // made again it must be the same: of this list, unchanged, and without characters that base64 would skip
+  if (encodeCursor(value, id, mark) !== cursor) throw badCursor();
   if (!order.field.endsWith('_at')) return { value, id };
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) throw badCursor();

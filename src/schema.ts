@@ -8,6 +8,7 @@ import {
   type GraphQLFieldResolver,
   type GraphQLSchema,
   isObjectType,
+  isScalarType,
   parse,
 } from 'graphql';
 import { SCOPES, type Scope, type ScopeName } from './access/scopes';
@@ -78,6 +79,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
     resolvers: { ...resolvers, ...scalars },
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
+  describeScalars(schema);
   const guarded = guardedFields(schema);
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field, scope } of guarded) {
@@ -92,6 +94,13 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
     );
   }
   return schema;
+}
+
+/** The scalars' own objects replace those of the SDL, and its words with them. */
+function describeScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap()).filter(isScalarType)) {
+    type.description ??= type.astNode?.description?.value;
+  }
 }
 
 interface GuardedField {
@@ -171,7 +180,7 @@ function refuseGaps(document: DocumentNode, resolvers: Resolvers): void {
     const access = directiveOf(field, 'access');
     const scope = access && enumArgument(access, 'scope');
     if (isRoot && !access) gaps.push(`${name} has no @access`);
-    if (scope !== undefined && !(scope in SCOPES)) gaps.push(`${name} names the unknown scope ${scope}`);
+    if (scope !== undefined && !Object.hasOwn(SCOPES, scope)) gaps.push(`${name} names the unknown scope ${scope}`);
     if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
   }
   if (gaps.length > 0) throw new Error(`the schema is not fit to serve: ${gaps.join('; ')}`);

@@ -9,7 +9,7 @@ import removeAccents from 'remove-accents';
 const LONGEST_WORD = 64;
 const LAST_CHARACTER = '\u{10ffff}';
 
-/** The distinct normalised words of some texts: lower case, no accents, split at anything that is no letter or digit. */
+/** The distinct normalised words of some texts: capitals, no accents, split at anything that is no letter or digit. */
 export function searchWords(...texts: readonly (string | null | undefined)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
@@ -25,8 +25,8 @@ function normalise(text: string): string {
   const decomposed = removeAccents(text.normalize('NFC'))
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '');
-  // upper case first, so that letters with a longer capital form (ß, SS) meet
-  return decomposed.toUpperCase().toLowerCase();
+  // capitals, as some have several small forms (Σ: σ, ς) or a longer form (ß: SS); small first for ẞ, which has none
+  return decomposed.toLowerCase().toUpperCase();
 }
 
 function truncate(word: string): string {

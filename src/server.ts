@@ -1,189 +1,88 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import type { Logger } from 'pino';
-import { createAuthenticator } from './access/authenticate';
-import { openLimiters } from './access/limiters';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, Server as NetServer } from 'node:net';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config';
-import { contextFactory } from './context';
-import type { Databases } from './database/connect';
-import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
-import { createHealth } from './health';
-import { applyCors } from './http/cors';
-import { type Exchange, openExchange } from './http/exchange';
-import { describeError, redact } from './log';
-import { toAppError } from './mask';
-import type { Control } from './organisations/control';
-import { createPages } from './pages';
-import { createRestFace, REST_BASE, sendProblem } from './rest';
-import { buildSchemas } from './schema';
-import { typeChecks } from './validation';
-import { version } from './version';
+import { createGateway, faceOf, type GatewayOptions } from './gateway';
+import { noteWhenDone } from './http/accessLog';
+import { type Connections, trackConnections } from './http/connections';
+import { openExchange } from './http/exchange';
+import { refuseBroken } from './http/refusals';
 
-export interface ServerOptions {
-  readonly config: Config;
-  readonly databases: Databases;
-  readonly control: Control;
-  readonly logger: Logger;
-  /** Shown in the Sandbox's Authorization header; the demo's key. */
-  readonly demoKey?: string;
+export interface ServerOptions extends GatewayOptions {
+  /** Other time limits than those of production. */
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 export interface RunningServer {
   /** http://HOST:PORT */
   readonly url: string;
-  /** Stops taking connections, lets accepted requests finish, then closes. */
+  /** Says 503 on /readyz, stops taking connections after DRAIN_DELAY, lets accepted requests finish, then closes. */
   drain(): Promise<void>;
 }
 
-/** Longest a request may take to arrive, its headers first, in milliseconds. */
-const REQUEST_TIMEOUT = 30_000;
-const HEADERS_TIMEOUT = 10_000;
-/** Above the 60 s of common load balancers, so that they and not we close a connection first. */
-const KEEP_ALIVE_TIMEOUT = 65_000;
-/** How long accepted requests may take to finish when the server drains, in milliseconds. */
-const DRAIN_TIMEOUT = 25_000;
+/** In milliseconds. */
+interface Timeouts {
+  /** Longest the head of a request may take to arrive, and longest the whole of it may. */
+  readonly head: number;
+  readonly request: number;
+  /** Above the 60 s of common load balancers, so that they and not we close an idle connection first. */
+  readonly keepAlive: number;
+  /** Longest a connection may stand still while its caller does not take the answer. */
+  readonly stalled: number;
+  /** Longest the server may take to end, DRAIN_DELAY included: less than the 30 s of common orchestrators. */
+  readonly drain: number;
+}
 
-/** Starts serving both faces, the pages and the health checks. */
+const TIMEOUTS: Timeouts = { head: 10_000, request: 30_000, keepAlive: 65_000, stalled: 60_000, drain: 24_000 };
+/** How often requests that arrive slowly are looked for, in milliseconds; Node's own 30 s would let them have four times their due. */
+const CHECK_EVERY = 1000;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** How long the port stays open at least when the server drains: callers in the midst of their work learn of it by an answer. */
+const LEAST_DELAY = 0;
+/** A connection that is idle for this long of the drain is ended: whoever used it was told before. */
+const IDLE_GRACE = 1000;
+const SWEEP_EVERY = 50;
+/** Turns of the event loop without a new connection after which none waits to be accepted; each turn accepts one. */
+const QUIET_TURNS = 5;
+
+/** Starts serving both faces, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, logger } = options;
+  const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = createServer({
-    requestTimeout: REQUEST_TIMEOUT,
-    headersTimeout: HEADERS_TIMEOUT,
-    keepAliveTimeout: KEEP_ALIVE_TIMEOUT,
+    requestTimeout: timeouts.request,
+    headersTimeout: timeouts.head,
+    keepAliveTimeout: timeouts.keepAlive,
+    connectionsCheckingInterval: Math.min(CHECK_EVERY, timeouts.head),
+    maxHeaderSize: MAX_HEADER_BYTES,
   });
-  let isDraining = false;
-  const gateway = await createGateway(options, () => isDraining);
-  server.on('request', (request, response) => {
-    if (isDraining) response.setHeader('Connection', 'close');
+  server.setTimeout(timeouts.stalled);
+  server.maxConnections = config.MAX_CONNECTIONS;
+  const connections = trackConnections(server);
+  let draining: Promise<void> | undefined;
+  const gateway = await createGateway(options, {
+    isDraining: () => draining !== undefined,
+    openConnections: connections.count,
+  });
+  const { metrics } = gateway;
+  server.on('drop', metrics.connectionDropped);
+  refuseBroken(server, connections, logger, metrics);
+  const serve = (request: IncomingMessage, response: ServerResponse): void => {
+    connections.requestArrived(response);
     const exchange = openExchange(request, response, config.TRUST_PROXY);
-    logWhenDone(exchange, logger);
+    noteWhenDone(exchange, faceOf(exchange), logger, metrics);
     void gateway.handle(exchange);
-  });
-  const url = await listen(server, config);
-  return {
-    url,
-    async drain() {
-      isDraining = true;
-      await closeGently(server);
-      await gateway.stop();
-    },
   };
-}
+  // a caller that asks before it sends its body is answered like any other, and asked for it where that is read
+  server.on('request', serve).on('checkContinue', serve);
+  const url = await listen(server, config);
 
-interface Gateway {
-  handle(exchange: Exchange): Promise<void>;
-  stop(): Promise<void>;
-}
-
-/** Everything a request can meet, in order: health, CORS, REST, GraphQL, pages. */
-async function createGateway(
-  { config, databases, control, logger, demoKey }: ServerOptions,
-  isDraining: () => boolean,
-): Promise<Gateway> {
-  const { graphql, rest, operations } = buildSchemas();
-  const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
-  const limiters = openLimiters({
-    limit: config.RATE_LIMIT_PER_MINUTE,
-    redisUrl: config.REDIS_URL,
-    instances: config.INSTANCES,
-    onChange: (state, reason) => {
-      logger.warn(
-        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
-        `shared limits are ${state}`,
-      );
-    },
-  });
-  const openContext = contextFactory({
-    authenticate: createAuthenticator({
-      apiKeys: control.apiKeys,
-      keyPrefix: config.KEY_PREFIX,
-      pepper: config.KEY_PEPPER,
-      failures: limiters.failures,
-    }),
-    limiter: limiters.keys,
-    organisationData: databases.organisationData,
-    checkElement: (type, element) => elementCheck(type)(element),
-  });
-  const restFace = createRestFace({ schema: rest, operations, openContext });
-  const graphqlFace = await createGraphqlFace({
-    schema: graphql,
-    openContext,
-    introspection: config.INTROSPECTION,
-    logger,
-  });
-  const health = createHealth({ databases, limiters, isDraining });
-  const pages = createPages({
-    ...(demoKey === undefined ? {} : { demoKey }),
-    version,
-    introspection: config.INTROSPECTION,
-    onError: (error) => {
-      logger.error({ error: describeError(error) }, 'page failed');
-    },
-  });
-
-  async function dispatch(exchange: Exchange): Promise<void> {
-    if (await health(exchange)) return;
-    const face = faceOf(exchange);
-    if (face === 'pages') {
-      pages(exchange.request as never, exchange.response as never);
-      return;
-    }
-    if (applyCors(exchange, config.CORS_ORIGINS, face === 'graphql')) return;
-    await (face === 'rest' ? restFace(exchange) : graphqlFace.handle(exchange));
+  async function end(): Promise<void> {
+    await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, within: timeouts.drain });
+    await gateway.stop();
   }
 
-  return {
-    async handle(exchange) {
-      try {
-        await dispatch(exchange);
-      } catch (error) {
-        const known = toAppError(error);
-        if (known.status >= 500) {
-          logger.error({ request_id: exchange.requestId, error: describeError(error) }, 'request failed');
-        }
-        (faceOf(exchange) === 'graphql' ? sendGraphqlError : sendProblem)(exchange, known);
-      }
-    },
-    stop: async () => {
-      await graphqlFace.stop();
-      await limiters.close();
-    },
-  };
-}
-
-/** Which part answers: a browser that opens /graphql gets a page, everything else there is GraphQL. */
-function faceOf({ path, search, request }: Exchange): 'rest' | 'graphql' | 'pages' {
-  if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
-  const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);
-  return isRest && !isDocs(path) ? 'rest' : 'pages';
-}
-
-function isDocs(path: string): boolean {
-  return path === `${REST_BASE}/docs` || path.startsWith(`${REST_BASE}/docs/`);
-}
-
-function isBrowserVisit({ method, headers }: IncomingMessage, search: string): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);
-}
-
-/** One line a request; no key, no query, no body in it. */
-function logWhenDone({ request, response, path, requestId, address, log }: Exchange, logger: Logger): void {
-  const started = performance.now();
-  response.once('close', () => {
-    const { operation, code, principal } = log;
-    logger.info({
-      request_id: requestId,
-      method: request.method,
-      path: redact(path),
-      ...(operation === undefined ? {} : { operation }),
-      status: response.writableFinished ? response.statusCode : 499,
-      ...(code === undefined ? {} : { code }),
-      ms: Math.round((performance.now() - started) * 10) / 10,
-      ...(principal && { key_id: principal.key.id, organisation_id: principal.organisation.id }),
-      address,
-    });
-  });
+  return { url, drain: () => (draining ??= end()) };
 }
 
 async function listen(server: Server, { HOST, PORT }: Config): Promise<string> {
@@ -199,14 +98,36 @@ async function listen(server: Server, { HOST, PORT }: Config): Promise<string> {
   return `http://${host}:${String(port)}`;
 }
 
-async function closeGently(server: Server): Promise<void> {
-  const cut = setTimeout(() => {
-    server.closeAllConnections();
-  }, DRAIN_TIMEOUT);
-  await new Promise<void>((resolve) =>
-    server.close(() => {
-      resolve();
-    }),
-  );
-  clearTimeout(cut);
+/** Closes the port after a while, then each connection when it has nothing to do any more; cuts off what is left in the end. */
+async function closeGently(
+  server: Server,
+  connections: Connections,
+  { delay, within }: { readonly delay: number; readonly within: number },
+): Promise<void> {
+  const deadline = performance.now() + within;
+  connections.announceEnd();
+  await pause(Math.max(delay, LEAST_DELAY));
+  await acceptWaiting(server);
+  // http's own close would cut idle connections at once, and with them a request that is on its way
+  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+  while (connections.count() > 0 && performance.now() < deadline) {
+    connections.endIdle(IDLE_GRACE);
+    await pause(SWEEP_EVERY);
+  }
+  server.closeAllConnections();
+  await closed;
+  // ends http's own timers
+  server.close();
+}
+
+/** Takes in connections that the system opened for us already: closing the port would reset them. */
+async function acceptWaiting(server: Server): Promise<void> {
+  let quiet = 0;
+  const onConnection = (): void => {
+    quiet = 0;
+  };
+  server.on('connection', onConnection);
+  const latest = performance.now() + IDLE_GRACE;
+  for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await turn();
+  server.off('connection', onConnection);
 }

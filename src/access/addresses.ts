@@ -22,6 +22,8 @@ function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
 
 /** A CIDR range in its plain form (a bare address is a range of one), or undefined when it is none. */
 export function parseRange(text: string): string | undefined {
+  // 10.1 would be read as 10.0.0.1, which no one means
+  if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*$/, ''))) return undefined;
   try {
     const [network, bits] = ipaddr.parseCIDR(
       text.includes('/') ? text : `${text}/${text.includes(':') ? '128' : '32'}`,

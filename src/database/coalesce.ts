@@ -15,6 +15,8 @@ export function coalescedReads<T extends { _id: string }>(
       const only = ids.length === 1 && first !== undefined;
       const rows = (await model
         .find({ _id: only ? first : trusted({ $in: [...new Set(ids)] }) } as object, options.projection)
+        // all in the first batch, which would otherwise end after 101
+        .batchSize(ids.length + 1)
         .lean()) as T[];
       const byId = new Map(rows.map((row) => [row._id, row]));
       return ids.map((id) => byId.get(id) ?? null);

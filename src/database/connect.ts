@@ -1,5 +1,7 @@
 import mongoose, { type Connection } from 'mongoose';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
+import { type PoolUse, watchPool } from './pools';
+import { pulseOf } from './pulse';
 
 // client input never becomes an operator; indexes are made with the organisation, not on each boot
 mongoose.set('sanitizeFilter', true);
@@ -7,10 +9,20 @@ mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
-/** How long a command waits for a server before the caller gets 503, in milliseconds. */
-const SERVER_SELECTION_TIMEOUT = 2000;
-/** How long an answer may take before its socket is given up, in milliseconds. */
+/*
+ * The driver's deadlines, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
+ * gives up earlier when the database does not answer (http/patience.ts).
+ */
+/** How long a command waits for a server that is known to answer, and for a free connection to it. */
+const SERVER_SELECTION_TIMEOUT = 3000;
+const WAIT_QUEUE_TIMEOUT = 3000;
+/** How long one command may take: long enough for a bulk write, or an index of `doctor --fix`. */
 const SOCKET_TIMEOUT = 30_000;
+/** A server that does not answer the driver's own checks in this time is given up, with every command it holds. */
+const CONNECT_TIMEOUT = 5000;
+const HEARTBEAT_EVERY = 5000;
+/** Commands at once to one server: more wait here, where they cost less than there. */
+const POOL_SIZE = 100;
 
 export const DEFAULT_CLUSTER = 'default';
 
@@ -20,8 +32,15 @@ export interface Databases {
   readonly organisationData: OrganisationDataCache;
   /** Names of the clusters that organisations can be placed on. */
   readonly clusters: readonly string[];
+  /**
+   * Whether a cluster (the control database's when left out) answers within a second. Who asks while another is asking
+   * gets the same answer.
+   */
+  readonly answers: (cluster?: string) => Promise<boolean>;
   /** @throws when the control database does not answer. */
   ping(): Promise<void>;
+  /** Use of each cluster's connections at this moment. */
+  readonly pools: () => PoolUse[];
   close(): Promise<void>;
 }
 
@@ -39,8 +58,10 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const main = connect(options.uri);
   const connections = new Map([[DEFAULT_CLUSTER, main]]);
   for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
+  const uris = { ...options.clusters, [DEFAULT_CLUSTER]: options.uri };
+  const pulses = new Map(Object.entries(uris).map(([name, uri]) => [name, pulseOf(uri)]));
   const close = async (): Promise<void> => {
-    await Promise.all([...connections.values()].map((connection) => connection.close()));
+    await Promise.all([...connections.values(), ...pulses.values()].map((one) => one.close()));
   };
   try {
     await Promise.all([...connections.values()].map((connection) => connection.asPromise()));
@@ -49,6 +70,9 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     throw error;
   }
   const control = main.useDb(options.controlDatabase);
+  const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
+    (await pulses.get(cluster)?.isBeating()) ?? false;
+  const pools = [...connections].map(([name, connection]) => watchPool(name, connection));
   return {
     control,
     clusters: [...connections.keys()],
@@ -57,9 +81,11 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
       if (!connection) throw new Error(`cluster ${name} is not configured; name it in MONGODB_CLUSTERS`);
       return connection;
     }, options.collections),
+    answers,
     ping: async () => {
-      await control.db?.admin().command({ ping: 1 }, { timeoutMS: SERVER_SELECTION_TIMEOUT });
+      if (!(await answers())) throw new Error('the database does not answer');
     },
+    pools: () => pools.map((use) => use()),
     close,
   };
 }
@@ -67,7 +93,11 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
 function connect(uri: string): Connection {
   return mongoose.createConnection(uri, {
     serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT,
+    waitQueueTimeoutMS: WAIT_QUEUE_TIMEOUT,
     socketTimeoutMS: SOCKET_TIMEOUT,
+    connectTimeoutMS: CONNECT_TIMEOUT,
+    heartbeatFrequencyMS: HEARTBEAT_EVERY,
+    maxPoolSize: POOL_SIZE,
     writeConcern: { w: 'majority', journal: true },
     bufferCommands: false,
   });

@@ -60,7 +60,9 @@ function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation: async ({ document, operation, contextValue: { caller, onOperation } }) => {
-          if (!operation) throw ambiguous();
+          // several operations and no name that picks one: nothing may run, or it would run uncharged
+          if (!operation) throw unfit('operationName must name one of the operations in the document.');
+          if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw unfit('There are no subscriptions.');
           onOperation(
             operation.selectionSet.selections
               .map((field) => (field.kind === Kind.FIELD ? field.name.value : '…'))
@@ -89,10 +91,9 @@ function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
   };
 }
 
-/** Several operations and no name that picks one: nothing may run, or it would run uncharged. */
-function ambiguous(): GraphQLError {
+function unfit(message: string): GraphQLError {
   const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } };
-  return new GraphQLError('operationName must name one of the operations in the document.', { extensions });
+  return new GraphQLError(message, { extensions });
 }
 
 /** An Idempotency-Key names one write: with several in a request, which answer it replays would be anyone's guess. */

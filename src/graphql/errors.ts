@@ -2,6 +2,7 @@ import { HeaderMap } from '@apollo/server';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError } from '../errors';
+import { errorHeaders } from '../http/errorHeaders';
 import { toAppError } from '../mask';
 
 /** Apollo's own codes for what a caller did wrong. */
@@ -22,13 +23,18 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     ...(formatted.path && { path: formatted.path }),
   };
   if (isCallerFault(formatted, error)) {
-    const code: ErrorCode = /^GET requests|mutations? .*POST/i.test(formatted.message)
-      ? 'method_not_allowed'
-      : 'invalid_request';
+    const code = callerFaultCode(error);
     return { message: formatted.message, ...place, extensions: { code, status: ERROR_CODES[code].status } };
   }
   const known = toAppError(unwrapResolverError(error));
   return { message: known.detail, ...place, extensions: extensionsOf(known) };
+}
+
+/** The code of Apollo's word on a request, by the HTTP status that it gave it. */
+function callerFaultCode(error: unknown): ErrorCode {
+  const status = error instanceof GraphQLError && (error.extensions.http as { status?: number } | undefined)?.status;
+  if (status === 405) return 'method_not_allowed';
+  return status === 406 ? 'not_acceptable' : 'invalid_request';
 }
 
 /** Whether an error is Apollo's or graphql's word on the request itself. */
@@ -50,7 +56,7 @@ export function extensionsOf(error: AppError): Record<string, unknown> {
 /** An AppError that Apollo answers with its own HTTP status: for 401, 413 and 429, which concern the whole request. */
 export function withHttpStatus(error: AppError): GraphQLError {
   const headers = new HeaderMap();
-  if (error.extras.retryAfter !== undefined) headers.set('retry-after', String(error.extras.retryAfter));
+  for (const [name, value] of Object.entries(errorHeaders(error))) headers.set(name.toLowerCase(), value);
   const extensions: Record<string, unknown> = { http: { status: error.status, headers } };
   return new GraphQLError(error.detail, { originalError: error, extensions });
 }

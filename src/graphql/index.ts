@@ -75,9 +75,9 @@ export async function createGraphqlFace({
   };
 }
 
-async function readBody({ request }: Exchange): Promise<unknown> {
-  checkBodyHeaders(request, BODY_LIMIT);
-  const body = await readJson(request, BODY_LIMIT);
+async function readBody(exchange: Exchange): Promise<unknown> {
+  checkBodyHeaders(exchange.request, BODY_LIMIT);
+  const body = await readJson(exchange, BODY_LIMIT);
   const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
   if (typeof query === 'string' && Buffer.byteLength(query) > QUERY_LIMITS.bytes) {
     throw new AppError('payload_too_large', `The query text is larger than ${String(QUERY_LIMITS.bytes / 1024)} KiB.`);

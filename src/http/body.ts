@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { AppError, invalidRequest } from '../errors';
+import type { Exchange } from './exchange';
 
 /** Largest body of a call, and of a bulk call, in bytes (contract, section 6). */
 export const BODY_LIMIT = 1024 * 1024;
@@ -34,8 +35,10 @@ function isJsonUtf8(header: string | undefined): boolean {
  * Reads a body as JSON.
  * @throws AppError payload_too_large, or invalid_request when it is no valid UTF-8 or no JSON
  */
-export async function readJson(request: IncomingMessage, limit: number): Promise<unknown> {
-  const bytes = await readBytes(request, limit);
+export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
+  exchange.isReceiving = true;
+  exchange.askForBody();
+  const bytes = await readBytes(exchange.request, limit).finally(() => (exchange.isReceiving = false));
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -18,6 +18,10 @@ export interface Exchange {
   /** Network address of the caller. */
   readonly address: string;
   readonly log: ExchangeLog;
+  /** Whether the caller's body is awaited: then nothing else is. */
+  isReceiving: boolean;
+  /** Lets a caller that asked first (`Expect: 100-continue`) send its body; what is refused by its head never gets here. */
+  askForBody(): void;
 }
 
 interface ExchangeLog {
@@ -39,6 +43,10 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
   const given = request.headers['x-request-id'];
   const requestId = typeof given === 'string' && SANE_ID.test(given) && redact(given) === given ? given : randomUUID();
   response.setHeader('X-Request-Id', requestId);
+  const keepsAlive = response.shouldKeepAlive;
+  const asksFirst = request.headers.expect !== undefined && request.httpVersion === '1.1';
+  // refused, such a caller may send its body or not: no telling where its next request would begin
+  if (asksFirst) response.shouldKeepAlive = false;
   return {
     request,
     response,
@@ -47,6 +55,12 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     requestId,
     address: callerAddress(request, trustedProxies),
     log: {},
+    isReceiving: false,
+    askForBody: () => {
+      if (!asksFirst) return;
+      response.writeContinue();
+      response.shouldKeepAlive = keepsAlive;
+    },
   };
 }
 
@@ -54,7 +68,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
 export function incomingRequest(exchange: Exchange): IncomingRequest {
   return {
     requestId: exchange.requestId,
-    authorization: exchange.request.headers.authorization,
+    authorization: soleAuthorization(exchange.request),
     address: exchange.address,
     idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
     onReplay: () => {
@@ -68,6 +82,12 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
       warnOfExpiry(exchange.response, principal);
     },
   };
+}
+
+/** The Authorization header; of several Node would show the first, and a proxy may have judged another. */
+function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const names = rawHeaders.filter((text, at) => at % 2 === 0 && text.length === 13);
+  return names.filter((name) => name.toLowerCase() === 'authorization').length > 1 ? undefined : headers.authorization;
 }
 
 /** A header's value; one that came several times is all of them, which no check lets pass. */

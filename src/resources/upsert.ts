@@ -5,6 +5,7 @@ import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import type { Collection } from '../database/collection';
 import type { OrganisationData, UnitOfWork } from '../database/organisationData';
 import { AppError, type Fault, validationFailed } from '../errors';
+import { brokenTexts } from './brokenTexts';
 
 /**
  * Bulk upserts (contract, section 3): read what exists, compare, and write only what changed, in one transaction as one
@@ -95,15 +96,6 @@ function findFaults<Document extends Stored, Input>(
     seen.set(key, index);
     return found;
   });
-}
-
-/** Faults of texts that no database keeps as they are: halves of surrogate pairs, which JSON lets through. */
-function brokenTexts(value: unknown, pointer = ''): Fault[] {
-  if (typeof value === 'string') {
-    return value.isWellFormed() ? [] : [{ pointer, code: 'format', detail: 'must be well-formed Unicode' }];
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, member]) => brokenTexts(member, `${pointer}/${name}`));
 }
 
 interface Step<Document> {

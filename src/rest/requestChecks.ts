@@ -16,9 +16,6 @@ import type { RestOperation } from './routes';
 export type Arguments = Record<string, unknown>;
 export type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
 
-/** An empty value of these is not as if left out: it is a fault. */
-const NEVER_EMPTY: readonly string[] = ['limit', 'sort', 'cursor'];
-
 export function requestChecks(document: OpenApiDocument): (operation: RestOperation) => RequestCheck {
   const ajv = createAjv().addSchema(document, 'openapi');
   return ({ rest }) => {
@@ -34,13 +31,16 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
       if (checkBody) checkBodyHeaders(exchange.request, limit);
       const args = checkParameters(params, exchange.search);
       if (!checkBody) return args;
-      return { ...args, ...checkBody(await readJson(exchange.request, limit)) };
+      return { ...args, ...checkBody(await readJson(exchange, limit)) };
     };
   };
 }
 
+/** With and without the parameter that answers carry, since Accept may name it. */
+const ANSWER_TYPES = ['application/json', 'application/json; charset=utf-8'];
+
 function checkAccept({ request }: Exchange): void {
-  if (new Negotiator(request).mediaType(['application/json']) === undefined) {
+  if (new Negotiator(request).mediaType(ANSWER_TYPES) === undefined) {
     throw new AppError('not_acceptable', 'Answers are application/json only.');
   }
 }
@@ -97,7 +97,7 @@ function readQuery(search: string, known: ReadonlyMap<string, Parameter>, args: 
       faults.push({ parameter: name, code: 'unknown', detail: 'is not a parameter of this route' });
     } else if (value === undefined) {
       faults.push(badEncoding(name));
-    } else if (value === '' && !NEVER_EMPTY.includes(name)) {
+    } else if (value === '' && parameter.allowEmptyValue) {
       continue;
     } else if (parameter.schema.type === 'array') {
       args[name] = [...((args[name] as unknown[] | undefined) ?? []), value];

@@ -1,22 +1,115 @@
-import { client, type Client, readAll } from '../support/client';
-import { makeKey, makeNorthwind, northwind } from '../support/factories';
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { ask, FACES, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { newKey, upserting, upsertOf } from '../support/upserts';
 
 let gateway: TestGateway;
+let organisation: Organisation;
 let caller: Client;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  const organisation = await makeNorthwind(gateway);
+  organisation = await makeOrganisation(gateway);
   caller = client(gateway, (await makeKey(gateway, organisation)).key);
 });
 afterAll(() => gateway.stop());
 
-describe('listing products', () => {
-  test('pages of any size together give every product once, newest first', async () => {
-    const rows = await readAll(caller, '/products', { limit: 30 });
-    expect(rows).toHaveLength(77);
-    expect(new Set(rows.map((row) => row.id)).size).toBe(77);
-    expect(rows.map((row) => row.id)).toEqual(northwind('products').map((row) => row.id).sort().reverse());
+const count = (): Promise<number> =>
+  gateway.databases.organisationData(organisation).connection.collection('products').countDocuments();
+
+const BIGGEST = Number.MAX_SAFE_INTEGER;
+
+describe.each(FACES)('upserting a product on $name', (face) => {
+  const { call, report, element, stored } = upserting(upsertOf('products'), face, () => caller);
+
+  test.each<[string, Json, string]>([
+    ['a sku of 65 characters', { sku: 's'.repeat(65) }, 'length'],
+    ['a name of 201 characters', { name: 'n'.repeat(201) }, 'length'],
+    ['a description of 5,001 characters', { description: 'd'.repeat(5001) }, 'length'],
+    ['a category of 101 characters', { category: 'c'.repeat(101) }, 'length'],
+    ['an empty unit', { uom: '' }, 'length'],
+    ['a unit of 21 characters', { uom: 'u'.repeat(21) }, 'length'],
+    ['a currency in small letters', { currency: 'usd' }, 'format'],
+    ['a currency of four letters', { currency: 'USDT' }, 'format'],
+    ['a currency with a line break', { currency: 'USD\n' }, 'format'],
+    ['a negative price', { unit_price_minor: -1 }, 'range'],
+    ['a negative lead time', { lead_time_days: -1 }, 'range'],
+    ['a lead time of 3,651 days', { lead_time_days: 3651 }, 'range'],
+  ])('fails %s alone', async (_title, members, code) => {
+    const [bad, good] = [element(members), element()];
+    const before = await count();
+    const { failed, created, results } = await report([good, bad]);
+    expect({ failed, created }).toEqual({ failed: 1, created: 1 });
+    const [member] = Object.keys(members);
+    expect(results[1].errors).toEqual([
+      { pointer: `/products/1/${member!}`, code, detail: expect.stringMatching(/^must /) },
+    ]);
+    expect(await count()).toBe(before + 1);
+    expect(await stored(good)).toBeDefined();
   });
+
+  test.each<[string, Json]>([
+    ['a sku of 64 characters', { sku: 's'.repeat(64 - face.name.length) + face.name }],
+    ['a name of 200 letters of four bytes', { name: '𝕏'.repeat(200) }],
+    ['a description of 5,000 characters', { description: 'd'.repeat(5000) }],
+    ['a category of 100 characters', { category: 'c'.repeat(100) }],
+    ['a unit of 20 characters', { uom: 'u'.repeat(20) }],
+    ['a price of nothing', { unit_price_minor: 0 }],
+    ['a lead time of 3,650 days', { lead_time_days: 3650 }],
+    ['text with control characters', { description: 'a\u0000b\tc\r\nd', name: '\u202eabc' }],
+    ['names that JavaScript has for other things', { name: '__proto__', category: 'constructor' }],
+    ['empty text', { description: '', category: '' }],
+  ])('takes %s and gives it back', async (_title, members) => {
+    const one = element(members);
+    expect((await report([one])).created).toBe(1);
+    expect(await stored(one)).toMatchObject(members);
+  });
+
+  test('takes a price of 2^53-1 and gives it back to the last digit', async () => {
+    const one = element({ unit_price_minor: BIGGEST });
+    await report([one]);
+    const row = await stored(one);
+    expect(row.unit_price_minor).toBe(BIGGEST);
+    const { answer } = await call([one]);
+    expect(answer.status).toBe(200);
+    expect((await caller.get(`/products/${String(row.id)}`)).text).toContain('"unit_price_minor":9007199254740991');
+  });
+
+  test.each([BIGGEST + 1, 1.5, '100', true, 1e300])('refuses a price of %p', async (price) => {
+    const one = element({ unit_price_minor: price });
+    const { problem } = await call([one, element()]);
+    expect(problem?.status).toBe(face === REST ? 422 : 400);
+    expect(await stored(one)).toBeUndefined();
+  });
+
+  test('takes a currency that is left out from the organisation', async () => {
+    const euro = await gateway.control.organisations.create({ name: 'Euro', plan: 'integrations', currency: 'EUR' });
+    const other = client(gateway, (await makeKey(gateway, euro)).key);
+    const products = [
+      { sku: newKey(), name: 'Bolt' },
+      { sku: newKey(), name: 'Bolt', currency: null },
+    ];
+    await ask(face, other, 'upsert_products', { products });
+    const { data } = await ask(face, other, 'products');
+    expect(data.map(({ currency }: Json) => currency)).toEqual(['EUR', 'EUR']);
+  });
+
+  test('keeps the currency that a product has where it is left out', async () => {
+    const one = element({ currency: 'GBP' });
+    await report([one]);
+    await report([{ sku: one.sku, name: 'Renamed' }]);
+    expect(await stored(one)).toMatchObject({ name: 'Renamed', currency: 'GBP' });
+  });
+});
+
+test('a product that was put in is found by its id, sku, category, activity and words at once', async () => {
+  const { report } = upserting(upsertOf('products'), REST, () => caller);
+  const sku = newKey();
+  const { results } = await report([{ sku, name: 'Wing nut', category: 'Unusual nuts', active: false }]);
+  const product = await ask(REST, caller, 'product', { id: results[0].id });
+  for (const filter of [{ sku }, { category: 'Unusual nuts' }, { active: false }, { q: 'wing unusual' }]) {
+    expect((await ask(REST, caller, 'products', filter)).data).toEqual([product]);
+  }
 });

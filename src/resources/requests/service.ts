@@ -3,6 +3,7 @@ import type { OrganisationData, UnitOfWork } from '../../database/organisationDa
 import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../pagination';
 import { searchWords } from '../../search';
+import { brokenTexts } from '../brokenTexts';
 import { listPage, type ListSpec, readOne } from '../collection';
 import { customerOf } from '../customers/service';
 import { listOfParent, type Parent } from '../parentList';
@@ -68,6 +69,8 @@ export async function openRequest(
   input: NewRequest,
   write: UnitOfWork,
 ): Promise<RequestThread> {
+  const broken = brokenTexts(input);
+  if (broken.length > 0) throw validationFailed(broken);
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
   const [subject, customer] = [subjectOf(input), await customerOf(data, customerId)];
   if (subject === '')

@@ -122,3 +122,10 @@ export function sharedHeaders(): Record<string, object> {
     Location: text('Relative address of what was made.', '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6'),
   };
 }
+
+/** What answers before a request is read as one, for any operation. */
+export const HEAD_TOO_LARGE = {
+  description: 'The head of the request, its address included, is larger than 16 KiB.',
+  headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+} as const;

@@ -2,8 +2,9 @@ import type { GraphQLArgument, GraphQLField, GraphQLSchema } from 'graphql';
 import { argumentsSchema, componentSchemas, parameterSchema, rootFields } from '../../jsonSchema';
 import { buildSchemas, type Operation } from '../../schema';
 import { readsOneObject, type RestOperation, restOperations } from '../routes';
+import { type Linked, linksOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
-import { errorResponses, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import examples from './examples.json';
 import { PROBLEM_SCHEMAS } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
@@ -19,12 +20,16 @@ export function openApiDocument(): OpenApiDocument {
 /** OpenAPI 3.1 from the REST schema: what requests are checked against is what is published. */
 export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operation[]): OpenApiDocument {
   const fields = new Map(rootFields(schema).map((field) => [field.name, field]));
-  const paths: Record<string, Record<string, OpenApiOperation>> = {};
-  for (const operation of restOperations(operations)) {
-    const path = operation.rest.path.replaceAll(/:(\w+)/g, '{$1}');
+  const linked = restOperations(operations).map((operation): Linked => {
     const field = fields.get(operation.name);
     if (!field) throw new Error(`${operation.name} is not in the REST schema`);
-    paths[path] = { ...paths[path], [operation.rest.method.toLowerCase()]: describe(schema, operation, field) };
+    return { operation, field };
+  });
+  const paths: Record<string, Record<string, OpenApiOperation>> = {};
+  for (const one of linked) {
+    const { path: template, method } = one.operation.rest;
+    const path = template.replaceAll(/:(\w+)/g, '{$1}');
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(schema, one, linksOf(one, linked)) };
   }
   return {
     openapi: '3.1.0',
@@ -64,7 +69,7 @@ const parameterExamples: Examples = examples.parameters;
 const requestExamples: Examples = examples.requests;
 const responseExamples: Examples = examples.responses;
 
-function describe(schema: GraphQLSchema, operation: RestOperation, field: Field): OpenApiOperation {
+function describe(schema: GraphQLSchema, { operation, field }: Linked, links: object): OpenApiOperation {
   const { rest, scope, name } = operation;
   const isPost = rest.method === 'POST';
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
@@ -92,12 +97,16 @@ function describe(schema: GraphQLSchema, operation: RestOperation, field: Field)
       },
     }),
     responses: {
-      [rest.status]: success(operation, field),
+      [rest.status]: success(operation, field, links),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, field.args.some(inPath)),
+      431: HEAD_TOO_LARGE,
     },
   };
 }
+
+/** An empty search or filter is as if left out (contract, section 2); an empty one of these is a fault. */
+const NEVER_EMPTY: readonly string[] = ['limit', 'sort', 'cursor'];
 
 function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
   const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
@@ -106,12 +115,13 @@ function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLAr
     in: isPath ? 'path' : 'query',
     required: isPath,
     description: argument.description ?? '',
+    ...(!isPath && !NEVER_EMPTY.includes(argument.name) && { allowEmptyValue: true }),
     schema: parameterSchema(schema, argument),
     ...(example === undefined ? {} : { example }),
   };
 }
 
-function success(operation: RestOperation, field: Field): object {
+function success(operation: RestOperation, field: Field, links: object): object {
   const { name, rest } = operation;
   const type = String(field.type).replace('!', '');
   const headers = [
@@ -127,6 +137,7 @@ function success(operation: RestOperation, field: Field): object {
     content: {
       'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExamples[name] },
     },
+    ...(Object.keys(links).length > 0 && { links }),
   };
 }
 

@@ -9,7 +9,7 @@ export const IDEMPOTENCY_KEY: Parameter = {
   description:
     'A text of your choice for this one write, such as a UUID: sent again within 24 hours with the same body, it gets the first answer with `Idempotent-Replayed: true`, and nothing is written twice.',
   schema: { type: 'string', minLength: 1, maxLength: 255, pattern: '^[\\x21-\\x7e]+$' },
-  example: '0f6f4e1c-6d8f-4f0e-9a59-6a5b8f1f6c11',
+  // no example: whoever tries one out on two requests would be told that it was used before
 };
 
 export const IF_NONE_MATCH: Parameter = {

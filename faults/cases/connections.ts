@@ -1,0 +1,118 @@
+import { connect, type Socket } from 'node:net';
+import { isSuccess, labelOf, Tally } from '../client';
+import type { Gateway } from '../gateway';
+import { type Case, number, type Outcome, Promises } from '../outcome';
+import { openFiles, residentMiB } from '../processes';
+import { milliseconds, quantile, sleep, until } from '../timing';
+
+const AT_ONCE = 200;
+/** Requests of another client while the connections are held. */
+const REQUESTS = 500;
+const SLOWEST_BOUND = 2000;
+/** Connections to the database and kept-alive ones may come and go. */
+const FILES_SLACK = 20;
+/** Round two may need this much more than round one, in MiB: what stays behind would show. */
+const LEAK_BOUND = 60;
+
+interface Round {
+  readonly held: number;
+  readonly openedIn: number;
+  readonly peak: number;
+  readonly after: number;
+  readonly filesLeft: number;
+  readonly tally: Tally;
+  readonly latencies: readonly number[];
+}
+
+/** Many idle keep-alive connections to one gateway. */
+export const connections: Case = {
+  name: 'connections',
+  title: 'Idle connections',
+  what: ({ connections: wanted }) =>
+    `${number(wanted)} connections from ten addresses to one gateway, each of which asks \`livez\` once and then stays open; meanwhile another client sends ${number(REQUESTS)} requests. Then all are closed; twice. Promise: all are held, every request is answered 200 within ${milliseconds(SLOWEST_BOUND)}, every descriptor is given back, and the second round needs no more than ${String(LEAK_BOUND)} MiB more than the first.`,
+  async run({ rig, scale, tell }): Promise<Outcome> {
+    const [gateway] = await rig.gateways();
+    const tenant = await rig.newTenant('connections');
+    const warm = Array.from({ length: 50 }, () => gateway.call({ method: 'GET', path: '/api/v1/me', key: tenant.key }));
+    await Promise.all(warm);
+    const before = (await residentMiB(gateway.pid())) ?? 0;
+    const filesBefore = (await openFiles(gateway.pid())) ?? 0;
+    const rounds: Round[] = [];
+    for (let round = 1; round <= 2; round += 1) {
+      rounds.push(await hold(gateway, tenant.key, scale.connections, filesBefore));
+      tell(`round ${String(round)} of 2`);
+    }
+    const promises = new Promises();
+    for (const { held, tally, latencies, filesLeft } of rounds) {
+      promises.keep(held === scale.connections, `only ${number(held)} of ${number(scale.connections)} were held`);
+      promises.keep(tally.count('200') === REQUESTS, `requests meanwhile: ${tally.toString()}`);
+      const slowest = Math.max(...latencies);
+      promises.keep(slowest <= SLOWEST_BOUND, `a request meanwhile took ${milliseconds(slowest)}`);
+      promises.keep(filesLeft <= FILES_SLACK, `${number(filesLeft)} descriptors stayed open`);
+    }
+    const [one, two] = rounds;
+    const growth = (two?.peak ?? 0) - (one?.peak ?? 0);
+    promises.keep(growth <= LEAK_BOUND, `the second round needed ${String(Math.round(growth))} MiB more`);
+    return {
+      notes: [
+        `Memory before: ${String(Math.round(before))} MiB.`,
+        ...rounds.map(
+          ({ held, openedIn, peak, after, latencies, filesLeft }, index) =>
+            `Round ${String(index + 1)}: ${number(held)} held, opened in ${milliseconds(openedIn)}; ${String(Math.round(peak))} MiB with them (${kibibytes(peak - before, held)} KiB each), ${String(Math.round(after))} MiB 20 s after; requests meanwhile took ${milliseconds(quantile(latencies, 0.5))} in the median, ${milliseconds(Math.max(...latencies))} at most; descriptors left open: ${number(Math.max(0, filesLeft))}.`,
+        ),
+      ],
+      broken: promises.broken,
+    };
+  },
+};
+
+function kibibytes(mebibytes: number, held: number): string {
+  return held === 0 ? '–' : ((mebibytes * 1024) / held).toFixed(1);
+}
+
+async function hold(gateway: Gateway, key: string, wanted: number, filesBefore: number): Promise<Round> {
+  const started = performance.now();
+  const sockets: Socket[] = [];
+  let next = 0;
+  const opener = async (): Promise<void> => {
+    while (next < wanted) {
+      const socket = await openIdle(gateway.port, next++);
+      if (socket) sockets.push(socket);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, opener));
+  const openedIn = performance.now() - started;
+  const tally = new Tally();
+  const latencies: number[] = [];
+  for (let sent = 0; sent < REQUESTS; sent += 1) {
+    const reply = await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key });
+    tally.add(labelOf(reply));
+    if (isSuccess(reply)) latencies.push(reply.ms);
+  }
+  const peak = (await residentMiB(gateway.pid())) ?? 0;
+  const held = sockets.filter((socket) => !socket.destroyed && socket.readable).length;
+  for (const socket of sockets) socket.destroy();
+  let filesLeft = 0;
+  await until(async () => {
+    filesLeft = ((await openFiles(gateway.pid())) ?? 0) - filesBefore;
+    return filesLeft <= FILES_SLACK;
+  }, 20_000);
+  // time for the collector
+  await sleep(Math.min(20_000, wanted * 4));
+  return { held, openedIn, peak, after: (await residentMiB(gateway.pid())) ?? 0, filesLeft, tally, latencies };
+}
+
+/** A connection that was answered once and stays open; undefined when it could not be had. */
+function openIdle(port: number, index: number): Promise<Socket | undefined> {
+  // only Linux answers for all of 127.0.0.0/8
+  const localAddress = process.platform === 'linux' ? `127.0.0.${String(2 + (index % 10))}` : undefined;
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port, ...(localAddress && { localAddress }) });
+    const give = (answer: Socket | undefined) => (): void => {
+      resolve(answer);
+    };
+    socket.once('data', give(socket)).once('error', give(undefined)).once('close', give(undefined));
+    socket.on('error', () => socket.destroy());
+    socket.write('GET /livez HTTP/1.1\r\nHost: faults\r\n\r\n');
+  });
+}

@@ -1,0 +1,44 @@
+import { startLoad } from '../load';
+import { type Case, number, settle } from '../outcome';
+import { milliseconds, sleep } from '../timing';
+
+/** Longest from the database's return to an acknowledged write, in milliseconds. */
+const RECOVERY_BOUND = 10_000;
+
+/** kill -9 of the database under writes, then a restart on the same data. */
+export const killDatabase: Case = {
+  name: 'kill-database',
+  title: 'kill -9 the database under writes',
+  what: ({ databaseKills }) =>
+    `The database gets SIGKILL at a random moment, ${number(databaseKills)} times, under the same load, and is started again on the same data 0 to 1 s later. Promise: as above, and writes go on within ${milliseconds(RECOVERY_BOUND)} of its return. Recovery is from the start of the new server process to the first acknowledged write.`,
+  async run({ rig, scale, random, tell }) {
+    const gateways = await rig.gateways();
+    const tenant = await rig.newTenant('killed database');
+    const callers = gateways.map(({ call }) => call);
+    const load = startLoad({ callers, key: tenant.key, random, persistent: 6, impatient: 2 });
+    const recoveries: number[] = [];
+    const late: string[] = [];
+    let slowestReturn = 0;
+    for (let kill = 1; kill <= scale.databaseKills; kill += 1) {
+      await sleep(300 + random() * 1200);
+      await rig.database.kill();
+      await sleep(random() * 1000);
+      const started = performance.now();
+      await rig.database.restart();
+      const back = performance.now() - started;
+      slowestReturn = Math.max(slowestReturn, back);
+      const wait = await load.nextAcknowledgement(60_000);
+      if (wait === undefined || wait > RECOVERY_BOUND) late.push(`after kill ${String(kill)}: ${String(wait)} ms`);
+      if (wait !== undefined) recoveries.push(back + wait);
+      if (kill % 5 === 0) tell(`${String(kill)} of ${String(scale.databaseKills)} kills`);
+    }
+    await load.stop();
+    const { counts } = await settle(load, callers, rig, tenant);
+    return {
+      ...counts,
+      recoveries,
+      notes: [...counts.notes, `The server itself took at most ${milliseconds(slowestReturn)} to come back.`],
+      broken: [...counts.broken, ...late.map((text) => `writes went on too late ${text}`)],
+    };
+  },
+};

@@ -1,0 +1,62 @@
+import { labelOf, Tally } from '../client';
+import { type Case, number, Promises } from '../outcome';
+import { milliseconds, quantile } from '../timing';
+
+/** Trials under way at once. */
+const LANES = 4;
+
+/** A revoked key is revoked on every gateway from the moment that was acknowledged. */
+export const revocation: Case = {
+  name: 'revocation',
+  title: 'Revocation on every gateway',
+  what: ({ revocations }) =>
+    `${number(revocations)} times: a key is made, used on two gateways, revoked in a third process while requests of it are under way on both, and used on both again as soon as the revocation is acknowledged. Promise: none of the requests that start after the acknowledgement succeeds; each is answered 401.`,
+  async run({ rig, scale, tell }) {
+    const gateways = await rig.gateways();
+    const tenant = await rig.newTenant('revocation');
+    const [first, late] = [new Tally(), new Tally()];
+    const durations: number[] = [];
+    let begun = 0;
+
+    async function trial(): Promise<void> {
+      const { id, key } = await rig.newKey(tenant.organisationId);
+      const useOnBoth = async (tally?: Tally): Promise<void> => {
+        const replies = await Promise.all(
+          gateways.map(({ call }) => call({ method: 'GET', path: '/api/v1/products?limit=1', key })),
+        );
+        for (const reply of replies) tally?.add(labelOf(reply));
+      };
+      await useOnBoth(first);
+      // these start before the acknowledgement and may end either way
+      const underway = useOnBoth();
+      const started = performance.now();
+      const isRevoked = await rig.store.control.apiKeys.revoke(id);
+      durations.push(performance.now() - started);
+      if (!isRevoked) throw new Error('the key to revoke is not there');
+      await useOnBoth(late);
+      await underway;
+    }
+
+    async function lane(): Promise<void> {
+      while (begun < scale.revocations) {
+        begun += 1;
+        if (begun % 250 === 0) tell(`${String(begun)} of ${String(scale.revocations)} revocations`);
+        await trial();
+      }
+    }
+
+    await Promise.all(Array.from({ length: LANES }, lane));
+    const promises = new Promises();
+    const due = gateways.length * scale.revocations;
+    promises.keep(first.count('200') === due, `before the revocation: ${first.toString()}`);
+    promises.keep(late.count('200') === 0, `${number(late.count('200'))} late successes`);
+    promises.keep(late.count('401 unauthenticated') === due, `after the revocation: ${late.toString()}`);
+    return {
+      notes: [
+        `Before: ${first.toString()}. After the acknowledgement: ${late.toString()}; late successes: ${number(late.count('200'))}.`,
+        `A revocation took ${milliseconds(quantile(durations, 0.5))} in the median, ${milliseconds(Math.max(...durations))} at most.`,
+      ],
+      broken: promises.broken,
+    };
+  },
+};

@@ -1,0 +1,91 @@
+import { type Balancer, startBalancer } from '../balancer';
+import { acknowledgement, isSuccess, labelOf, Tally } from '../client';
+import type { Gateway } from '../gateway';
+import { type Entry, verify } from '../ledger';
+import { callOf, newEntry } from '../load';
+import { brokenWrites, type Case, countsOf, number, Promises } from '../outcome';
+import { milliseconds, sleep, spread, until } from '../timing';
+
+const CLIENTS = 16;
+/** The drain's own limit is 25 s. */
+const EXIT_BOUND = 30_000;
+
+/** SIGTERM to one gateway after the other, under load from behind a balancer. */
+export const rollingRestart: Case = {
+  name: 'rolling-restart',
+  title: 'Rolling restart under load',
+  what: ({ restartRounds }) =>
+    `${String(CLIENTS)} keep-alive clients behind a small balancer (asks \`readyz\` ten times a second, drops a gateway on 503 or \`Connection: close\`, sends nothing twice) read and write without an Idempotency-Key. One gateway gets SIGTERM, its exit is awaited, it is started again; then the other; ${number(restartRounds)} rounds. Promise: no request fails, each exit has code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being back in service.`,
+  async run({ rig, scale, random, tell }) {
+    const gateways = await rig.gateways();
+    const tenant = await rig.newTenant('rolling restart');
+    const balancer = startBalancer(gateways);
+    const entries: Entry[] = [];
+    const [tally, failures] = [new Tally(), new Tally()];
+    let [isOver, sent, failed, slowest] = [false, 0, 0, 0];
+
+    async function client(): Promise<void> {
+      while (!isOver) {
+        const entry = random() < 0.3 ? newEntry(random, false) : undefined;
+        if (entry) entries.push(entry);
+        const read = { method: 'GET', path: '/api/v1/requests?limit=5' } as const;
+        const call = { ...(entry ? callOf(entry, tenant.key) : read), key: tenant.key };
+        const { reply, gateway } = await balancer.send(call);
+        sent += 1;
+        slowest = Math.max(slowest, reply.ms);
+        tally.add(labelOf(reply));
+        if (entry) {
+          entry.tries = 1;
+          entry.acknowledged = acknowledgement(reply);
+        }
+        if (!isSuccess(reply)) {
+          failed += 1;
+          const arrived = reply.kind === 'answer' || reply.mayHaveArrived ? 'connected' : 'never connected';
+          failures.add(`${call.method} to ${gateway}: ${labelOf(reply)} (${arrived})`);
+        }
+        await sleep(random() * 20);
+      }
+    }
+
+    const clients = Array.from({ length: CLIENTS }, client);
+    const promises = new Promises();
+    const [recoveries, exits]: [number[], number[]] = [[], []];
+    for (let round = 1; round <= scale.restartRounds; round += 1) {
+      for (const gateway of gateways) {
+        await sleep(500);
+        const started = performance.now();
+        exits.push(await replace(gateway, balancer, promises));
+        recoveries.push(performance.now() - started);
+      }
+      tell(`${String(round)} of ${String(scale.restartRounds)} rounds; ${number(failed)} of ${number(sent)} failed`);
+    }
+    await sleep(500);
+    isOver = true;
+    await Promise.all(clients);
+    await balancer.stop();
+    const verdict = await verify(entries, rig.store, tenant.organisationId);
+    promises.broken.push(...brokenWrites(verdict));
+    promises.keep(failed === 0, `${number(failed)} of ${number(sent)} requests failed: ${failures.toString()}`);
+    return {
+      ...countsOf(verdict),
+      recoveries,
+      notes: [
+        `${number(sent)} requests, ${number(failed)} failed (${tally.toString()}); the slowest took ${milliseconds(slowest)}.`,
+        `From SIGTERM to the exit (median / slowest): ${spread(exits)}.`,
+      ],
+      broken: promises.broken,
+    };
+  },
+};
+
+/** Ends a gateway gently and puts a new process in its place; how long the exit took. */
+async function replace(gateway: Gateway, balancer: Balancer, promises: Promises): Promise<number> {
+  const started = performance.now();
+  const code = await Promise.race([gateway.end('SIGTERM'), sleep(EXIT_BOUND, 'late' as const, { ref: false })]);
+  const ms = performance.now() - started;
+  promises.keep(code === 0, `gateway ${gateway.name} ended ${code === 'late' ? 'too late' : `with ${String(code)}`}`);
+  if (code === 'late') await gateway.end('SIGKILL');
+  await gateway.restart();
+  await until(() => balancer.isIn(gateway), 30_000);
+  return ms;
+}

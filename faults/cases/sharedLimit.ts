@@ -1,0 +1,32 @@
+import { hammer } from '../hammer';
+import { type Case, number, Promises } from '../outcome';
+import { milliseconds } from '../timing';
+
+const LIMIT = 600;
+const REQUESTS = 2 * LIMIT;
+
+/** Two gateways over one Redis allow a key exactly its limit. */
+export const sharedLimit: Case = {
+  name: 'shared-limit',
+  title: 'One limit over two gateways',
+  what: ({ limitRounds }) =>
+    `${number(REQUESTS)} requests of one key, half to each of two gateways over one Redis, 32 at once; ${number(limitRounds)} rounds with a fresh key each. Promise: exactly ${number(LIMIT)} are answered 200 and ${number(REQUESTS - LIMIT)} are answered 429.`,
+  async run({ rig, scale }) {
+    const gateways = await rig.gateways({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
+    const tenant = await rig.newTenant('shared limit');
+    // connections and compiled code first, under another key
+    await hammer(gateways, tenant.key, 200);
+    const promises = new Promises();
+    const notes: string[] = [];
+    for (let round = 1; round <= scale.limitRounds; round += 1) {
+      const { key } = await rig.newKey(tenant.organisationId);
+      const { tally, perGateway, ms } = await hammer(gateways, key, REQUESTS);
+      const isExact = tally.count('200') === LIMIT && tally.count('429 rate_limited') === REQUESTS - LIMIT;
+      promises.keep(isExact, `round ${String(round)}: ${tally.toString()}`);
+      notes.push(
+        `Round ${String(round)}: ${tally.toString()} (${perGateway.join(' + ')} on the two gateways) in ${milliseconds(ms)}.`,
+      );
+    }
+    return { notes, broken: promises.broken };
+  },
+};

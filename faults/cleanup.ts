@@ -1,0 +1,41 @@
+type Undo = () => void | Promise<void>;
+
+const undos: { name: string; undo: Undo }[] = [];
+let running: Promise<void> | undefined;
+
+/** Does this when the run ends, whatever ends it; the last first. Gives a function that does it now instead. */
+export function onEnd(name: string, undo: Undo): () => Promise<void> {
+  const entry = { name, undo };
+  undos.push(entry);
+  return async () => {
+    const at = undos.indexOf(entry);
+    if (at === -1) return;
+    undos.splice(at, 1);
+    await undo();
+  };
+}
+
+/** Undoes everything that is left; a second call waits for the first. */
+export function cleanUp(): Promise<void> {
+  return (running ??= undoAll().finally(() => (running = undefined)));
+}
+
+async function undoAll(): Promise<void> {
+  for (let last = undos.pop(); last; last = undos.pop()) {
+    try {
+      await last.undo();
+    } catch (error) {
+      process.stderr.write(`could not clean up ${last.name}: ${String(error)}\n`);
+    }
+  }
+}
+
+/** On Ctrl-C and SIGTERM everything is undone first. */
+export function cleanUpOnSignals(): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      process.stderr.write(`\n${signal}: stopping what was started\n`);
+      void cleanUp().then(() => process.exit(130));
+    });
+  }
+}

@@ -1,0 +1,92 @@
+import { binaryLink } from '../src/database/embedded/binary';
+import { startOne } from '../src/database/embedded/choice';
+import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/liveness';
+import { memoryServerLink } from '../src/database/embedded/memoryServer';
+import { secantusLink } from '../src/database/embedded/secantusdb';
+import { withClient } from '../src/database/embedded/ping';
+import { startServer } from '../src/database/embedded/start';
+import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database/embedded/types';
+import { onEnd } from './cleanup';
+import { freePort } from './processes';
+
+/** A database server of this run: always the same address and data, however often it is killed. */
+export interface FaultDatabase {
+  readonly uri: string;
+  /** Server, version and options. */
+  readonly description: string;
+  isAlive(): boolean;
+  /** SIGKILL; resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again on the same data; resolves when it answers. */
+  restart(): Promise<void>;
+  freeze(): void;
+  thaw(): void;
+  stop(): Promise<void>;
+}
+
+/**
+ * Seconds after which the server ends a transaction whose gateway died; its objects refuse every other write until then.
+ * The server's own 60 s would make each kill a minute's wait for the clients that were cut off.
+ */
+export const TRANSACTION_LIFETIME = 5;
+
+/** Starts MONGOD_BINARY, or the first of the product's own chain that works, on data of its own. */
+export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
+  const { MONGOD_BINARY, HTTPS_PROXY, PATH } = process.env;
+  const options: EmbeddedOptions = {
+    ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),
+    ...(HTTPS_PROXY && { proxy: HTTPS_PROXY }),
+    dataDir,
+    cacheDir,
+    path: PATH ?? '',
+    report: () => undefined,
+  };
+  const port = await freePort();
+  const chain = {
+    links: [binaryLink, memoryServerLink, secantusLink],
+    start,
+  };
+  async function start(plan: ServerPlan): Promise<RunningServer> {
+    const server = await startServer(plan, options, port);
+    await withClient(server.uri, 10_000, (client) =>
+      client.db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME }),
+    );
+    return server;
+  }
+
+  const { plan, server: first } = await startOne(chain, undefined, options);
+  let server = first;
+
+  async function stop(): Promise<void> {
+    signalQuietly(server.pid, 'SIGCONT');
+    await server.stop();
+  }
+  const stopNow = onEnd('the database', stop);
+
+  return {
+    uri: first.uri,
+    description: `${plan.program} ${plan.version}${syncOption(plan)}`,
+    isAlive: () => isAlive(server.pid),
+    kill: async () => {
+      signalQuietly(server.pid, 'SIGKILL');
+      if (!(await waitUntilGone(server.pid, 10_000))) throw new Error('the database outlived SIGKILL');
+    },
+    restart: async () => {
+      await server.stop();
+      server = await start(plan);
+      if (server.uri !== first.uri) throw new Error(`the database moved from ${first.uri} to ${server.uri}`);
+    },
+    freeze: () => {
+      signalQuietly(server.pid, 'SIGSTOP');
+    },
+    thaw: () => {
+      signalQuietly(server.pid, 'SIGCONT');
+    },
+    stop: stopNow,
+  };
+}
+
+function syncOption(plan: ServerPlan): string {
+  const place = { port: 0, storagePath: '', configFile: '' };
+  return plan.args(place).includes('--sync-on-commit') ? ' with --sync-on-commit' : '';
+}

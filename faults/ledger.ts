@@ -1,0 +1,145 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Store } from '../src/cli/open';
+import type { Answer, Caller } from './client';
+
+/** One write as its client saw it. */
+export interface Entry {
+  readonly kind: 'bulk' | 'request';
+  readonly path: string;
+  /** JSON text. */
+  readonly body: string;
+  /** What tells its objects apart in the database: skus, or a thread's subject. */
+  readonly markers: readonly string[];
+  readonly idempotencyKey: string | undefined;
+  tries: number;
+  acknowledged?: Answer | undefined;
+  /** Milliseconds from the first try to the acknowledgement. */
+  waited?: number;
+}
+
+/** Counts of calls; a bulk call is present when all of its products are. */
+export interface Verdict {
+  readonly attempted: number;
+  readonly acknowledged: number;
+  readonly present: number;
+  /** Acknowledged, and an object is missing or is not the one that was acknowledged. */
+  readonly lost: number;
+  /** An object is there more than once, acknowledged or not. */
+  readonly duplicated: number;
+  /** Only a part of the call is there. */
+  readonly torn: number;
+  /** There, and its client was never told. */
+  readonly unacknowledgedPresent: number;
+  /** Products and threads of the acknowledged calls. */
+  readonly objects: number;
+  /** Acknowledged by a replay: the first answer went down with what was killed. */
+  readonly acknowledgedByReplay: number;
+  readonly examples: readonly string[];
+}
+
+interface StoredIds {
+  readonly bulk: ReadonlyMap<string, string[]>;
+  readonly request: ReadonlyMap<string, string[]>;
+  readonly messagesOf: ReadonlyMap<string, string[]>;
+}
+
+/** Compares what clients were told with what the database of their organisation holds. */
+export async function verify(entries: readonly Entry[], store: Store, organisationId: string): Promise<Verdict> {
+  const stored = await readStored(store, organisationId);
+  const count = { acknowledged: 0, present: 0, lost: 0, duplicated: 0, torn: 0, unacknowledgedPresent: 0 };
+  let [objects, acknowledgedByReplay] = [0, 0];
+  const examples: string[] = [];
+  for (const entry of entries) {
+    const found = entry.markers.map((marker) => idsOf(stored, entry.kind, marker));
+    const isPresent = found.every((ids) => ids.length > 0);
+    const isTorn = !isPresent && found.some((ids) => ids.length > 0);
+    const isDuplicated = found.some((ids) => ids.length > 1);
+    const isLost = entry.acknowledged !== undefined && !holds(entry.acknowledged, entry.kind, found);
+    if (isPresent) count.present += 1;
+    if (isTorn) count.torn += 1;
+    if (isDuplicated) count.duplicated += 1;
+    if (isLost) count.lost += 1;
+    if (isPresent && !entry.acknowledged) count.unacknowledgedPresent += 1;
+    if (entry.acknowledged) {
+      count.acknowledged += 1;
+      objects += entry.markers.length;
+      if (entry.acknowledged.headers['idempotent-replayed'] === 'true') acknowledgedByReplay += 1;
+    }
+    if ((isTorn || isDuplicated || isLost) && examples.length < 5) examples.push(describe(entry, found));
+  }
+  return { attempted: entries.length, ...count, objects, acknowledgedByReplay, examples };
+}
+
+/** Ids under a marker; a thread without its message counts as missing, one with two as there twice. */
+function idsOf(stored: StoredIds, kind: Entry['kind'], marker: string): string[] {
+  const ids = stored[kind].get(marker) ?? [];
+  return kind === 'bulk' ? ids : ids.flatMap((id) => (stored.messagesOf.get(id) ?? []).map(() => id));
+}
+
+/** Whether the database holds just the ids that were acknowledged. */
+function holds(answer: Answer, kind: Entry['kind'], found: readonly string[][]): boolean {
+  const said = JSON.parse(answer.body) as { id?: string; results?: { id: string | null }[] };
+  const ids = kind === 'bulk' ? (said.results ?? []).map(({ id }) => id) : [said.id];
+  return isDeepStrictEqual(
+    ids,
+    found.map(([id]) => id),
+  );
+}
+
+function describe(entry: Entry, found: readonly string[][]): string {
+  const told = entry.acknowledged
+    ? `acknowledged with ${String(entry.acknowledged.status)} ${entry.acknowledged.body.slice(0, 120)}`
+    : 'not acknowledged';
+  return `${entry.markers[0] ?? ''} (${String(entry.tries)} tries, ${told}): times present ${found.map((ids) => ids.length).join(' ')}`;
+}
+
+async function readStored(store: Store, organisationId: string): Promise<StoredIds> {
+  const organisation = await store.control.organisations.find(organisationId);
+  if (!organisation) throw new Error(`there is no organisation ${organisationId}`);
+  const { connection } = store.databases.organisationData(organisation);
+  const read = async (name: string, member: string): Promise<Map<string, string[]>> => {
+    const ids = new Map<string, string[]>();
+    const cursor = connection.collection(name).find({}, { projection: { [member]: 1 }, batchSize: 5000 });
+    for await (const row of cursor) {
+      const marker = String(row[member]);
+      ids.set(marker, [...(ids.get(marker) ?? []), String(row._id)]);
+    }
+    return ids;
+  };
+  return {
+    bulk: await read('products', 'sku'),
+    request: await read('requests', 'subject'),
+    messagesOf: await read('messages', 'request_id'),
+  };
+}
+
+/** Most replays asked for after a load. */
+const REPLAYS = 1000;
+
+/** Sends acknowledged writes again under their keys: each must answer as it did first. Gives what did not. */
+export async function replayAll(
+  entries: readonly Entry[],
+  callers: readonly Caller[],
+  key: string,
+): Promise<{ asked: number; different: string[] }> {
+  const keyed = entries.filter((entry) => entry.idempotencyKey !== undefined && entry.acknowledged);
+  const step = Math.max(1, Math.ceil(keyed.length / REPLAYS));
+  const chosen = keyed.filter((_entry, index) => index % step === 0);
+  const different: string[] = [];
+  for (const [index, entry] of chosen.entries()) {
+    const call = callers[index % callers.length];
+    if (!call) break;
+    const { path, body, idempotencyKey, acknowledged, markers } = entry;
+    const reply = await call({ method: 'POST', path, body, key, idempotencyKey });
+    const isSame =
+      reply.kind === 'answer' &&
+      reply.status === acknowledged?.status &&
+      reply.body === acknowledged.body &&
+      reply.headers['idempotent-replayed'] === 'true';
+    if (!isSame) {
+      const said = reply.kind === 'answer' ? `${String(reply.status)} ${reply.body.slice(0, 200)}` : reply.reason;
+      different.push(`${markers[0] ?? ''}: first ${acknowledged?.body.slice(0, 200) ?? ''}, then ${said}`);
+    }
+  }
+  return { asked: chosen.length, different };
+}

@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { acknowledgement, type Call, type Caller, labelOf, type Reply, Tally } from './client';
+import type { Entry } from './ledger';
+import type { Random } from './random';
+import { milliseconds, sleep, until } from './timing';
+
+/** Products of one bulk call. */
+const PRODUCTS_A_CALL = 20;
+/** When a client stops retrying one write, in milliseconds. */
+const GIVE_UP_AFTER = 90_000;
+/** Longest a single answer may take, whatever it is, in milliseconds. */
+export const ANSWER_BOUND = 15_000;
+/** Most writes of one load, so that a long run stays bounded. */
+const MOST_WRITES = 20_000;
+
+export interface LoadOptions {
+  readonly callers: readonly Caller[];
+  readonly key: string;
+  readonly random: Random;
+  /** Clients that retry under one Idempotency-Key until they get an answer. */
+  readonly persistent: number;
+  /** Clients that send each write once, without an Idempotency-Key, and never learn of some. */
+  readonly impatient: number;
+}
+
+/** Writes that go on in the background. */
+export interface Load {
+  readonly entries: readonly Entry[];
+  readonly tally: Tally;
+  /** Answers that no retry can mend, and writes given up. */
+  readonly unexpected: readonly string[];
+  /** Answers that took longer than any may, or never came. */
+  readonly late: readonly string[];
+  /** Longest wait for an answer, in milliseconds. */
+  readonly slowest: () => number;
+  /** Milliseconds from now to the next acknowledged write; undefined when there was none. */
+  nextAcknowledgement(timeoutMs: number): Promise<number | undefined>;
+  /** Lets every client end its write. */
+  stop(): Promise<void>;
+}
+
+export function startLoad({ callers, key, random, persistent, impatient }: LoadOptions): Load {
+  const entries: Entry[] = [];
+  const tally = new Tally();
+  const [unexpected, late]: [string[], string[]] = [[], []];
+  let [isOver, acknowledged, slowest] = [false, 0, 0];
+
+  function note(entry: Entry, reply: Reply): void {
+    tally.add(labelOf(reply));
+    slowest = Math.max(slowest, reply.ms);
+    if (reply.ms <= ANSWER_BOUND) return;
+    const sentAt = new Date(Date.now() - reply.ms).toISOString();
+    late.push(
+      `${entry.kind} ${entry.markers[0] ?? ''} sent at ${sentAt}: ${labelOf(reply)} after ${milliseconds(reply.ms)}`,
+    );
+  }
+
+  function acknowledge(entry: Entry, reply: Reply): boolean {
+    entry.acknowledged = acknowledgement(reply);
+    if (entry.acknowledged) acknowledged += 1;
+    return entry.acknowledged !== undefined;
+  }
+
+  /** The gateways in turn, until one answers. */
+  async function persist(entry: Entry): Promise<void> {
+    const started = performance.now();
+    const deadline = started + GIVE_UP_AFTER;
+    let turn = Math.floor(random() * callers.length);
+    while (performance.now() < deadline) {
+      const call = callers[turn % callers.length];
+      if (!call) return;
+      entry.tries += 1;
+      const reply = await call(callOf(entry, key));
+      note(entry, reply);
+      if (acknowledge(entry, reply)) {
+        entry.waited = performance.now() - started;
+        return;
+      }
+      if (!isWorthRetrying(reply)) {
+        unexpected.push(`${entry.markers[0] ?? ''}: ${describe(reply)}`);
+        return;
+      }
+      turn += 1;
+      // a client that is told to wait a second asks a little sooner here, so that the load does not fall asleep
+      await sleep(isToldToWait(reply) ? 250 : 20 + random() * 80);
+    }
+    unexpected.push(`${entry.markers[0] ?? ''}: no answer after ${String(entry.tries)} tries`);
+  }
+
+  async function sendOnce(entry: Entry): Promise<void> {
+    const call = callers[Math.floor(random() * callers.length)];
+    entry.tries = 1;
+    if (!call) return;
+    const reply = await call(callOf(entry, key));
+    note(entry, reply);
+    if (!acknowledge(entry, reply) && !isWorthRetrying(reply))
+      unexpected.push(`${entry.markers[0] ?? ''}: ${describe(reply)}`);
+  }
+
+  async function client(isPersistent: boolean): Promise<void> {
+    while (!isOver && entries.length < MOST_WRITES) {
+      const entry = newEntry(random, isPersistent);
+      entries.push(entry);
+      await (isPersistent ? persist(entry) : sendOnce(entry));
+      await sleep(random() * 100);
+    }
+  }
+
+  const clients = Array.from({ length: persistent + impatient }, (_none, index) => client(index < persistent));
+  return {
+    entries,
+    tally,
+    unexpected,
+    late,
+    slowest: () => slowest,
+    nextAcknowledgement(timeoutMs) {
+      const before = acknowledged;
+      return until(() => acknowledged > before, timeoutMs, 5);
+    },
+    async stop() {
+      isOver = true;
+      await Promise.all(clients);
+    },
+  };
+}
+
+/** A write with markers that no other has: a bulk call or a new thread. */
+export function newEntry(random: Random, isKeyed: boolean, filler = ''): Entry {
+  const id = randomUUID();
+  const common = { idempotencyKey: isKeyed ? `fault-${id}` : undefined, tries: 0 };
+  if (random() < 0.5) {
+    const markers = Array.from({ length: PRODUCTS_A_CALL }, (_none, index) => `${id}-${String(index)}`);
+    const products = markers.map((sku) => ({
+      sku,
+      name: 'Fault',
+      unit_price_minor: 100,
+      ...(filler !== '' && { description: filler.slice(0, 5000) }),
+    }));
+    return { ...common, kind: 'bulk', path: '/api/v1/products/bulk', body: JSON.stringify({ products }), markers };
+  }
+  const body = JSON.stringify({ subject: id, text: `Fault ${id} ${filler.slice(0, 19_000)}`.trim() });
+  return { ...common, kind: 'request', path: '/api/v1/requests', body, markers: [id] };
+}
+
+export function callOf({ path, body, idempotencyKey }: Entry, key: string): Call {
+  return { method: 'POST', path, body, key, idempotencyKey };
+}
+
+function isWorthRetrying(reply: Reply): boolean {
+  return reply.kind === 'failed' || reply.status >= 500 || reply.status === 409 || reply.status === 429;
+}
+
+function isToldToWait(reply: Reply): boolean {
+  return reply.kind === 'answer' && reply.headers['retry-after'] !== undefined;
+}
+
+function describe(reply: Reply): string {
+  return reply.kind === 'answer' ? `${String(reply.status)} ${reply.body.slice(0, 200)}` : reply.reason;
+}

@@ -1,0 +1,99 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { connections } from './cases/connections';
+import { fullDisk } from './cases/fullDisk';
+import { killDatabase } from './cases/killDatabase';
+import { killGateway } from './cases/killGateway';
+import { redisAway } from './cases/redisAway';
+import { revocation } from './cases/revocation';
+import { rollingRestart } from './cases/rollingRestart';
+import { sharedLimit } from './cases/sharedLimit';
+import { stopDatabase } from './cases/stopDatabase';
+import { cleanUp, cleanUpOnSignals } from './cleanup';
+import { type Options, readOptions } from './options';
+import type { Case, Outcome } from './outcome';
+import { runToEnd } from './processes';
+import { seeded } from './random';
+import { printResults, type Result, toMarkdown } from './report';
+import { openRig, type Rig, ROOT } from './rig';
+
+const CASES: readonly Case[] = [
+  killGateway,
+  killDatabase,
+  stopDatabase,
+  redisAway,
+  sharedLimit,
+  revocation,
+  rollingRestart,
+  connections,
+  fullDisk,
+];
+
+const REPORT = join(ROOT, 'docs', 'reliability.md');
+
+/** With the seconds since the start, so that a slow step shows. */
+const say = (line: string): void => {
+  process.stderr.write(`${process.uptime().toFixed(1).padStart(6)} s  ${line}\n`);
+};
+
+async function runCase(fault: Case, rig: Rig, options: Options): Promise<Result> {
+  say(`${fault.name} …`);
+  const started = performance.now();
+  const input = {
+    rig,
+    scale: options.scale,
+    random: seeded(options.seed),
+    tell: (line: string) => {
+      say(`  ${line}`);
+    },
+  };
+  // a case that could not end is a promise that was not kept, and the others are still worth knowing
+  const outcome: Outcome = await fault
+    .run(input)
+    .catch((error: unknown) => ({ notes: [], broken: [`it could not be carried through: ${String(error)}`] }));
+  const ms = performance.now() - started;
+  say(`  ${outcome.broken.length === 0 ? 'done' : 'BROKEN'} after ${String(Math.round(ms / 1000))} s`);
+  return { fault, outcome, ms };
+}
+
+async function runAll(options: Options): Promise<boolean> {
+  const startedAt = new Date();
+  const started = performance.now();
+  say('building …');
+  await runToEnd(
+    process.execPath,
+    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'tsconfig.build.json')],
+    process.env,
+  );
+  const rig = await openRig();
+  say(`${rig.database.description}, Redis ${rig.redis.version}`);
+  const results: Result[] = [];
+  for (const fault of options.cases) results.push(await runCase(fault, rig, options));
+  printResults(results);
+  if (options.isWhole) {
+    const facts = {
+      database: rig.database.description,
+      redis: rig.redis.version,
+      seed: options.seed,
+      startedAt,
+      ms: performance.now() - started,
+    };
+    await writeFile(REPORT, toMarkdown(results, facts, options.scale));
+    say(`written: ${REPORT}`);
+  }
+  return results.every(({ outcome }) => outcome.broken.length === 0);
+}
+
+async function main(): Promise<number> {
+  cleanUpOnSignals();
+  try {
+    return (await runAll(readOptions(process.argv.slice(2), CASES))) ? 0 : 1;
+  } catch (error) {
+    say(error instanceof Error ? error.message : String(error));
+    return 1;
+  } finally {
+    await cleanUp();
+  }
+}
+
+void main().then((code) => process.exit(code));

@@ -1,0 +1,59 @@
+import { parseArgs } from 'node:util';
+import type { Case, Scale } from './outcome';
+
+export interface Options {
+  readonly isShort: boolean;
+  readonly scale: Scale;
+  readonly cases: readonly Case[];
+  readonly seed: number;
+  /** Whether the report is of everything, and so worth keeping. */
+  readonly isWhole: boolean;
+}
+
+const FULL: Scale = {
+  gatewayKills: 60,
+  databaseKills: 20,
+  databaseStop: 30_000,
+  redisStop: 10_000,
+  limitRounds: 5,
+  revocations: 1000,
+  restartRounds: 5,
+  connections: 10_000,
+};
+
+const SHORT: Scale = {
+  gatewayKills: 5,
+  databaseKills: 3,
+  databaseStop: 4000,
+  redisStop: 3000,
+  limitRounds: 1,
+  revocations: 100,
+  restartRounds: 1,
+  connections: 500,
+};
+
+/** Takes too long, and root, for every change. */
+const NOT_IN_SHORT = ['full-disk'];
+
+/** @throws Error with what is wrong about the command line. */
+export function readOptions(argv: readonly string[], all: readonly Case[]): Options {
+  const { values } = parseArgs({
+    args: [...argv],
+    options: { short: { type: 'boolean' }, only: { type: 'string' }, seed: { type: 'string' } },
+  });
+  const isShort = values.short === true;
+  const seed = Number(values.seed ?? 1);
+  if (!Number.isInteger(seed)) throw new Error('--seed takes a whole number');
+  const names = all.map(({ name }) => name);
+  const only = values.only?.split(',').filter((name) => name !== '');
+  const unknown = only?.filter((name) => !names.includes(name)) ?? [];
+  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  const wanted = only ?? (isShort ? names.filter((name) => !NOT_IN_SHORT.includes(name)) : names);
+  return {
+    isShort,
+    scale: isShort ? SHORT : FULL,
+    cases: all.filter(({ name }) => wanted.includes(name)),
+    seed,
+    isWhole: !isShort && only === undefined,
+  };
+}

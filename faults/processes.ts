@@ -1,0 +1,152 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { openSync, closeSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { createInterface } from 'node:readline';
+import { onEnd } from './cleanup';
+
+/** A process that this run started; signals go to it by its id alone. */
+export interface Started {
+  readonly pid: number;
+  readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
+  /** Whether the signal was sent; false when it ended before. */
+  signal(signal: NodeJS.Signals): boolean;
+  /** SIGTERM, after the grace SIGKILL. */
+  stop(graceMs?: number): Promise<void>;
+}
+
+export interface StartOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Takes stderr, and stdout as well unless lines of it are waited for. */
+  readonly logFile: string;
+  /** Started when stdout says a line with this in it. */
+  readonly readyWhen?: RegExp;
+  readonly timeoutMs?: number;
+}
+
+/** Starts a program and waits until it says that it is ready. */
+export async function startProcess(command: string, args: readonly string[], options: StartOptions): Promise<Started> {
+  const log = openSync(options.logFile, 'a');
+  const stdout = options.readyWhen ? 'pipe' : log;
+  const child = spawn(command, args, { env: options.env, stdio: ['ignore', stdout, log] });
+  closeSync(log);
+  const started = await wrap(command, child);
+  if (options.readyWhen) await saysReady(command, child, started, options.readyWhen, options.timeoutMs ?? 60_000);
+  return started;
+}
+
+async function wrap(command: string, child: ChildProcess): Promise<Started> {
+  const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
+    child.once('exit', (code, signal) => {
+      resolve({ code, signal });
+    });
+  });
+  const { pid } = await new Promise<ChildProcess>((resolve, reject) => {
+    child.once('spawn', () => {
+      resolve(child);
+    });
+    child.once('error', reject);
+  });
+  if (pid === undefined) throw new Error(`${command} did not start`);
+  const forget = onEnd(`${command} (${String(pid)})`, () => stop(5000));
+  void exited.then(forget);
+
+  async function stop(graceMs = 15_000): Promise<void> {
+    // a stopped process does not take SIGTERM
+    child.kill('SIGCONT');
+    child.kill('SIGTERM');
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
+    await exited;
+    clearTimeout(timer);
+  }
+
+  return { pid, exited, signal: (name) => child.kill(name), stop };
+}
+
+async function saysReady(
+  command: string,
+  child: ChildProcess,
+  started: Started,
+  pattern: RegExp,
+  timeoutMs: number,
+): Promise<void> {
+  const { stdout } = child;
+  if (!stdout) return;
+  let timer: NodeJS.Timeout | undefined;
+  const ready = new Promise<string>((resolve) => {
+    createInterface({ input: stdout }).on('line', (line) => {
+      if (pattern.test(line)) resolve('ready');
+    });
+  });
+  const late = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, `it is not ready after ${String(timeoutMs)} ms`);
+  });
+  const ended = started.exited.then(({ code, signal }) => `it ended (${String(signal ?? code)})`);
+  const outcome = await Promise.race([ready, late, ended]);
+  clearTimeout(timer);
+  if (outcome === 'ready') return;
+  await started.stop(1000);
+  throw new Error(`${command} does not start: ${outcome}`);
+}
+
+/** Runs a program to its end and gives its stdout; throws what it said when it failed. */
+export async function runToEnd(
+  command: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string> {
+  const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  let [out, err] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => (err += chunk));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('close', resolve);
+    child.once('error', reject);
+  });
+  if (code !== 0)
+    throw new Error(
+      `${command} ${args.join(' ')} ended with ${String(code)}: ${(err.trim() || out.trim()).slice(0, 2000)}`,
+    );
+  return out;
+}
+
+const given = new Set<number>();
+
+/** A free port below those that outgoing connections take, so that it stays free while its server is away. */
+export async function freePort(): Promise<number> {
+  for (let port = 21_000 + (process.pid % 8000); port < 32_000; port += 1) {
+    if (given.has(port) || !(await isFree(port))) continue;
+    given.add(port);
+    return port;
+  }
+  throw new Error('no port from 21000 to 32000 is free');
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => {
+      resolve(false);
+    });
+    server.listen(port, '127.0.0.1', () =>
+      server.close(() => {
+        resolve(true);
+      }),
+    );
+  });
+}
+
+/** Resident memory in MiB; undefined where /proc is not. */
+export async function residentMiB(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${String(pid)}/status`, 'utf8').catch(() => '');
+  const kib = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
+  return kib === undefined ? undefined : Number(kib) / 1024;
+}
+
+/** How many files and sockets a process has open; undefined where /proc is not. */
+export async function openFiles(pid: number): Promise<number | undefined> {
+  return readdir(`/proc/${String(pid)}/fd`).then(
+    (entries) => entries.length,
+    () => undefined,
+  );
+}

@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { ALL_SCOPES } from '../src/access/scopes';
+import { openStore, type Store } from '../src/cli/open';
+import { readConfig } from '../src/config';
+import { onEnd } from './cleanup';
+import { type FaultDatabase, startDatabase } from './database';
+import { type Gateway, startGateway } from './gateway';
+import { runToEnd } from './processes';
+import { type FaultRedis, startRedis } from './redis';
+
+export const ROOT = resolve(__dirname, '..');
+const PROGRAM = join(ROOT, 'dist', 'main.js');
+const CONTROL_DATABASE = 'scopegate_faults';
+/** Where a limit would only be in the way. */
+const NO_LIMIT = '1000000000';
+
+/** An organisation with a key for all scopes. */
+export interface Tenant {
+  readonly organisationId: string;
+  readonly key: string;
+}
+
+/** What the faults are tried on: a database, Redis, and gateways as they are wanted. */
+export interface Rig {
+  readonly database: FaultDatabase;
+  readonly redis: FaultRedis;
+  /** The product's own access to the same database, from this process. */
+  readonly store: Store;
+  /** Two gateways that share the database and Redis: those that run, when they were started alike, else new ones. */
+  gateways(environment?: Readonly<Record<string, string>>): Promise<[Gateway, Gateway]>;
+  /** The gateways started last. */
+  running(): readonly Gateway[];
+  endGateways(): Promise<void>;
+  /** A new organisation; the first of a rig is made by the command line, as an operator would. */
+  newTenant(name: string): Promise<Tenant>;
+  /** A further key of an organisation, made in this process. */
+  newKey(organisationId: string): Promise<{ id: string; key: string }>;
+  close(): Promise<void>;
+}
+
+/** Starts a database and Redis; logs, and data unless they have a place, are in a folder that is removed at the end. */
+export async function openRig(dataPlace?: string): Promise<Rig> {
+  const place = await temporaryFolder();
+  const dataDir = dataPlace ?? join(place, 'data');
+  await mkdir(dataDir, { recursive: true });
+  const database = await startDatabase(dataDir, join(ROOT, '.cache'));
+  const redis = await startRedis(place);
+  const environment = {
+    ...process.env,
+    MONGODB_URI: database.uri,
+    CONTROL_DATABASE,
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
+    INSTANCES: '2',
+    RATE_LIMIT_PER_MINUTE: NO_LIMIT,
+  };
+  const store = await openStore(readConfig(environment), () => undefined);
+  const closeStore = onEnd('the connection to the database', () => store.close());
+  let running: [Gateway, Gateway] | undefined;
+  let startedWith = '';
+  let isFirstTenant = true;
+
+  async function scopegate<T>(...args: string[]): Promise<T> {
+    const said = await runToEnd(process.execPath, [PROGRAM, ...args, '--json'], environment);
+    return JSON.parse(said) as T;
+  }
+
+  async function endGateways(): Promise<void> {
+    await Promise.all((running ?? []).map((gateway) => gateway.end('SIGKILL')));
+    running = undefined;
+  }
+
+  async function newKey(organisationId: string): Promise<{ id: string; key: string }> {
+    const made = await store.control.apiKeys.create({
+      organisationId,
+      name: 'fault',
+      scopes: ALL_SCOPES,
+      createdBy: 'faults',
+      expiresAt: null,
+    });
+    if (!made) throw new Error(`there is no organisation ${organisationId}`);
+    return { id: made.document._id, key: made.key };
+  }
+
+  return {
+    database,
+    redis,
+    store,
+    endGateways,
+    running: () => running ?? [],
+    async gateways(own = {}) {
+      const wanted = JSON.stringify(own);
+      if (running?.every((gateway) => gateway.isAlive()) && wanted === startedWith) return running;
+      await endGateways();
+      const env = { ...environment, REDIS_URL: redis.url, ...own };
+      const start = (name: string): Promise<Gateway> =>
+        startGateway({ name, program: PROGRAM, env, logFile: join(place, `gateway-${name}.log`) });
+      running = await Promise.all([start('a'), start('b')]);
+      startedWith = wanted;
+      return running;
+    },
+    newKey,
+    async newTenant(name) {
+      if (!isFirstTenant) {
+        const { id } = await store.control.organisations.create({ name, plan: 'integrations', currency: 'USD' });
+        return { organisationId: id, key: (await newKey(id)).key };
+      }
+      isFirstTenant = false;
+      const { id } = await scopegate<{ id: string }>('org', 'create', '--name', name);
+      const { key } = await scopegate<{ key: string }>('key', 'create', '--org', id, '--name', name, '--scopes', 'all');
+      return { organisationId: id, key };
+    },
+    async close() {
+      await endGateways();
+      await closeStore();
+      await database.stop();
+    },
+  };
+}
+
+/** A new folder under the system's own for such, removed at the end. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'scopegate-faults-'));
+  // FAULTS_KEEP leaves the logs for whoever looks into a failure
+  if (!process.env.FAULTS_KEEP) onEnd(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
+  else process.stderr.write(`logs are kept in ${folder}\n`);
+  return folder;
+}

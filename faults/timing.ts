@@ -1,0 +1,34 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+export { sleep };
+
+/** Asks again and again until the answer is true; how long that took in milliseconds, undefined when it never was. */
+export async function until(
+  condition: () => boolean | Promise<boolean>,
+  timeoutMs: number,
+  everyMs = 25,
+): Promise<number | undefined> {
+  const started = performance.now();
+  for (;;) {
+    if (await condition()) return performance.now() - started;
+    if (performance.now() - started > timeoutMs) return undefined;
+    await sleep(everyMs);
+  }
+}
+
+/** The value below which a share of the values lies; 0 of none. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
+}
+
+export function milliseconds(value: number): string {
+  return value < 10_000 ? `${Math.round(value).toLocaleString('en')} ms` : `${(value / 1000).toFixed(1)} s`;
+}
+
+/** Median and slowest of some durations; a dash for none. */
+export function spread(values: readonly number[]): string {
+  if (values.length === 0) return '–';
+  if (values.length === 1) return milliseconds(values[0] ?? 0);
+  return `${milliseconds(quantile(values, 0.5))} / ${milliseconds(Math.max(...values))}`;
+}

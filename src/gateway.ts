@@ -1,0 +1,163 @@
+import type { IncomingMessage } from 'node:http';
+import type { Logger } from 'pino';
+import { createAuthenticator } from './access/authenticate';
+import { openLimiters } from './access/limiters';
+import type { Config } from './config';
+import { contextFactory } from './context';
+import type { Databases } from './database/connect';
+import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
+import { createHealth, isHealthPath } from './health';
+import { applyCors } from './http/cors';
+import type { Exchange } from './http/exchange';
+import { createPatience } from './http/patience';
+import { describeError, redact } from './log';
+import { toAppError } from './mask';
+import { createMetrics, type Face, type Metrics } from './metrics';
+import { countKeys } from './metrics/keys';
+import { createMetricsPage, METRICS_PATH } from './metrics/page';
+import type { Control } from './organisations/control';
+import { createPages } from './pages';
+import { createRestFace, REST_BASE, sendProblem } from './rest';
+import { buildSchemas } from './schema';
+import { typeChecks } from './validation';
+import { version } from './version';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  readonly databases: Databases;
+  readonly control: Control;
+  readonly logger: Logger;
+  /** Shown in the Sandbox's Authorization header; the demo's key. */
+  readonly demoKey?: string;
+}
+
+/** What the gateway asks of the server that carries it. */
+export interface Carrier {
+  readonly isDraining: () => boolean;
+  readonly openConnections: () => number;
+}
+
+export interface Gateway {
+  readonly metrics: Metrics;
+  /** Answers an exchange, whatever happens. */
+  handle(exchange: Exchange): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** Everything a request can meet, in order: health, metrics, CORS, REST, GraphQL, pages. */
+export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
+  const { config, databases, control, logger, demoKey } = options;
+  const { graphql, rest, operations } = buildSchemas();
+  const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
+  const patience = createPatience({
+    answers: databases.answers,
+    onShed: () => {
+      metrics.requestShed();
+    },
+    onChange: (isAway) => {
+      logger.warn(
+        { database: isAway ? 'unavailable' : 'ok' },
+        `the database ${isAway ? 'does not answer' : 'answers again'}`,
+      );
+    },
+  });
+  const metrics = createMetrics({
+    operations: operations.map(({ name }) => name),
+    pools: databases.pools,
+    openConnections: carrier.openConnections,
+    requestsInHand: patience.inHand,
+  });
+  metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
+  const limiters = openLimiters({
+    limit: config.RATE_LIMIT_PER_MINUTE,
+    redisUrl: config.REDIS_URL,
+    instances: config.INSTANCES,
+    onChange: (state, reason) => {
+      metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
+      logger.warn(
+        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
+        `shared limits are ${state}`,
+      );
+    },
+  });
+  const openContext = contextFactory({
+    authenticate: countKeys(metrics, control.apiKeys, (apiKeys) =>
+      createAuthenticator({
+        apiKeys,
+        keyPrefix: config.KEY_PREFIX,
+        pepper: config.KEY_PEPPER,
+        failures: metrics.counted('address', limiters.failures),
+      }),
+    ),
+    limiter: metrics.counted('key', limiters.keys),
+    organisationData: databases.organisationData,
+    checkElement: (type, element) => elementCheck(type)(element),
+  });
+  const restFace = createRestFace({ schema: rest, operations, openContext });
+  const graphqlFace = await createGraphqlFace({
+    schema: graphql,
+    openContext,
+    introspection: config.INTROSPECTION,
+    logger,
+  });
+  const health = createHealth({ databases, limiters, isDraining: carrier.isDraining });
+  const metricsPage = createMetricsPage(metrics, config.METRICS);
+  const pages = createPages({
+    ...(demoKey === undefined ? {} : { demoKey }),
+    version,
+    introspection: config.INTROSPECTION,
+    onError: (error) => {
+      logger.error({ error: describeError(error) }, 'page failed');
+    },
+  });
+
+  async function dispatch(exchange: Exchange): Promise<void> {
+    if ((await health(exchange)) || (await metricsPage(exchange))) return;
+    const face = faceOf(exchange);
+    if (face !== 'rest' && face !== 'graphql') {
+      pages(exchange.request as never, exchange.response as never);
+      return;
+    }
+    if (applyCors(exchange, config.CORS_ORIGINS, face === 'graphql')) return;
+    await patience.spend(exchange, () => (face === 'rest' ? restFace(exchange) : graphqlFace.handle(exchange)));
+  }
+
+  return {
+    metrics,
+    async handle(exchange) {
+      try {
+        await dispatch(exchange);
+      } catch (error) {
+        const known = toAppError(error);
+        if (known.status >= 500) {
+          // what was thrown on purpose says all in its code; its stack would only cost, when many are refused
+          const failure = error === known ? { code: known.code } : { error: describeError(error) };
+          logger.error({ request_id: exchange.requestId, ...failure }, 'request failed');
+        }
+        (faceOf(exchange) === 'graphql' ? sendGraphqlError : sendProblem)(exchange, known);
+      }
+    },
+    stop: async () => {
+      patience.stop();
+      await graphqlFace.stop();
+      await limiters.close();
+    },
+  };
+}
+
+/** Which part answers: a browser that opens /graphql gets a page, everything else there is GraphQL. */
+export function faceOf({ path, search, request }: Exchange): Face {
+  if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
+  if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
+  const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);
+  return isRest && !isDocs(path) ? 'rest' : 'pages';
+}
+
+function isDocs(path: string): boolean {
+  return path === `${REST_BASE}/docs` || path.startsWith(`${REST_BASE}/docs/`);
+}
+
+function isBrowserVisit({ method, headers }: IncomingMessage, search: string): boolean {
+  const isRead = method === 'GET' || method === 'HEAD';
+  return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);
+}

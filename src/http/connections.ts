@@ -1,0 +1,78 @@
+import type { Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+/** How long a connection is left open after it was told to end, so that what the caller still sends does not cut off its answer, in milliseconds. */
+const LINGER = 1000;
+
+interface Use {
+  /** Requests that arrived and are not answered yet. */
+  readonly open: Set<ServerResponse>;
+  idleSince: number;
+  /** Bytes that had come when it fell idle: more of them are a request on its way. */
+  bytesRead: number;
+}
+
+/** The connections of a server, and what each is doing. */
+export interface Connections {
+  readonly count: () => number;
+  /** Notes a request; while the server drains its answer ends the connection. */
+  requestArrived(response: ServerResponse): void;
+  /** Whether a connection's answer is on its way, so that nothing else may be written. */
+  isAnswering(socket: Socket): boolean;
+  /** Every answer that has not begun, and every later one, tells its caller to use another connection. */
+  announceEnd(): void;
+  /** Ends connections that have been idle for some milliseconds since the end was announced. */
+  endIdle(milliseconds: number): void;
+}
+
+export function trackConnections(server: Server): Connections {
+  const uses = new Map<Socket, Use>();
+  let endingSince: number | undefined;
+
+  server.on('connection', (socket) => {
+    uses.set(socket, { open: new Set(), idleSince: performance.now(), bytesRead: 0 });
+    socket.once('close', () => uses.delete(socket));
+  });
+
+  return {
+    count: () => uses.size,
+    requestArrived(response) {
+      const { socket } = response;
+      const use = socket && uses.get(socket);
+      if (endingSince !== undefined) response.setHeader('Connection', 'close');
+      if (!use) return;
+      use.open.add(response);
+      response.once('close', () => {
+        use.open.delete(response);
+        use.idleSince = performance.now();
+        use.bytesRead = socket.bytesRead;
+      });
+    },
+    isAnswering: (socket) => [...(uses.get(socket)?.open ?? [])].some(({ headersSent }) => headersSent),
+    announceEnd() {
+      endingSince ??= performance.now();
+      for (const { open } of uses.values()) {
+        for (const response of open) if (!response.headersSent) response.setHeader('Connection', 'close');
+      }
+    },
+    endIdle(milliseconds) {
+      const before = performance.now() - milliseconds;
+      if (endingSince === undefined || endingSince > before) return;
+      for (const [socket, { open, idleSince, bytesRead }] of uses) {
+        if (open.size === 0 && idleSince <= before && socket.bytesRead === bytesRead) endGently(socket);
+      }
+    },
+  };
+}
+
+/** Ends our side, and the whole connection when the caller did the same or took too long for it. */
+export function endGently(socket: Socket, lastWords?: string): void {
+  if (!socket.writable) return;
+  if (lastWords !== undefined) socket.write(lastWords);
+  socket.end();
+  socket.resume();
+  const timer = setTimeout(() => socket.destroy(), LINGER);
+  socket.once('close', () => {
+    clearTimeout(timer);
+  });
+}

@@ -1,0 +1,112 @@
+import { AppError } from '../errors';
+import type { Exchange } from './exchange';
+
+/*
+ * How long, and how many, requests wait for the database. The driver's own deadlines are those of single stages, and a
+ * read that it tries again meets them twice; so each request looks for itself whether the database still answers. While
+ * it does not, requests are refused at once, and memory stays as it was.
+ */
+
+/** When a request first asks whether the database answers, and how often from then on, in milliseconds. */
+const LOOK_EVERY = 1500;
+/** How often a database that is away is asked, in milliseconds. */
+const ASK_AGAIN = 200;
+/** Longest a request may take, however much the database answers, in milliseconds. */
+const LONGEST = 60_000;
+/** Requests that may wait at once: at 20 KB each 40 MB, and no database that answers leaves so many waiting. */
+const MOST_IN_HAND = 2000;
+/** Seconds after which a caller may try again. */
+const RETRY_AFTER = 2;
+
+export interface Patience {
+  /**
+   * Does the work of a request. Rejects with what it throws, or earlier when the database does not answer; the work then
+   * goes on by itself, and what it answers is not sent.
+   * @throws AppError unavailable
+   */
+  spend(exchange: Exchange, work: () => Promise<void>): Promise<void>;
+  /** Requests at work now, those that were given up but still wait included. */
+  readonly inHand: () => number;
+  stop(): void;
+}
+
+export interface PatienceOptions {
+  /** Whether the control database and a cluster's answer. */
+  readonly answers: (cluster: string | undefined) => Promise<boolean>;
+  readonly onShed: () => void;
+  /** Told when the control database goes away, and when it is back. */
+  readonly onChange: (isAway: boolean) => void;
+}
+
+export function createPatience({ answers, onShed, onChange }: PatienceOptions): Patience {
+  const inHand = new Set<Exchange>();
+  let [isAway, isStopped] = [false, false];
+  let asking: NodeJS.Timeout | undefined;
+
+  /** A request that still waits for its caller's body is not the database's matter. */
+  function isFull(): boolean {
+    if (inHand.size < MOST_IN_HAND) return false;
+    let waiting = 0;
+    for (const { isReceiving } of inHand) if (!isReceiving) waiting += 1;
+    return waiting >= MOST_IN_HAND;
+  }
+
+  async function ask(): Promise<boolean> {
+    const isThere = await answers(undefined);
+    if (isAway === isThere) {
+      isAway = !isThere;
+      onChange(isAway);
+    }
+    clearTimeout(asking);
+    if (isAway && !isStopped) asking = setTimeout(() => void ask(), ASK_AGAIN).unref();
+    return isThere;
+  }
+
+  async function answersStill({ isReceiving, log }: Exchange): Promise<boolean> {
+    if (isReceiving) return true;
+    const cluster = log.principal?.organisation.cluster;
+    return (await ask()) && (cluster === undefined || (await answers(cluster)));
+  }
+
+  return {
+    inHand: () => inHand.size,
+    stop() {
+      isStopped = true;
+      clearTimeout(asking);
+    },
+    spend(exchange, work) {
+      if (isAway) return Promise.reject(unavailable('The database does not answer at the moment.'));
+      if (isFull()) {
+        onShed();
+        return Promise.reject(unavailable('Too many requests wait for the database.'));
+      }
+      inHand.add(exchange);
+      return new Promise((resolve, reject) => {
+        const started = performance.now();
+        let isDone = false;
+        let timer = setTimeout(look, LOOK_EVERY);
+
+        function look(): void {
+          void answersStill(exchange).then((areThere) => {
+            if (isDone) return;
+            if (!areThere) reject(unavailable('The database does not answer at the moment.'));
+            else if (performance.now() - started > LONGEST) reject(unavailable('This took too long.'));
+            else timer = setTimeout(look, LOOK_EVERY);
+          });
+        }
+
+        work()
+          .finally(() => {
+            isDone = true;
+            clearTimeout(timer);
+            inHand.delete(exchange);
+          })
+          .then(resolve, reject);
+      });
+    },
+  };
+}
+
+function unavailable(detail: string): AppError {
+  return new AppError('unavailable', detail, { retryAfter: RETRY_AFTER });
+}

@@ -1,0 +1,53 @@
+import { randomUUID } from 'node:crypto';
+import { type Server, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from 'pino';
+import { plainAddress } from '../access/addresses';
+import type { Metrics } from '../metrics';
+import { type Connections, endGently } from './connections';
+
+/** What Node's parser and its timeouts say, as an answer; anything else is a malformed request. */
+const REFUSALS: Readonly<Record<string, { status: number; detail: string }>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The head of the request is larger than 16 KiB.' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, detail: 'The chunk extensions of the body are too large.' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.' },
+};
+const MALFORMED = { status: 400, detail: 'The request is not valid HTTP/1.1.' };
+
+/** Answers what never became a request with a small problem, logs it, and ends the connection. */
+export function refuseBroken(server: Server, connections: Connections, logger: Logger, metrics: Metrics): void {
+  server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
+    const socket = stream as Socket;
+    // a caller that is gone, or that gets an answer already, is told nothing more
+    if (error.code === 'ECONNRESET' || !socket.writable || connections.isAnswering(socket)) {
+      socket.destroy();
+      return;
+    }
+    const { status, detail } = REFUSALS[error.code ?? ''] ?? MALFORMED;
+    const requestId = randomUUID();
+    metrics.connectionRefused(status);
+    logger.info({
+      request_id: requestId,
+      status,
+      code: 'invalid_request',
+      reason: error.code,
+      address: plainAddress(socket.remoteAddress ?? ''),
+    });
+    endGently(socket, answer(status, detail, requestId));
+  });
+}
+
+function answer(status: number, detail: string, requestId: string): string {
+  const title = STATUS_CODES[status] ?? '';
+  const problem = { type: '/errors/invalid_request', title, status, detail, code: 'invalid_request' };
+  const body = JSON.stringify({ ...problem, request_id: requestId });
+  const headers = [
+    `HTTP/1.1 ${String(status)} ${title}`,
+    'Content-Type: application/problem+json',
+    `Content-Length: ${String(Buffer.byteLength(body))}`,
+    'Cache-Control: no-store',
+    `X-Request-Id: ${requestId}`,
+    'Connection: close',
+  ];
+  return `${headers.join('\r\n')}\r\n\r\n${body}`;
+}

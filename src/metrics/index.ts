@@ -1,0 +1,168 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { RateLimiter } from '../access/rateLimit';
+import type { PoolUse } from '../database/pools';
+import { operationLabel } from './labels';
+
+/** Which part of the gateway answered. */
+export type Face = 'rest' | 'graphql' | 'pages' | 'operation';
+
+/** Where limits are counted: in this process, in the shared store, or here because the shared store is away. */
+export type LimiterStore = 'memory' | 'shared' | 'degraded';
+
+/** State of a key that a request came with; `malformed` stands for a missing one too. */
+export type KeyState = 'live' | 'revoked' | 'expired' | 'unknown' | 'malformed';
+
+export interface FinishedRequest {
+  readonly face: Face;
+  /** Names of the root fields that were asked for, as the log has them. */
+  readonly operation: string | undefined;
+  /** HTTP status; 499 where the caller left before the answer. */
+  readonly status: number;
+  readonly seconds: number;
+}
+
+export interface Metrics {
+  requestFinished(request: FinishedRequest): void;
+  requestShed(): void;
+  readonly connectionDropped: () => void;
+  /** A request that never became one: malformed, too large, or too slow. */
+  connectionRefused(status: number): void;
+  keyFound(state: KeyState): void;
+  /** The same limiter, its decisions counted. */
+  counted(name: 'key' | 'address', limiter: RateLimiter): RateLimiter;
+  limiterStore(state: LimiterStore): void;
+  readonly contentType: string;
+  /** Everything in the text format of Prometheus. */
+  render(): Promise<string>;
+}
+
+export interface MetricsOptions {
+  /** Names of the root fields of the schema: no other name becomes a label. */
+  readonly operations: readonly string[];
+  /** Use of each cluster's connections at this moment. */
+  readonly pools: () => readonly PoolUse[];
+  readonly openConnections: () => number;
+  readonly requestsInHand: () => number;
+}
+
+/** From a read that found its turn to a bulk call, in seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+/** What one gateway tells of itself, in a registry of its own: several run in one process under test. Keys and organisations are no labels. */
+export function createMetrics({ operations, pools, openConnections, requestsInHand }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  const label = operationLabel(operations);
+  collectDefaultMetrics({ register: registry });
+
+  const requests = new Counter({
+    name: 'scopegate_http_requests_total',
+    help: 'Requests answered, by operation, face and HTTP status (499: the caller left first).',
+    labelNames: ['operation', 'face', 'status'] as const,
+    registers,
+  });
+  const durations = new Histogram({
+    name: 'scopegate_http_request_duration_seconds',
+    help: 'Time from the head of a request to the end of its answer.',
+    labelNames: ['operation', 'face'] as const,
+    buckets: BUCKETS,
+    registers,
+  });
+  const shed = new Counter({
+    name: 'scopegate_http_requests_shed_total',
+    help: 'Requests refused with 503 since too many were waiting for the database.',
+    registers,
+  });
+  const dropped = new Counter({
+    name: 'scopegate_http_connections_dropped_total',
+    help: 'Connections closed at once since MAX_CONNECTIONS were open.',
+    registers,
+  });
+  const refused = new Counter({
+    name: 'scopegate_http_connections_refused_total',
+    help: 'Connections closed for a malformed, too large or too slow request, by HTTP status.',
+    labelNames: ['status'] as const,
+    registers,
+  });
+  gauge('scopegate_http_connections', 'Open connections.', openConnections);
+  gauge(
+    'scopegate_http_requests_in_hand',
+    'Requests at work, those that still wait for the database included.',
+    requestsInHand,
+  );
+  const keys = new Counter({
+    name: 'scopegate_key_lookups_total',
+    help: 'Keys that requests came with, by state (malformed: or none).',
+    labelNames: ['state'] as const,
+    registers,
+  });
+  const decisions = new Counter({
+    name: 'scopegate_limiter_decisions_total',
+    help: 'Decisions of the rate limiter of keys, and of that of failed authentications of an address.',
+    labelNames: ['limiter', 'decision'] as const,
+    registers,
+  });
+  const store = new Gauge({
+    name: 'scopegate_limiter_store',
+    help: 'Where limits are counted: 1 at one of memory, shared, degraded (shared, but away).',
+    labelNames: ['state'] as const,
+    registers,
+  });
+  new Gauge({
+    name: 'scopegate_database_connections',
+    help: "Connections of each cluster's pool: checked out, available, and requests that wait for one (pending).",
+    labelNames: ['cluster', 'state'] as const,
+    registers,
+    collect() {
+      for (const { cluster, checkedOut, available, pending } of pools()) {
+        this.set({ cluster, state: 'checked_out' }, checkedOut);
+        this.set({ cluster, state: 'available' }, available);
+        this.set({ cluster, state: 'pending' }, pending);
+      }
+    },
+  });
+
+  function gauge(name: string, help: string, read: () => number): void {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
+
+  return {
+    requestFinished({ face, operation, status, seconds }) {
+      const labels = { operation: label(operation), face };
+      requests.inc({ ...labels, status });
+      durations.observe(labels, seconds);
+    },
+    requestShed: () => {
+      shed.inc();
+    },
+    connectionDropped: () => {
+      dropped.inc();
+    },
+    connectionRefused: (status) => {
+      refused.inc({ status });
+    },
+    keyFound: (state) => {
+      keys.inc({ state });
+    },
+    counted: (limiter, inner) => ({
+      async consume(id, points) {
+        const state = await inner.consume(id, points);
+        decisions.inc({ limiter, decision: state.allowed ? 'allowed' : 'refused' });
+        return state;
+      },
+    }),
+    limiterStore(state) {
+      store.reset();
+      store.set({ state }, 1);
+    },
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+  };
+}

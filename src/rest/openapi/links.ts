@@ -1,0 +1,61 @@
+import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
+import { readsOneObject, type RestOperation } from '../routes';
+
+/** An operation with the field it calls. */
+export interface Linked {
+  readonly operation: RestOperation;
+  readonly field: GraphQLField<unknown, unknown>;
+}
+
+interface Link {
+  readonly operationId: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly description: string;
+}
+
+/** Where an answer holds the id of an object: of a page its first row's, of a bulk call its first result's. */
+const ID_POINTERS: readonly (readonly [member: string, pointer: string])[] = [
+  ['data', '/data/0/id'],
+  ['results', '/results/0/id'],
+  ['id', '/id'],
+];
+
+/** What can be asked next with the ids that an answer holds (OpenAPI links), by the operation that answers it. */
+export function linksOf({ operation, field }: Linked, all: readonly Linked[]): Record<string, Link> {
+  const members = membersOf(field);
+  const links: Record<string, Link> = {};
+  const add = (target: Linked, parameter: string, pointer: string, description: string): void => {
+    const { name: operationId } = target.operation;
+    if (operationId === operation.name) return;
+    links[operationId] = { operationId, parameters: { [parameter]: `$response.body#${pointer}` }, description };
+  };
+  const [, pointer] = ID_POINTERS.find(([member]) => members.includes(member)) ?? [];
+  if (pointer !== undefined) {
+    const object = `${collectionOf(operation)}/:id`;
+    for (const target of all.filter(({ operation: { rest } }) => `${rest.path}/`.startsWith(`${object}/`))) {
+      add(target, 'id', pointer, 'The same object.');
+    }
+  }
+  if (!readsOneObject(operation)) return links;
+  for (const target of all) {
+    const owner = `${operation.name}_id`;
+    if (target.operation.rest.method === 'GET' && target.field.args.some(({ name }) => name === owner)) {
+      add(target, owner, '/id', `What belongs to the ${operation.name}.`);
+    }
+    const member = `${target.operation.name}_id`;
+    if (readsOneObject(target.operation) && members.includes(member)) {
+      add(target, 'id', `/${member}`, `The ${target.operation.name} it names, where it names one.`);
+    }
+  }
+  return links;
+}
+
+/** Path of the collection that an operation works on: /quotes of /quotes/:id. */
+function collectionOf({ rest }: RestOperation): string {
+  return rest.path.replace(/\/(bulk|:id)$/, '');
+}
+
+function membersOf({ type }: GraphQLField<unknown, unknown>): string[] {
+  const named = getNamedType(type);
+  return isObjectType(named) ? Object.keys(named.getFields()) : [];
+}

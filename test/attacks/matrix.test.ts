@@ -1,0 +1,138 @@
+import { argumentProbes, type Probe } from '../support/attackProbes';
+import { organisationProbes, relationCursorProbes, relationProbes, replayProbes } from '../support/attackDetours';
+import { expectedOutcome, expectedStatus, outcomeOf } from '../support/attackRule';
+import { hashOf, type Identity, type KeyKind, KEYS, makeScene, type Scene } from '../support/attackScene';
+import { canariesIn } from '../support/attackCanaries';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { CALLS, argumentsOf, operations } from '../support/operations';
+
+/*
+ * Every kind of key, times every operation, times every place where a caller can name something, times whose the named
+ * thing is. Each cell has the outcome that the rule says, and shows nothing of anyone but the caller.
+ */
+
+const WAYS = [
+  'REST path',
+  'REST query',
+  'REST body',
+  'GraphQL argument',
+  'GraphQL alias',
+  'GraphQL fragment',
+  'GraphQL relation',
+  'REST organisation header',
+  'GraphQL organisation header',
+  'REST organisation parameter',
+  'REST replay',
+  'GraphQL replay',
+] as const;
+
+/** Cells at once. */
+const ABREAST = 8;
+
+let gateway: TestGateway;
+let scene: Scene;
+let probes: readonly Probe[];
+const total = { cells: 0, failures: 0 };
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  scene = await makeScene(gateway);
+  probes = [
+    ...(await argumentProbes(scene)),
+    ...(await relationCursorProbes(scene)),
+    ...(await relationProbes(scene)),
+    ...organisationProbes(scene),
+    ...(await replayProbes(scene)),
+  ];
+});
+afterAll(async () => {
+  const { cells, failures } = total;
+  process.stdout.write(`attack matrix: ${cells.toLocaleString('en')} cells, ${String(failures)} failures\n`);
+  await gateway.stop();
+});
+
+interface Cell {
+  readonly probe: Probe;
+  readonly key: KeyKind;
+  readonly identity: Identity;
+}
+
+test('the victim shows every secret of its own to its own key, so that the matrix could find it', async () => {
+  const { victim } = scene;
+  let seen = '';
+  for (const { operation, face } of CALLS) {
+    seen += (await face.call(victim.caller, operation, argumentsOf(operation, victim.ids))).text;
+  }
+  for (const list of ['products', 'customers', 'quotes', 'orders', 'requests'] as const) {
+    for (const { id } of victim.records[list]) seen += (await victim.caller.get(`/${list}/${id}`)).text;
+  }
+  for (const { id } of victim.records.requests) {
+    seen += (await victim.caller.get(`/requests/${id}/messages`)).text;
+  }
+  expect([...victim.secrets].filter((secret) => !seen.includes(secret))).toEqual([]);
+  expect(canariesIn(seen).length).toBeGreaterThan(100);
+});
+
+test('the matrix has every operation, every key, and no way but those tested here', () => {
+  expect([...new Set(probes.map(({ way }) => way))].sort()).toEqual([...WAYS].sort());
+  expect([...new Set(probes.map(({ operation }) => operation.name))].sort()).toEqual(
+    operations.map(({ name }) => name).sort(),
+  );
+});
+
+describe.each(WAYS)('by %s', (way) => {
+  test('no key gets at what is not its own, and nothing of the victim is shown or changed', async () => {
+    const before = await hashOf(gateway, scene.victim.organisation);
+    const cells = probes
+      .filter((probe) => probe.way === way)
+      .flatMap((probe) => KEYS.flatMap((key) => probe.identities.map((identity): Cell => ({ probe, key, identity }))));
+    const failures: unknown[] = [];
+    for (let start = 0; start < cells.length; start += ABREAST) {
+      const found = await Promise.all(cells.slice(start, start + ABREAST).map(failureOf));
+      failures.push(...found.filter((failure) => failure !== undefined));
+    }
+    total.cells += cells.length;
+    total.failures += failures.length;
+    expect(failures).toEqual([]);
+    expect(cells.length).toBeGreaterThanOrEqual(KEYS.length);
+    expect(await hashOf(gateway, scene.victim.organisation)).toBe(before);
+  });
+});
+
+/** What is wrong with the answer of a cell; undefined for nothing. */
+async function failureOf({ probe, key, identity }: Cell): Promise<object | undefined> {
+  const { kind, face, operation, scope } = probe;
+  const home = scene.homeOf(key);
+  const { answer, value, error, said } = await probe.send(scene.callerWith(key, scope), home, identity);
+  const expected = expectedOutcome(kind, key, identity, scope !== undefined);
+  const found = {
+    outcome: outcomeOf(kind, answer, value, error),
+    status: answer.status,
+    leaks: leaksIn(answer, said, expected, key),
+  };
+  const wanted = { outcome: expected, status: expectedStatus(face, operation, expected), leaks: [] };
+  if (JSON.stringify(found) === JSON.stringify(wanted)) return undefined;
+  return {
+    cell: `${probe.way}: ${probe.title}, key ${key}, ${identity}`,
+    found,
+    wanted,
+    text: answer.text.slice(0, 300),
+  };
+}
+
+/** Secrets in an answer that its caller has no right to: of others always, its own where it was refused; what it said itself is none. */
+function leaksIn(
+  { headers, text }: { headers: Headers; text: string },
+  said: unknown,
+  outcome: string,
+  key: KeyKind,
+): string[] {
+  const words = JSON.stringify(said);
+  const shown = `${JSON.stringify([...headers])}${text}`;
+  const refused = ['unauthenticated', 'plan_required'].includes(outcome);
+  const { own, other, victim } = scene;
+  const strangers = [victim, own, other].filter((holding) => refused || holding !== scene.homeOf(key));
+  return strangers.flatMap(({ secrets }) =>
+    [...secrets].filter((secret) => shown.includes(secret) && !words.includes(secret)),
+  );
+}

@@ -1,0 +1,118 @@
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
+import { client } from '../support/client';
+import { eventually } from '../http/eventually';
+import { makeKey } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, CALLS, FACES, operations } from '../support/operations';
+import { SAME_ID, seen } from './answers';
+import { startWatchedGateway, type WatchedGateway } from './commands';
+import { IDS, makeStocked } from './scene';
+
+let gateway: WatchedGateway;
+let key: { id: string; key: string };
+/** Values of Authorization that must not get in, by what is wrong with them. */
+let refused: Record<string, string | undefined>;
+
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+  const organisation = await makeStocked(gateway);
+  key = await makeKey(gateway, organisation);
+  const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1) });
+  const revoked = await makeKey(gateway, organisation);
+  await gateway.control.apiKeys.revoke(revoked.id);
+  const otherSecret = await makeKey(gateway, organisation);
+  await gateway.databases.control
+    .collection<{ _id: string }>('api_keys')
+    .updateOne({ _id: otherSecret.id }, { $set: { hash: generateKey(DEFAULT_KEY_PREFIX, '').hash } });
+  refused = {
+    'no header': undefined,
+    'an empty one': '',
+    'another scheme': `Basic ${Buffer.from(key.key).toString('base64')}`,
+    'no scheme': key.key,
+    'no key': 'Bearer ',
+    'two keys': `Bearer ${key.key} ${key.key}`,
+    'no key at all': 'Bearer let-me-in',
+    'another prefix': `Bearer ${generateKey('svc_test_', '').key}`,
+    'a typing error': `Bearer ${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`,
+    'an unknown key': `Bearer ${generateKey(DEFAULT_KEY_PREFIX, '').key}`,
+    'the id of a key and another secret': `Bearer ${otherSecret.key}`,
+    'an expired key': `Bearer ${expired.key}`,
+    'a revoked key': `Bearer ${revoked.key}`,
+  };
+});
+afterAll(() => gateway.stop());
+
+describe('without a key that lives', () => {
+  test.each(CALLS)(
+    '$operation.name over $face.name gives one and the same 401, whatever is wrong',
+    async ({ operation, face }) => {
+      const answers = new Map<string, string[]>();
+      for (const [fault, authorization] of Object.entries(refused)) {
+        const headers = { ...SAME_ID, ...(authorization === undefined ? {} : { authorization }) };
+        const answer = await face.call(client(gateway), operation, argumentsOf(operation, IDS), headers);
+        expect({ fault, status: answer.status }).toEqual({ fault, status: 401 });
+        expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+        expect(face.errorOf(answer)).toMatchObject({
+          code: 'unauthenticated',
+          status: 401,
+          request_id: SAME_ID['x-request-id'],
+        });
+        const text = JSON.stringify(seen(answer));
+        answers.set(text, [...(answers.get(text) ?? []), fault]);
+      }
+      expect([...answers.values()]).toHaveLength(1);
+    },
+  );
+
+  test('what has the wrong shape or checksum is refused without asking the database', async () => {
+    const shapeless = ['no key at all', 'another prefix', 'a typing error', 'two keys', 'no scheme'];
+    gateway.commands.length = 0;
+    for (const fault of shapeless) {
+      await client(gateway).get('/me', {}, { authorization: refused[fault]! });
+      await client(gateway).graphql('{ me { key { id } } }', undefined, { authorization: refused[fault]! });
+    }
+    expect(gateway.commands).toEqual([]);
+    await client(gateway).get('/me', {}, { authorization: refused['an unknown key']! });
+    expect(gateway.commands).toEqual([{ database: 'scopegate_test', name: 'find', collection: 'api_keys' }]);
+  });
+});
+
+describe('a key that lives', () => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('is taken after "%s"', async (scheme) => {
+    const { status, body } = await client(gateway).get('/me', {}, { authorization: `${scheme} ${key.key}` });
+    expect(status).toBe(200);
+    expect(body.key.id).toBe(key.id);
+  });
+});
+
+describe('last_used_at', () => {
+  test('is written once for a burst, over both faces, and not again within the minute', async () => {
+    const made = await makeKey(gateway, await makeStocked(gateway));
+    const caller = client(gateway, made.key);
+    const lastUsed = async (): Promise<Date | null | undefined> =>
+      (await gateway.control.apiKeys.find(made.id))?.last_used_at;
+    expect(await lastUsed()).toBeNull();
+    gateway.commands.length = 0;
+    const [read] = operations.filter(({ name }) => name === 'me');
+    await Promise.all(Array.from({ length: 20 }, (_, at) => FACES[at % FACES.length]!.call(caller, read!, {})));
+    const first = await eventually(lastUsed);
+    expect(Math.abs(Date.now() - first.getTime())).toBeLessThan(10_000);
+    await caller.get('/me');
+    const writes = gateway.commands.filter(({ name, collection }) => name === 'update' && collection === 'api_keys');
+    expect(writes).toHaveLength(1);
+    expect(await lastUsed()).toEqual(first);
+  });
+
+  test('is not written by a second gateway within the minute', async () => {
+    const made = await makeKey(gateway, await makeStocked(gateway));
+    const other: TestGateway = await startGateway();
+    try {
+      await client(gateway, made.key).get('/me');
+      const first = await eventually(async () => (await gateway.control.apiKeys.find(made.id))?.last_used_at);
+      await client(other, made.key).get('/me');
+      expect((await other.control.apiKeys.find(made.id))?.last_used_at).toEqual(first);
+    } finally {
+      await other.stop();
+    }
+  });
+});

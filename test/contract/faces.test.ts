@@ -1,0 +1,68 @@
+import { type Client, client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, CALLS, documentOf, GRAPHQL, lasting, operations, REST } from '../support/operations';
+import { IDS, makeStocked } from './scene';
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+});
+afterAll(() => gateway.stop());
+
+describe('with a key that may', () => {
+  test.each(CALLS)('$operation.name answers over $face.name', async ({ operation, face }) => {
+    const answer = await face.call(caller, operation, argumentsOf(operation, IDS));
+    expect(face.errorOf(answer)).toBeUndefined();
+    expect(answer.status).toBe(face === REST ? operation.rest?.status : 200);
+    expect(face.valueOf(answer, operation)).not.toBeNull();
+  });
+});
+describe('REST and GraphQL', () => {
+  test.each(operations.filter(({ rest }) => rest))('agree on all that $name answers', async (operation) => {
+    const args = argumentsOf(operation, IDS);
+    const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];
+    const values = [REST.valueOf(rest, operation), GRAPHQL.valueOf(graphql, operation)];
+    expect(lasting(operation, values[0])).toEqual(lasting(operation, values[1]));
+    expect(Object.keys(values[0] as object)).toEqual(Object.keys(values[1] as object));
+  });
+});
+
+/** Values that both faces read and refuse, by argument. */
+const BAD: Record<string, unknown> = {
+  id: 'no-uuid',
+  customer_id: 'no-uuid',
+  limit: 101,
+  sort: 'price',
+  cursor: 'made-up',
+  q: 'q'.repeat(201),
+  products: [],
+  customers: [],
+  text: '',
+  subject: 's'.repeat(201),
+};
+
+const FAULTS = operations.flatMap((operation) =>
+  Object.entries(BAD)
+    .filter(([argument]) => operation.rest && documentOf(operation).includes(`$${argument}:`))
+    .map(([argument, value]) => ({ operation, argument, value })),
+);
+
+describe('a fault', () => {
+  test.each(FAULTS)(
+    'in $argument of $operation.name is the same error on both faces',
+    async ({ operation, ...bad }) => {
+      const args = argumentsOf(operation, IDS, { [bad.argument]: bad.value });
+      const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];
+      const expected = operation.kind === 'Query' ? 'invalid_request' : 'validation_failed';
+      expect(REST.errorOf(rest)).toMatchObject({ code: expected, status: rest.status });
+      expect(graphql.status).toBe(200);
+      const { code, status, errors } = REST.errorOf(rest);
+      expect(GRAPHQL.errorOf(graphql)).toMatchObject({ code, status, errors });
+      expect(JSON.stringify(errors)).toContain(bad.argument);
+    },
+  );
+});

@@ -1,0 +1,57 @@
+import type { Organisation } from '../../src/access/principal';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const QUERY = '{ me { key { id } } }';
+
+let gateway: TestGateway;
+let organisation: Organisation;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+});
+afterAll(() => gateway.stop());
+
+/** What is left of a key's budget after a request. */
+async function left(key: string, body: { query: string; operationName?: string }): Promise<number> {
+  const { headers } = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
+    body: JSON.stringify(body),
+  });
+  return Number(headers.get('x-ratelimit-remaining'));
+}
+
+describe('a GraphQL request costs', () => {
+  const bigFragment = `fragment F on Query { a: ${QUERY.slice(2, -2)} b: ${QUERY.slice(2, -2)} }`;
+  test.each([
+    [1, 'one root field', QUERY, {}],
+    [1, '__typename alone', '{ __typename }', {}],
+    [2, 'two root fields', '{ me { key { id } } products { has_more } }', {}],
+    [2, 'a root field twice', '{ me { key { id } } me { key { name } } }', {}],
+    [3, 'aliases', '{ a: me { key { id } } b: me { key { id } } c: me { key { id } } }', {}],
+    [2, 'fragments', `${bigFragment} query { ...F }`, {}],
+    [4, 'a fragment twice', `${bigFragment} query { ...F ...F }`, {}],
+    [2, 'inline fragments', '{ ... { me { key { id } } ... on Query { __typename } } }', {}],
+    [
+      1,
+      'the operation that was named',
+      `query A ${QUERY} query B { a: __typename b: __typename }`,
+      { operationName: 'A' },
+    ],
+    [2, 'the other that was named', `query A ${QUERY} query B { a: __typename b: __typename }`, { operationName: 'B' }],
+    [1, 'a root field that is skipped', '{ me @skip(if: true) { key { id } } }', {}],
+    [2, 'introspection', '{ __schema { types { name } } __type(name: "Me") { name } }', {}],
+    [2, 'mutations', 'mutation { a: open_request(text: "") { id } b: open_request(text: "") { id } }', {}],
+    [1, 'a document that is none', '{', {}],
+    [1, 'a document that does not fit the schema', '{ a: nothing b: nothing }', {}],
+    [1, 'no operation that was named', `query A ${QUERY}`, { operationName: 'C' }],
+    [1, 'several operations and no name', `query A ${QUERY} query B ${QUERY}`, {}],
+  ])('%i: %s', async (cost, _title, query, extra) => {
+    const { key } = await makeKey(gateway, organisation);
+    const [before, after] = [await left(key, { query: QUERY }), await left(key, { query, ...extra })];
+    expect(before - after).toBe(cost);
+    expect(await left(key, { query: QUERY })).toBe(after - 1);
+  });
+});

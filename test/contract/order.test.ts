@@ -1,0 +1,173 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES } from '../../src/access/scopes';
+import { raw, type RawAnswer } from '../http/raw';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/** A request in the making; each broken rule changes it. */
+interface Draft {
+  method: string;
+  path: string;
+  search: string;
+  headers: Record<string, string>;
+  body?: string | undefined;
+  /** What is wrong with the key. */
+  readonly key: Set<'revoked' | 'spent' | 'starter' | 'scopeless'>;
+}
+
+interface Rule {
+  readonly code: string;
+  readonly status: number;
+  readonly breaks: (draft: Draft) => unknown;
+}
+
+/** The rules in the order they are judged (contract, section 2); those of one stage stand in one row. */
+const STAGES: readonly Readonly<Record<string, Rule>>[] = [
+  { route: { status: 404, code: 'not_found', breaks: (draft) => (draft.path += '/nothing/here') } },
+  { method: { status: 405, code: 'method_not_allowed', breaks: (draft) => (draft.method = 'PUT') } },
+  { key: { status: 401, code: 'unauthenticated', breaks: (draft) => draft.key.add('revoked') } },
+  { rate: { status: 429, code: 'rate_limited', breaks: (draft) => draft.key.add('spent') } },
+  { plan: { status: 403, code: 'plan_required', breaks: (draft) => draft.key.add('starter') } },
+  { scope: { status: 403, code: 'insufficient_scope', breaks: (draft) => draft.key.add('scopeless') } },
+  {
+    accept: { status: 406, code: 'not_acceptable', breaks: (draft) => (draft.headers.accept = 'text/csv') },
+    type: {
+      status: 415,
+      code: 'unsupported_media_type',
+      breaks: (draft) => (draft.headers['content-type'] = 'text/csv'),
+    },
+    size: { status: 413, code: 'payload_too_large', breaks: (draft) => (draft.body = draft.body?.padEnd(2 ** 20 + 1)) },
+  },
+  {
+    parameter: { status: 400, code: 'invalid_request', breaks: (draft) => (draft.search = '?nothing=1') },
+    json: { status: 400, code: 'invalid_request', breaks: (draft) => (draft.body = draft.body?.replace('}', ',')) },
+  },
+  {
+    body: {
+      status: 422,
+      code: 'validation_failed',
+      breaks: (draft) => (draft.body = draft.body?.replace('text', 'txt')),
+    },
+  },
+  { object: { status: 404, code: 'not_found', breaks: (draft) => draft.path.includes('quotes') } },
+];
+
+const write = (): Draft => ({
+  method: 'POST',
+  path: '/api/v1/requests',
+  search: '',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify({ text: 'Hello' }),
+  key: new Set(),
+});
+/** Of an object that is none. */
+const read = (): Draft => ({
+  method: 'GET',
+  path: `/api/v1/quotes/${randomUUID()}`,
+  search: '',
+  headers: {},
+  key: new Set(),
+});
+
+/** Rules about a body, which a read has not; a write in turn names no object. A body that is no JSON breaks no rule of 422. */
+const BODY_RULES = ['type', 'size', 'json', 'body'];
+
+const PAIRS = STAGES.flatMap((stage, at) =>
+  STAGES.slice(at + 1).flatMap((later) =>
+    Object.entries(stage).flatMap(([first, rule]) =>
+      Object.entries(later).map(([second, other]) => ({ first, second, rule, other })),
+    ),
+  ),
+).filter(
+  ({ first, second }) =>
+    !(second === 'object' && BODY_RULES.includes(first)) && !(first === 'json' && second === 'body'),
+);
+
+let gateway: TestGateway;
+let organisations: { integrations: Organisation; starter: Organisation };
+let requests = 0;
+
+beforeAll(async () => {
+  // one point a key: a key is spent after one request, and each request of these tests has a fresh one
+  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' });
+  organisations = {
+    integrations: await makeOrganisation(gateway),
+    starter: await makeOrganisation(gateway, { plan: 'starter' }),
+  };
+});
+afterAll(() => gateway.stop());
+
+async function send({ method, path, search, headers, body, key: faults }: Draft): Promise<RawAnswer> {
+  const made = await makeKey(gateway, organisations[faults.has('starter') ? 'starter' : 'integrations'], {
+    scopes: faults.has('scopeless') ? [] : ALL_SCOPES,
+  });
+  const authorization = `Bearer ${made.key}`;
+  if (faults.has('spent')) await raw(gateway.url, '/api/v1/me', { headers: { authorization } });
+  if (faults.has('revoked')) await gateway.control.apiKeys.revoke(made.id);
+  // an address of its own, so that failed authentications do not add up
+  requests += 1;
+  const address = `2001:db8:${requests.toString(16)}::1`;
+  return raw(gateway.url, path + search, {
+    method,
+    headers: { ...headers, authorization, 'x-forwarded-for': address },
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+describe('a request that breaks two rules is answered by the first', () => {
+  test.each(PAIRS)('$first before $second', async ({ first, second, rule, other }) => {
+    const draft = (): Draft => (second === 'object' ? read() : write());
+    const [both, later] = [draft(), draft()];
+    other.breaks(both);
+    rule.breaks(both);
+    other.breaks(later);
+    expect(shown(await send(both))).toEqual({ status: rule.status, code: rule.code });
+    // the second rule was indeed broken
+    expect({ first, ...shown(await send(later)) }).toEqual({ first, status: other.status, code: other.code });
+  });
+
+  function shown({ status, text }: RawAnswer): { status: number; code: unknown } {
+    return { status, code: (JSON.parse(text) as { code: unknown }).code };
+  }
+});
+
+/** What concerns a GraphQL request as a whole, in the order it is judged; bodies that break a rule come last. */
+const GRAPHQL_KEYS = [
+  { name: 'key', status: 401, code: 'unauthenticated', fault: 'revoked' },
+  { name: 'rate', status: 429, code: 'rate_limited', fault: 'spent' },
+  { name: 'plan', status: 403, code: 'plan_required', fault: 'starter' },
+] as const;
+
+const GRAPHQL_BODIES: Readonly<Record<string, Partial<Draft>>> = {
+  'no JSON': { body: '{' },
+  'another type': { headers: { 'content-type': 'text/plain' } },
+  'a large body': { body: '{}'.padEnd(2 ** 20 + 1) },
+  'a query that is none': { body: JSON.stringify({ query: '{' }) },
+  'a missing scope': { body: JSON.stringify({ query: '{ products { has_more } }' }), key: new Set(['scopeless']) },
+};
+
+describe('a GraphQL request is judged by', () => {
+  test.each(GRAPHQL_KEYS.flatMap((rule) => Object.keys(GRAPHQL_BODIES).map((body) => ({ ...rule, body }))))(
+    '$name before $body',
+    async ({ status, code, fault, body }) => {
+      const { key = new Set(), ...change } = GRAPHQL_BODIES[body]!;
+      const answer = await send({ ...graphqlDraft(), ...change, key: new Set([...key, fault]) });
+      expect(answer.status).toBe(status);
+      expect(JSON.parse(answer.text).errors[0].extensions).toMatchObject({ code, status });
+    },
+  );
+
+  test.each(GRAPHQL_KEYS.flatMap((first, at) => GRAPHQL_KEYS.slice(at + 1).map((second) => ({ first, second }))))(
+    '$first.name before $second.name',
+    async ({ first, second }) => {
+      const { status, text } = await send({ ...graphqlDraft(), key: new Set([first.fault, second.fault]) });
+      expect(status).toBe(first.status);
+      expect(JSON.parse(text).errors[0].extensions.code).toBe(first.code);
+    },
+  );
+
+  function graphqlDraft(): Draft {
+    return { ...write(), path: '/graphql', body: JSON.stringify({ query: '{ me { key { id } } }' }) };
+  }
+});

@@ -1,0 +1,65 @@
+import type { Plan } from '../../src/access/plans';
+import type { Organisation } from '../../src/access/principal';
+import { type Client, client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { argumentsOf, CALLS } from '../support/operations';
+import { startWatchedGateway, type WatchedGateway } from './commands';
+import { IDS, makeStocked } from './scene';
+
+let gateway: WatchedGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+  organisation = await makeStocked(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+function setPlan(plan: Plan): Promise<unknown> {
+  return gateway.control.organisations.setPlan(organisation.id, plan);
+}
+
+describe('a plan without integrations', () => {
+  test.each(CALLS)(
+    'closes $operation.name over $face.name on the very next request, and another opens it again',
+    async ({ operation, face }) => {
+      const args = argumentsOf(operation, IDS);
+      await setPlan('starter');
+      gateway.commands.length = 0;
+      const closed = await face.call(caller, operation, args);
+      expect(closed.status).toBe(403);
+      expect(face.errorOf(closed)).toMatchObject({ code: 'plan_required', status: 403 });
+      expect(closed.headers.has('ratelimit')).toBe(true);
+      expect(gateway.commands.filter(({ database }) => database.startsWith('org_'))).toEqual([]);
+      await setPlan('enterprise');
+      expect(face.errorOf(await face.call(caller, operation, args))).toBeUndefined();
+    },
+  );
+
+  test('closes the whole of a GraphQL request, introspection too', async () => {
+    await setPlan('starter');
+    const { status, body } = await caller.graphql('{ __typename __schema { types { name } } }');
+    expect(status).toBe(403);
+    expect(body).toEqual({
+      errors: [expect.objectContaining({ extensions: expect.objectContaining({ code: 'plan_required' }) })],
+    });
+    await setPlan('integrations');
+  });
+
+  test('holds for a key that is made under it, until the plan changes', async () => {
+    await setPlan('starter');
+    const other = client(gateway, (await makeKey(gateway, organisation)).key);
+    expect((await other.get('/me')).body.code).toBe('plan_required');
+    await setPlan('integrations');
+    expect((await other.get('/me')).body.organisation.plan).toBe('integrations');
+  });
+
+  test('of one organisation is no matter to another', async () => {
+    const elsewhere = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+    await setPlan('starter');
+    expect((await elsewhere.get('/me')).status).toBe(200);
+    await setPlan('integrations');
+  });
+});

@@ -1,0 +1,207 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { type Answer, type Client, client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, FACES, operations } from '../support/operations';
+import { IDS, makeStocked } from './scene';
+
+const LIMIT = 3;
+const QUERY = '{ me { key { id } } }';
+const me = operations.find(({ name }) => name === 'me')!;
+
+let roomy: TestGateway;
+let tight: TestGateway;
+let standard: TestGateway;
+let organisation: Organisation;
+
+beforeAll(async () => {
+  roomy = await startGateway();
+  tight = await startGateway({ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
+  // empty is as if not set: the limit of the contract
+  standard = await startGateway({ RATE_LIMIT_PER_MINUTE: '' });
+  organisation = await makeStocked(roomy);
+});
+afterAll(() => Promise.all([roomy.stop(), tight.stop(), standard.stop()]));
+
+async function freshCaller(gateway: TestGateway): Promise<Client> {
+  return client(gateway, (await makeKey(roomy, organisation)).key);
+}
+
+function remaining({ headers }: Answer): number {
+  return Number(headers.get('x-ratelimit-remaining'));
+}
+
+describe('over the limit', () => {
+  test.each(FACES)('$name answers a true 429 that says when to come back', async (face) => {
+    const caller = await freshCaller(tight);
+    for (let at = 0; at < LIMIT; at += 1) expect((await face.call(caller, me, {})).status).toBe(200);
+    const before = Math.floor(Date.now() / 1000);
+    const refused = await face.call(caller, me, {});
+    expect(refused.status).toBe(429);
+    const seconds = Number(refused.headers.get('retry-after'));
+    expect(seconds).toBeGreaterThanOrEqual(1);
+    expect(seconds).toBeLessThanOrEqual(60);
+    expect(face.errorOf(refused)).toMatchObject({ code: 'rate_limited', status: 429, retry_after: seconds });
+    expect(refused.headers.get('ratelimit-policy')).toBe(`"default";q=${String(LIMIT)};w=60`);
+    expect(refused.headers.get('ratelimit')).toBe(`"default";r=0;t=${String(seconds)}`);
+    expect(refused.headers.get('x-ratelimit-limit')).toBe(String(LIMIT));
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+    const reset = Number(refused.headers.get('x-ratelimit-reset'));
+    expect(Math.abs(reset - before - seconds)).toBeLessThanOrEqual(2);
+  });
+
+  test('a key is counted over both faces together', async () => {
+    const caller = await freshCaller(tight);
+    const left = [await caller.get('/me'), await caller.graphql(QUERY), await caller.get('/me')].map(remaining);
+    expect(left).toEqual([2, 1, 0]);
+    expect((await caller.graphql(QUERY)).status).toBe(429);
+    expect((await caller.get('/me')).status).toBe(429);
+  });
+
+  test('a key does not stand in the way of another of its organisation', async () => {
+    const [one, other] = [await freshCaller(tight), await freshCaller(tight)];
+    for (let at = 0; at <= LIMIT; at += 1) await one.get('/me');
+    expect((await one.get('/me')).status).toBe(429);
+    expect((await other.get('/me')).status).toBe(200);
+  });
+
+  test('a GraphQL request that costs more than is left runs nothing of it', async () => {
+    const caller = await freshCaller(tight);
+    const text = randomUUID();
+    const document =
+      'mutation($text: String!) { a: open_request(text: $text) { id } b: open_request(text: $text) { id } }';
+    await caller.graphql(QUERY);
+    await caller.graphql(QUERY);
+    const refused = await caller.graphql(document, { text });
+    expect(refused.status).toBe(429);
+    expect(refused.body.data).toBeUndefined();
+    expect(refused.body.errors[0].extensions).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(refused.headers.get('retry-after')).toBe(String(refused.body.errors[0].extensions.retry_after));
+    const found = await (await freshCaller(roomy)).get('/requests', { q: text });
+    expect(found.body.data).toEqual([]);
+  });
+
+  test('601 requests within a minute are 600 answers and one 429', async () => {
+    const caller = await freshCaller(standard);
+    const answers = await Promise.all(
+      Array.from({ length: 601 }, (_, at) => FACES[at % FACES.length]!.call(caller, me, {})),
+    );
+    const statuses = answers.map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200)).toHaveLength(600);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused).toHaveLength(1);
+    expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0);
+    const left = answers.filter(({ status }) => status === 200).map(remaining);
+    expect(left.sort((a, b) => a - b)).toEqual(Array.from({ length: 600 }, (_, at) => at));
+  });
+});
+
+type Send = (caller: Client) => Promise<Answer>;
+
+/** Requests of a known key, each with the status it gets. */
+const COUNTED: readonly (readonly [number, string, Send])[] = [
+  [200, 'an answer', (caller) => caller.get('/products')],
+  [201, 'a write', (caller) => caller.post('/requests', { text: 'Hello' })],
+  [400, 'a bad parameter', (caller) => caller.get('/products', { limit: 0 })],
+  [400, 'malformed JSON', (caller) => caller.send('POST', '/requests', { body: '{', headers: JSON_TYPE })],
+  [404, 'an object that is none', (caller) => caller.get(`/quotes/${randomUUID()}`)],
+  [406, 'another Accept', (caller) => caller.get('/products', {}, { accept: 'text/csv' })],
+  [
+    413,
+    'a large body',
+    (caller) => caller.send('POST', '/requests', { body: ' '.repeat(2 ** 20 + 1), headers: JSON_TYPE }),
+  ],
+  [415, 'another type', (caller) => caller.send('POST', '/requests', { body: '{}' })],
+  [422, 'a bad body', (caller) => caller.post('/requests', {})],
+  [200, 'GraphQL', (caller) => caller.graphql(QUERY)],
+  [400, 'GraphQL that is none', (caller) => caller.graphql('{')],
+  [200, 'HEAD', (caller) => caller.send('HEAD', '/me')],
+];
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+describe('a request with a key', () => {
+  test.each(COUNTED)('that gets %i (%s) counts, and says what is left', async (status, _title, send) => {
+    const caller = await freshCaller(roomy);
+    const before = remaining(await caller.get('/me'));
+    const answer = await send(caller);
+    expect(answer.status).toBe(status);
+    expect(remaining(answer)).toBe(before - 1);
+    expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
+    expect(remaining(await caller.get('/me'))).toBe(before - 2);
+  });
+
+  test('that lacks the scope or the plan counts, and says what is left', async () => {
+    const made = await makeKey(roomy, organisation, { scopes: [] });
+    const caller = client(roomy, made.key);
+    expect(remaining(await caller.get('/products'))).toBe(999_999);
+    expect(remaining(await caller.get('/products'))).toBe(999_998);
+    const starter = await makeStocked(roomy, { plan: 'starter' });
+    const closed = client(roomy, (await makeKey(roomy, starter)).key);
+    expect(remaining(await closed.get('/me'))).toBe(999_999);
+    expect(remaining(await closed.graphql(QUERY))).toBe(999_998);
+  });
+
+  test.each([
+    [404, 'an unknown route', (caller) => caller.get('/nothing')],
+    [405, 'another method', (caller) => caller.send('DELETE', '/products')],
+  ] satisfies [number, string, Send][])('that gets %i (%s) does not count', async (status, _title, send) => {
+    const caller = await freshCaller(roomy);
+    const before = remaining(await caller.get('/me'));
+    const answer = await send(caller);
+    expect(answer.status).toBe(status);
+    expect(answer.headers.has('ratelimit')).toBe(false);
+    expect(remaining(await caller.get('/me'))).toBe(before - 1);
+  });
+
+  test('is told the same by `me` as by the headers', async () => {
+    const caller = await freshCaller(roomy);
+    for (const face of FACES) {
+      const answer = await face.call(caller, me, argumentsOf(me, IDS));
+      const { limit, remaining: left, reset_at } = face.valueOf(answer, me).rate_limit;
+      expect({ limit: String(limit), left }).toEqual({
+        limit: answer.headers.get('x-ratelimit-limit'),
+        left: remaining(answer),
+      });
+      const reset = Number(answer.headers.get('x-ratelimit-reset'));
+      expect(Math.abs(Date.parse(reset_at as string) / 1000 - reset)).toBeLessThanOrEqual(1);
+    }
+  });
+});
+
+describe('failed authentication', () => {
+  const from = (address: string) => ({ 'x-forwarded-for': address });
+
+  test('is limited by address, over both faces, while a key from there keeps working', async () => {
+    const [caller, nobody] = [await freshCaller(tight), client(tight)];
+    const address = from('192.0.2.1');
+    expect((await nobody.get('/me', {}, address)).status).toBe(401);
+    expect((await nobody.graphql(QUERY, {}, address)).status).toBe(401);
+    expect((await nobody.get('/me', {}, { ...address, authorization: 'Bearer made-up' })).status).toBe(401);
+    for (const refused of [await fetchMe(address), await nobody.graphql(QUERY, {}, address)]) {
+      expect(refused.status).toBe(429);
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    expect((await caller.get('/me', {}, address)).status).toBe(200);
+    expect((await nobody.get('/me', {}, from('192.0.2.2'))).status).toBe(401);
+  });
+
+  test('counts the addresses of one IPv6 network as one', async () => {
+    const statuses: number[] = [];
+    for (const host of ['::1', '::2', '::3', '::4']) statuses.push((await fetchMe(from(`2001:db8:0:1${host}`))).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+    expect((await fetchMe(from('2001:db8:0:2::1'))).status).toBe(401);
+  });
+
+  test('believes an address only from the proxies that are trusted', async () => {
+    const headers = (nth: number) => from(`198.51.100.${String(nth)}, 203.0.113.7`);
+    const statuses: number[] = [];
+    for (let nth = 1; nth <= 4; nth += 1) statuses.push((await fetchMe(headers(nth))).status);
+    expect(statuses).toEqual([401, 401, 401, 429]);
+  });
+
+  /** By fetch, since the document promises a budget only to keys. */
+  function fetchMe(headers: Record<string, string>): Promise<Response> {
+    return fetch(`${tight.url}/api/v1/me`, { headers });
+  }
+});

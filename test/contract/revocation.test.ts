@@ -1,0 +1,67 @@
+import type { Organisation } from '../../src/access/principal';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { FACES, operations } from '../support/operations';
+
+const TRIALS = 100;
+const me = operations.find(({ name }) => name === 'me')!;
+
+let gateways: readonly [TestGateway, TestGateway];
+let organisation: Organisation;
+
+beforeAll(async () => {
+  gateways = [await startGateway(), await startGateway()];
+  organisation = await makeOrganisation(gateways[0]);
+});
+afterAll(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+
+/** Statuses of one request on each gateway over each face, sent at once. */
+function ask(key: string): Promise<number[]> {
+  const calls = gateways.flatMap((gateway) => FACES.map((face) => face.call(client(gateway, key), me, {})));
+  return Promise.all(calls.map(async (call) => (await call).status));
+}
+
+describe('a revocation that was acknowledged', () => {
+  test(`holds for the very next request on either gateway and face, ${String(TRIALS)} times of ${String(TRIALS)}`, async () => {
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const { id, key } = await makeKey(gateways[0], organisation);
+      const before = await ask(key);
+      await gateways[trial % 2]!.control.apiKeys.revoke(id);
+      const after = await ask(key);
+      expect({ trial, before, after }).toEqual({ trial, before: [200, 200, 200, 200], after: [401, 401, 401, 401] });
+    }
+  });
+
+  test(`holds while older requests are in flight, ${String(TRIALS)} times of ${String(TRIALS)}`, async () => {
+    let answered = 0;
+    for (let trial = 0; trial < TRIALS; trial += 1) {
+      const { id, key } = await makeKey(gateways[0], organisation);
+      const inFlight = [ask(key), ask(key), ask(key)];
+      await gateways[trial % 2]!.control.apiKeys.revoke(id);
+      const after = await ask(key);
+      expect({ trial, after }).toEqual({ trial, after: [401, 401, 401, 401] });
+      const older = (await Promise.all(inFlight)).flat();
+      expect(older.filter((status) => status !== 200 && status !== 401)).toEqual([]);
+      answered += older.filter((status) => status === 200).length;
+    }
+    // some were indeed under way
+    expect(answered).toBeGreaterThan(0);
+  });
+
+  test('keeps its first moment, and is false for a key that is none', async () => {
+    const [{ control }] = gateways;
+    const { id } = await makeKey(gateways[0], organisation);
+    expect(await control.apiKeys.revoke(id)).toBe(true);
+    const first = (await control.apiKeys.find(id))?.revoked_at;
+    expect(await control.apiKeys.revoke(id)).toBe(true);
+    expect((await control.apiKeys.find(id))?.revoked_at).toEqual(first);
+    expect(await control.apiKeys.revoke(organisation.id)).toBe(false);
+  });
+
+  test('is no matter to another key of the organisation', async () => {
+    const [one, other] = [await makeKey(gateways[0], organisation), await makeKey(gateways[0], organisation)];
+    await gateways[0].control.apiKeys.revoke(one.id);
+    expect(await ask(other.key)).toEqual([200, 200, 200, 200]);
+  });
+});

@@ -1,0 +1,172 @@
+import { METHODS } from 'node:http';
+import { raw } from '../http/raw';
+import { type Client, client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, operations, REST } from '../support/operations';
+import { IDS, makeStocked } from './scene';
+
+/** Contract, section 2, word for word. */
+const TABLE = [
+  ['GET /products', 'products', 'products:read'],
+  ['GET /products/:id', 'product', 'products:read'],
+  ['POST /products/bulk', 'upsert_products', 'products:write'],
+  ['GET /quotes', 'quotes', 'quotes:read'],
+  ['GET /quotes/:id', 'quote', 'quotes:read'],
+  ['GET /orders', 'orders', 'orders:read'],
+  ['GET /orders/:id', 'order', 'orders:read'],
+  ['GET /customers', 'customers', 'customers:read'],
+  ['GET /customers/:id', 'customer', 'customers:read'],
+  ['POST /customers/bulk', 'upsert_customers', 'customers:write'],
+  ['GET /requests', 'requests', 'requests:read'],
+  ['GET /requests/:id', 'request', 'requests:read'],
+  ['GET /requests/:id/messages', 'request_messages', 'requests:read'],
+  ['POST /requests', 'open_request', 'requests:write'],
+  ['GET /me', 'me', undefined],
+];
+
+const ALLOW = [
+  ['/products', 'GET, HEAD'],
+  [`/products/${IDS.product}`, 'GET, HEAD'],
+  ['/products/bulk', 'POST'],
+  ['/quotes', 'GET, HEAD'],
+  [`/quotes/${IDS.quote}`, 'GET, HEAD'],
+  ['/orders', 'GET, HEAD'],
+  [`/orders/${IDS.order}`, 'GET, HEAD'],
+  ['/customers', 'GET, HEAD'],
+  [`/customers/${IDS.customer}`, 'GET, HEAD'],
+  ['/customers/bulk', 'POST'],
+  ['/requests', 'GET, HEAD, POST'],
+  [`/requests/${IDS.request}`, 'GET, HEAD'],
+  [`/requests/${IDS.request}/messages`, 'GET, HEAD'],
+  ['/me', 'GET, HEAD'],
+  ['/openapi.json', 'GET, HEAD'],
+] as const;
+
+const UNKNOWN = [
+  '/api/v1',
+  '/api/v1/',
+  '/api/v1//products',
+  '/api/v1/products/',
+  '/api/v1/Products',
+  '/api/v1/PRODUCTS',
+  '/API/v1/products',
+  '/api/V1/products',
+  '/api/v1/product',
+  '/api/v1/products/bulk/more',
+  `/api/v1/products/${IDS.product}/`,
+  `/api/v1/quotes/${IDS.quote}/lines`,
+  `/api/v1/quotes/${IDS.quote}/customer`,
+  '/api/v1/quotes/bulk/',
+  `/api/v1/requests/${IDS.request}/messages/1`,
+  '/api/v1/requests//messages',
+  '/api/v1/me/',
+  '/api/v1/upsert-products',
+  '/api/v1/open-request',
+  '/api/v1/webhook',
+  '/api/v1/webhook/1',
+  '/api/v1/webhooks',
+  '/api/v1/openapi',
+  '/api/v1/openapi.json/',
+  '/api/v1/swagger.json',
+  '/api/v1/graphql',
+  '/api/v1/__proto__',
+  '/api/v1/constructor',
+  '/api/v2/products',
+  '/api',
+  '/webhook',
+  '/webhook/1',
+  '/products',
+];
+
+/** Node ends a connection that sends CONNECT. */
+const SENDABLE = METHODS.filter((method) => method !== 'CONNECT');
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+});
+afterAll(() => gateway.stop());
+
+test('the REST operations are those of the contract, with their scopes', () => {
+  const rows = operations.flatMap(({ name, scope, rest }) =>
+    rest ? [[`${rest.method} ${rest.path}`, name, scope]] : [],
+  );
+  expect(rows.sort()).toEqual([...TABLE].sort());
+});
+
+describe('a path that is none', () => {
+  test.each(UNKNOWN)('%s is a 404 problem, with any method and without a key', async (path) => {
+    for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
+      const { status, headers, text } = await raw(gateway.url, path, { method });
+      expect({ method, status, type: headers['content-type'] }).toEqual({
+        method,
+        status: 404,
+        type: 'application/problem+json',
+      });
+      expect(JSON.parse(text)).toMatchObject({ code: 'not_found', status: 404, request_id: headers['x-request-id'] });
+    }
+  });
+});
+
+describe('a known path', () => {
+  test.each(ALLOW)('%s answers no method but %s', async (path, allow) => {
+    const others = SENDABLE.filter((method) => !allow.split(', ').includes(method));
+    expect(others.length).toBeGreaterThan(25);
+    for (const method of others) {
+      const { status, headers, text } = await raw(gateway.url, `/api/v1${path}`, { method });
+      expect({ method, status, allow: headers.allow }).toEqual({ method, status: 405, allow });
+      if (method !== 'HEAD') expect(JSON.parse(text)).toMatchObject({ code: 'method_not_allowed', status: 405 });
+    }
+  });
+
+  test.each(ALLOW)('%s is known to every method it names (%s), which asks for a key', async (path, allow) => {
+    const needsKey = path !== '/openapi.json';
+    for (const method of allow.split(', ')) {
+      const { status } = await raw(gateway.url, `/api/v1${path}`, { method });
+      expect({ method, status }).toEqual({ method, status: needsKey ? 401 : 200 });
+    }
+  });
+
+  test('/graphql answers no method but GET and POST', async () => {
+    for (const method of SENDABLE.filter((one) => one !== 'GET' && one !== 'POST')) {
+      const { status, headers, text } = await raw(gateway.url, '/graphql', { method });
+      expect({ method, status, allow: headers.allow }).toEqual({ method, status: 405, allow: 'GET, POST' });
+      if (method !== 'HEAD')
+        expect(JSON.parse(text).errors[0].extensions).toMatchObject({ code: 'method_not_allowed', status: 405 });
+    }
+  });
+
+  test('the document and the reference need no key', async () => {
+    for (const path of ['/openapi.json', '/docs']) expect((await client(gateway).get(path)).status).toBe(200);
+  });
+});
+
+describe('HEAD', () => {
+  test.each(operations.filter(({ rest }) => rest?.method === 'GET'))(
+    'answers $name like GET, without a body',
+    async (operation) => {
+      const args = argumentsOf(operation, IDS);
+      const get = await REST.call(caller, operation, args);
+      const head = await REST.call({ ...caller, get: (path, query) => headOf(path, query) }, operation, args);
+      expect(head.text).toBe('');
+      expect(head.status).toBe(get.status);
+      expect(fixed(head.headers)).toEqual(fixed(get.headers));
+      expect(fixed(get.headers)['content-length']).toBe(String(Buffer.byteLength(get.text)));
+    },
+  );
+
+  function headOf(path: string, query: Record<string, unknown> = {}): ReturnType<Client['get']> {
+    const search = new URLSearchParams(query as Record<string, string>).toString();
+    return caller.send('HEAD', search === '' ? path : `${path}?${search}`);
+  }
+
+  /** Headers that do not change from request to request. */
+  function fixed(headers: Headers): Record<string, string> {
+    const changing = /^(date|connection|keep-alive|x-request-id|ratelimit|x-ratelimit-(remaining|reset))$/;
+    return Object.fromEntries([...headers].filter(([name]) => !changing.test(name)));
+  }
+});

@@ -1,0 +1,41 @@
+import type { Organisation } from '../../src/access/principal';
+import type { Plan } from '../../src/access/plans';
+import type { ImportRecord } from '../../src/resources/records';
+import { makeOrganisation, northwind, store } from '../support/factories';
+import type { TestGateway } from '../support/gateway';
+import type { Ids } from '../support/operations';
+
+const [order] = northwind('orders') as [ImportRecord];
+const [product] = northwind('products') as [ImportRecord];
+
+function named(file: string, id: unknown): ImportRecord {
+  return northwind(file).find((row) => row.id === id)!;
+}
+
+const quote = named('quotes', order.quote_id);
+const customer = named('customers', order.customer_id);
+const request = northwind('requests').find((row) => row.customer_id === customer.id)!;
+
+/** One row of each resource, belonging together: an order of a customer, from a quote. */
+export const IDS: Ids = {
+  product: product.id,
+  customer: customer.id,
+  quote: quote.id,
+  order: order.id,
+  request: request.id,
+};
+
+const ROWS = {
+  products: [product],
+  customers: [customer],
+  quotes: [quote],
+  orders: [order],
+  requests: [request],
+};
+
+/** An organisation that holds the rows of {@link IDS}. */
+export async function makeStocked(gateway: TestGateway, input: { plan?: Plan } = {}): Promise<Organisation> {
+  const organisation = await makeOrganisation(gateway, input);
+  await store(gateway, organisation, ROWS);
+  return organisation;
+}

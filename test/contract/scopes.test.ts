@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import type { Organisation } from '../../src/access/principal';
+import { type Client, client, type Json } from '../support/client';
+import { makeKey } from '../support/factories';
+import { argumentsOf, CALLS, documentOf, facesOf, operations, RELATIONS } from '../support/operations';
+import { SAME_ID, seen } from './answers';
+import { startWatchedGateway, type WatchedGateway } from './commands';
+import { IDS, makeStocked } from './scene';
+
+let gateway: WatchedGateway;
+let organisation: Organisation;
+/** A caller with a key for every scope but the one named. */
+let callerWithout: Record<Scope, Client>;
+
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+  organisation = await makeStocked(gateway);
+  const callers = ALL_SCOPES.map(async (scope) => [scope, await callerWith(ALL_SCOPES.filter((one) => one !== scope))]);
+  callerWithout = Object.fromEntries(await Promise.all(callers)) as typeof callerWithout;
+});
+afterAll(() => gateway.stop());
+
+async function callerWith(scopes: readonly Scope[]): Promise<Client> {
+  return client(gateway, (await makeKey(gateway, organisation, { scopes })).key);
+}
+
+describe('a key with every scope but one', () => {
+  test.each(ALL_SCOPES)('may call all but what needs %s', async (scope) => {
+    const caller = callerWithout[scope];
+    for (const operation of operations) {
+      for (const face of facesOf(operation)) {
+        const error = face.errorOf(await face.call(caller, operation, argumentsOf(operation, IDS)));
+        const found = { operation: operation.name, face: face.name, code: error?.code, scope: error?.required_scope };
+        const refusal = operation.scope === scope ? { code: 'insufficient_scope', scope } : {};
+        expect(found).toEqual({ operation: operation.name, face: face.name, ...refusal });
+      }
+    }
+  });
+});
+
+test('a key with no scope may call what needs none, and nothing else', async () => {
+  const caller = await callerWith([]);
+  const open: string[] = [];
+  for (const operation of operations) {
+    for (const face of facesOf(operation)) {
+      const error = face.errorOf(await face.call(caller, operation, argumentsOf(operation, IDS)));
+      if (error === undefined) open.push(`${face.name} ${operation.name}`);
+      else expect(error).toMatchObject({ code: 'insufficient_scope', required_scope: operation.scope });
+    }
+  }
+  expect(open).toEqual(['REST me', 'GraphQL me']);
+});
+
+const GUARDED = CALLS.filter(({ operation }) => operation.scope !== undefined);
+
+/** Arguments that would each give another answer to a key that may call: found, not found, and refused. */
+const PROBES: readonly Record<string, unknown>[] = [
+  {},
+  { id: randomUUID() },
+  { id: 'no-uuid' },
+  { limit: 0 },
+  { cursor: 'made-up' },
+  { products: [] },
+  { customers: [] },
+  { text: '' },
+];
+
+describe('without the scope', () => {
+  test.each(GUARDED)(
+    '$operation.name over $face.name is refused before anything is looked up or checked',
+    async ({ operation, face }) => {
+      const caller = callerWithout[operation.scope!];
+      const probes = PROBES.filter((probe) =>
+        Object.keys(probe).every((name) => documentOf(operation).includes(`$${name}:`)),
+      );
+      gateway.commands.length = 0;
+      const answers = new Set<string>();
+      for (const probe of probes) {
+        const answer = await face.call(caller, operation, argumentsOf(operation, IDS, probe), SAME_ID);
+        expect(answer.status).toBe(face.name === 'REST' ? 403 : 200);
+        expect(face.errorOf(answer)).toMatchObject({
+          code: 'insufficient_scope',
+          status: 403,
+          required_scope: operation.scope,
+        });
+        answers.add(JSON.stringify(seen(answer)));
+      }
+      expect(probes.length).toBeGreaterThan(1);
+      expect(answers.size).toBe(1);
+      expect(dataCommands()).toEqual([]);
+    },
+  );
+
+  test.each(GUARDED)('$operation.name over $face.name would have asked the database', async ({ operation, face }) => {
+    gateway.commands.length = 0;
+    await face.call(await callerWith([operation.scope!]), operation, argumentsOf(operation, IDS));
+    expect(dataCommands()).not.toEqual([]);
+  });
+
+  function dataCommands(): unknown[] {
+    return gateway.commands.filter(({ database }) => database.startsWith('org_'));
+  }
+});
+
+describe('on GraphQL a missing scope', () => {
+  test.each(operations.filter(({ kind, scope }) => kind === 'Query' && scope !== undefined))(
+    'of $name is an error in a 200, beside the data of what else was asked',
+    async (operation) => {
+      const document = documentOf(operation)
+        .replace('{', '{ before: me { key { id } }')
+        .replace(/\}$/, 'after: me { key { id } } }');
+      const { status, body } = await callerWithout[operation.scope!].graphql(document, argumentsOf(operation, IDS));
+      expect(status).toBe(200);
+      expect(body.errors).toHaveLength(1);
+      expect(body.errors[0]).toMatchObject({
+        path: [operation.name],
+        extensions: { code: 'insufficient_scope', status: 403, required_scope: operation.scope },
+      });
+      expect(body.data[operation.name]).toBeNull();
+      expect(body.data.before.key.id).toBe(body.data.after.key.id);
+    },
+  );
+});
+
+describe('a relation', () => {
+  test.each(RELATIONS)('$parent.$name is there for a key with $scope', async ({ operation, name, scope, document }) => {
+    const caller = await callerWith([operation.scope!, scope]);
+    const { body } = await caller.graphql(document, argumentsOf(operation, IDS));
+    expect(body.errors).toBeUndefined();
+    const value: Json = body.data[operation.name][name];
+    expect(value.data ? value.data[0] : value).toMatchObject({ id: expect.any(String) });
+  });
+
+  test.each(RELATIONS)('$parent.$name needs $scope of its own', async ({ operation, name, scope, document }) => {
+    gateway.commands.length = 0;
+    const { status, body } = await callerWithout[scope].graphql(document, argumentsOf(operation, IDS));
+    expect(status).toBe(200);
+    expect(body.errors).toHaveLength(1);
+    expect(body.errors[0]).toMatchObject({
+      path: [operation.name, name],
+      extensions: { code: 'insufficient_scope', required_scope: scope },
+    });
+    expect(body.data[operation.name]).toEqual({ id: expect.any(String), [name]: null });
+    expect(gateway.commands.filter(({ database }) => database.startsWith('org_'))).toHaveLength(1);
+  });
+});

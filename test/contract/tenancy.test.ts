@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { type Client, client } from '../support/client';
+import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, CALLS, RELATIONS, takesId } from '../support/operations';
+import { SAME_ID, seen } from './answers';
+import { IDS, makeStocked } from './scene';
+
+let gateway: TestGateway;
+/** Holds the rows of IDS. */
+let owner: Client;
+/** Of an organisation that holds other rows. */
+let stranger: Client;
+let strange: Organisation;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  strange = await makeOrganisation(gateway);
+  owner = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+  stranger = client(gateway, (await makeKey(gateway, strange)).key);
+});
+afterAll(() => gateway.stop());
+
+describe("another organisation's object", () => {
+  test.each(CALLS.filter(({ operation }) => takesId(operation)))(
+    '$operation.name over $face.name answers byte for byte as for one that never existed',
+    async ({ operation, face }) => {
+      const args = argumentsOf(operation, IDS);
+      expect(face.errorOf(await face.call(owner, operation, args))).toBeUndefined();
+      const foreign = await face.call(stranger, operation, args, SAME_ID);
+      const nowhere = await face.call(stranger, operation, { ...args, id: randomUUID() }, SAME_ID);
+      expect(foreign.status).toBe(face.name === 'REST' ? 404 : 200);
+      expect(face.errorOf(foreign)).toMatchObject({ code: 'not_found', status: 404 });
+      expect(seen(foreign)).toEqual(seen(nowhere));
+    },
+  );
+
+  test('is found by its id in any case, by its organisation only', async () => {
+    const path = `/quotes/${IDS.quote.toUpperCase()}`;
+    expect((await owner.get(path)).body.id).toBe(IDS.quote);
+    expect((await stranger.get(path)).status).toBe(404);
+  });
+
+  test.each(['/quotes', '/orders', '/requests'])('does not show in %s by the id of its customer', async (path) => {
+    expect((await owner.get(path, { customer_id: IDS.customer })).body.data).toHaveLength(1);
+    expect((await stranger.get(path, { customer_id: IDS.customer })).body.data).toEqual([]);
+  });
+
+  test('is not reached through a relation that names it', async () => {
+    const order = northwind('orders')[0]!;
+    await store(gateway, strange, { orders: [order] });
+    const single = RELATIONS.filter(({ parent }) => parent === 'Order');
+    expect(single.map(({ name }) => name).sort()).toEqual(['customer', 'quote']);
+    for (const { name, document } of single) {
+      const args = { id: order.id };
+      expect((await owner.graphql(document, args)).body.data.order[name]).toMatchObject({ id: expect.any(String) });
+      expect((await stranger.graphql(document, args)).body).toEqual({
+        data: { order: { id: order.id, [name]: null } },
+      });
+    }
+  });
+
+  test('cannot be written to: the same sku makes an object of its own', async () => {
+    const before = await owner.get(`/products/${IDS.product}`);
+    const { body } = await stranger.post('/products/bulk', { products: [{ sku: before.body.sku, name: 'Ours' }] });
+    expect(body).toMatchObject({ created: 1, updated: 0 });
+    expect((await owner.get(`/products/${IDS.product}`)).text).toBe(before.text);
+  });
+
+  test('cannot be named in a write: a foreign customer is one that does not exist', async () => {
+    const faultOf = async (customer_id: string) =>
+      (await stranger.post('/requests', { text: 'Hello', customer_id })).text;
+    const [foreign, nowhere] = [await faultOf(IDS.customer), await faultOf(randomUUID())];
+    expect(JSON.parse(foreign)).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/customer_id' }] });
+    expect(without(foreign)).toEqual(without(nowhere));
+  });
+
+  function without(text: string): object {
+    return { ...(JSON.parse(text) as object), request_id: '' };
+  }
+});

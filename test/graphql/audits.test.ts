@@ -1,0 +1,36 @@
+import { type AuditResult, serverAudits } from 'graphql-http';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/** Audits of the GraphQL-over-HTTP specification (graphql-http), against the gateway with a key. */
+const AUDITS = 61;
+const LEAST_OK = 55;
+
+let gateway: TestGateway;
+let results: AuditResult[];
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  const audits = serverAudits({
+    url: `${gateway.url}/graphql`,
+    fetchFn: (url: string, { headers, ...init }: RequestInit = {}) =>
+      fetch(url, { ...init, headers: { ...(headers as object), authorization: `Bearer ${key}` } }),
+  });
+  results = await Promise.all(audits.map((audit) => audit.fn()));
+  process.stderr.write(`graphql-http: ${String(countOf('ok'))} of ${String(audits.length)} audits ok\n`);
+});
+afterAll(() => gateway.stop());
+
+function countOf(status: AuditResult['status']): number {
+  return results.filter((result) => result.status === status).length;
+}
+
+test('the gateway breaks no MUST of GraphQL over HTTP', () => {
+  expect(results).toHaveLength(AUDITS);
+  expect(results.filter(({ status }) => status === 'error').map(({ id, name }) => `${id} ${name}`)).toEqual([]);
+});
+
+test(`at least ${String(LEAST_OK)} of ${String(AUDITS)} audits are ok, the others recommendations`, () => {
+  expect(countOf('ok')).toBeGreaterThanOrEqual(LEAST_OK);
+});

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto';
+import { raw, type RawAnswer } from '../http/raw';
+import type { Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const ME = '{ me { key { id } } }';
+const OPEN = 'mutation { open_request(text: "By GET") { id } }';
+const JSON_TYPE = { 'content-type': 'application/json' };
+const PREFLIGHTED = { 'apollo-require-preflight': 'true' };
+
+let gateway: TestGateway;
+let authorization: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  authorization = `Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
+});
+afterAll(() => gateway.stop());
+
+function post(body: unknown, headers: Record<string, string> = JSON_TYPE): Promise<RawAnswer> {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return raw(gateway.url, '/graphql', { method: 'POST', headers: { authorization, ...headers }, body: text });
+}
+
+function get(query: string, headers: Record<string, string> = PREFLIGHTED): Promise<RawAnswer> {
+  const search = new URLSearchParams({ query }).toString();
+  return raw(gateway.url, `/graphql?${search}`, { headers: { authorization, ...headers } });
+}
+
+function firstError({ text }: RawAnswer): Json {
+  return JSON.parse(text).errors[0];
+}
+
+describe('a request that is none is 400 invalid_request', () => {
+  test.each<[string, unknown]>([
+    ['a batch', [{ query: ME }, { query: ME }]],
+    ['a batch of one', [{ query: ME }]],
+    ['an empty batch', []],
+    ['null', null],
+    ['a number', 1],
+    ['no query', {}],
+    ['an empty query', { query: '' }],
+    ['a query that is no text', { query: { me: true } }],
+    ['a comment alone', { query: '# nothing' }],
+    ['a syntax error', { query: '{ me { key { id } }' }],
+    ['an unknown field', { query: '{ nothing }' }],
+    ['a field of another type', { query: '{ me { number } }' }],
+    ['an object without fields', { query: '{ me }' }],
+    ['an unknown argument', { query: '{ products(colour: "red") { has_more } }' }],
+    ['a missing argument', { query: '{ quote { id } }' }],
+    ['an ill-typed argument', { query: '{ products(limit: "ten") { has_more } }' }],
+    ['no value of an enum', { query: '{ quotes(status: [won]) { has_more } }' }],
+    ['an unused variable', { query: `query($id: ID!) ${ME}`, variables: { id: 'x' } }],
+    ['an unknown variable type', { query: `query($id: Id!) ${ME}`, variables: { id: 'x' } }],
+    ['a missing variable', { query: 'query($id: ID!) { quote(id: $id) { id } }' }],
+    ['a null variable', { query: 'query($id: ID!) { quote(id: $id) { id } }', variables: { id: null } }],
+    [
+      'an ill-typed variable',
+      { query: 'query($n: Int) { products(limit: $n) { has_more } }', variables: { n: 'ten' } },
+    ],
+    [
+      'an unknown member of a variable',
+      {
+        query: 'mutation($p: [ProductUpsert!]!) { upsert_products(products: $p) { created } }',
+        variables: { p: [{ x: 1 }] },
+      },
+    ],
+    ['variables that are no object', { query: ME, variables: 'x' }],
+    ['extensions that are no object', { query: ME, extensions: 'x' }],
+    ['several operations and no name', { query: `query A ${ME} query B ${ME}` }],
+    ['several operations and another name', { query: `query A ${ME} query B ${ME}`, operationName: 'C' }],
+    ['a subscription', { query: 'subscription { me { key { id } } }' }],
+    ['a fragment alone', { query: 'fragment A on Me { key { id } }' }],
+  ])('%s', async (_title, body) => {
+    const answer = await post(body);
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text)).not.toHaveProperty('data');
+    expect(firstError(answer).extensions).toMatchObject({
+      code: 'invalid_request',
+      status: 400,
+      request_id: answer.headers['x-request-id'],
+    });
+  });
+
+  test('and says nothing of the schema that the caller did not', async () => {
+    const { text } = await post({ query: '{ me { ky { id } } }' });
+    expect(text).not.toMatch(/did you mean|"key"/i);
+  });
+});
+
+describe('by GET', () => {
+  test('a query is answered where a browser would have asked first', async () => {
+    expect((await get(ME)).status).toBe(200);
+    expect((await get(ME, { ...JSON_TYPE, accept: 'application/json' })).status).toBe(200);
+  });
+
+  test('a query is refused where a page of anyone could have sent it', async () => {
+    const answer = await get(ME, {});
+    expect(answer.status).toBe(400);
+    expect(firstError(answer).extensions).toMatchObject({ code: 'invalid_request', status: 400 });
+  });
+
+  test('a mutation is 405 and does nothing', async () => {
+    const answer = await get(OPEN);
+    expect(answer.status).toBe(405);
+    expect(answer.headers.allow).toContain('POST');
+    expect(firstError(answer).extensions).toMatchObject({ code: 'method_not_allowed', status: 405 });
+    const { text } = await post({ query: '{ requests { data { id } } }' });
+    expect(JSON.parse(text).data.requests.data).toEqual([]);
+  });
+
+  test('a text that is none is 400', async () => {
+    expect((await get('{')).status).toBe(400);
+    expect((await raw(gateway.url, '/graphql', { headers: { authorization, ...PREFLIGHTED } })).status).toBe(400);
+  });
+});
+
+describe('a form of a page of anyone', () => {
+  test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
+    'sent as %s is 415 and does nothing',
+    async (type) => {
+      const answer = await post({ query: OPEN }, { 'content-type': type });
+      expect(answer.status).toBe(415);
+      const { text } = await post({ query: '{ requests { data { id } } }' });
+      expect(JSON.parse(text).data.requests.data).toEqual([]);
+    },
+  );
+});
+
+describe('an error of a resolver', () => {
+  const FIELDS = ['code', 'request_id', 'status'];
+
+  test('stands in a 200 with its code, status, request id, path and place, and nothing else', async () => {
+    const { status, text, headers } = await post({ query: `{ quote(id: "${randomUUID()}") { id } ${ME.slice(2)}` });
+    expect(status).toBe(200);
+    const { data, errors } = JSON.parse(text);
+    expect(data).toEqual({ quote: null, me: { key: { id: expect.any(String) } } });
+    expect(errors).toEqual([
+      {
+        message: 'There is no such quote.',
+        locations: [{ line: 1, column: 3 }],
+        path: ['quote'],
+        extensions: { code: 'not_found', status: 404, request_id: headers['x-request-id'] },
+      },
+    ]);
+  });
+
+  test('names each fault of an argument', async () => {
+    const answer = await post({ query: '{ products(limit: 0, sort: "price") { has_more } }' });
+    const { extensions } = firstError(answer);
+    expect(Object.keys(extensions as object).sort()).toEqual([...FIELDS, 'errors'].sort());
+    expect(extensions.errors.map(({ parameter, code }: Json) => [parameter, code]).sort()).toEqual([
+      ['limit', 'range'],
+      ['sort', 'not_allowed'],
+    ]);
+  });
+
+  test('is one of several, each at its path', async () => {
+    const id = randomUUID();
+    const { text } = await post({ query: `{ a: quote(id: "${id}") { id } b: order(id: "${id}") { id } }` });
+    const errors = JSON.parse(text).errors as Json[];
+    expect(errors.map(({ path, message }) => [path, message]).sort()).toEqual([
+      [['a'], 'There is no such quote.'],
+      [['b'], 'There is no such order.'],
+    ]);
+    for (const { extensions } of errors) expect(Object.keys(extensions as object).sort()).toEqual(FIELDS);
+  });
+});
+
+describe('the media type of an answer', () => {
+  test.each([
+    ['application/json', 'application/json; charset=utf-8'],
+    ['*/*', 'application/json; charset=utf-8'],
+    ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
+    ['application/graphql-response+json, application/json;q=0.9', 'application/graphql-response+json; charset=utf-8'],
+  ])('asked for by %s is %s', async (accept, type) => {
+    expect((await post({ query: ME }, { ...JSON_TYPE, accept })).headers['content-type']).toBe(type);
+  });
+
+  test('that is none of these is 406', async () => {
+    const answer = await post({ query: ME }, { ...JSON_TYPE, accept: 'text/csv' });
+    expect(answer.status).toBe(406);
+    expect(firstError(answer).extensions).toMatchObject({ code: 'not_acceptable', status: 406 });
+  });
+});

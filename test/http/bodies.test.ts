@@ -1,0 +1,192 @@
+import { gzipSync } from 'node:zlib';
+import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
+import { type Answer, type Client, client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { raw } from './raw';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const VALID = JSON.stringify({ text: 'Hello' });
+
+let gateway: TestGateway;
+let caller: Client;
+let authorization: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  [caller, authorization] = [client(gateway, key), `Bearer ${key}`];
+});
+afterAll(() => gateway.stop());
+
+function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = JSON_TYPE): Promise<Answer> {
+  return caller.send('POST', '/requests', { body, headers });
+}
+
+describe('the type of a body', () => {
+  test.each([
+    'application/json',
+    'application/json; charset=utf-8',
+    'application/json;charset=UTF-8',
+    'application/json; charset="utf-8"',
+    'Application/JSON',
+  ])('%s is read', async (type) => {
+    expect((await post(VALID, { 'content-type': type })).status).toBe(201);
+  });
+
+  test.each([
+    'text/plain',
+    'application/x-www-form-urlencoded',
+    'multipart/form-data; boundary=x',
+    'application/json; charset=iso-8859-1',
+    'application/json; charset=utf-16',
+    'application/jsonp',
+    'application/json, text/plain',
+    'json',
+    ';',
+  ])('%s is 415', async (type) => {
+    expect((await post(VALID, { 'content-type': type })).body).toMatchObject({ code: 'unsupported_media_type' });
+  });
+
+  test('that is not given is 415', async () => {
+    const headers = { authorization };
+    const { status } = await raw(gateway.url, '/api/v1/requests', { method: 'POST', headers, body: VALID });
+    expect(status).toBe(415);
+  });
+
+  test.each(['gzip', 'deflate', 'br', 'gzip, identity'])('packed by %s is 415', async (encoding) => {
+    const { status } = await post(new Uint8Array(gzipSync(VALID)), { ...JSON_TYPE, 'content-encoding': encoding });
+    expect(status).toBe(415);
+  });
+
+  test('is judged on GraphQL too', async () => {
+    for (const headers of [{ 'content-type': 'text/plain' }, { 'content-encoding': 'gzip' }]) {
+      const { status, body } = await caller.graphql('{ __typename }', {}, headers);
+      expect(status).toBe(415);
+      expect(body.errors[0].extensions).toMatchObject({ code: 'unsupported_media_type', status: 415 });
+    }
+  });
+});
+
+const BULK = JSON.stringify({ products: [{ sku: 'LARGE-1', name: 'Large' }], dry_run: true });
+const QUERY = JSON.stringify({ query: '{ __typename }' });
+
+describe.each([
+  ['/api/v1/requests', VALID, BODY_LIMIT, 201],
+  ['/api/v1/products/bulk', BULK, BULK_BODY_LIMIT, 200],
+  ['/graphql', QUERY, BODY_LIMIT, 200],
+])('a body for %s', (path, valid, limit, status) => {
+  const send = (body: string | Buffer[]) =>
+    raw(gateway.url, path, { method: 'POST', headers: { ...JSON_TYPE, authorization }, body });
+
+  test(`of ${String(limit)} bytes is read`, async () => {
+    expect((await send(valid.padEnd(limit))).status).toBe(status);
+    expect((await send(inPieces(valid.padEnd(limit)))).status).toBe(status);
+  });
+
+  test.each([1, 3 * limit])('of %i bytes more is 413, with and without its length told', async (more) => {
+    for (const body of [valid.padEnd(limit + more), inPieces(valid.padEnd(limit + more))]) {
+      const answer = await send(body);
+      expect(answer.status).toBe(413);
+      expect(answer.text).toContain('"payload_too_large"');
+      expect(answer.headers.connection).toBe('close');
+    }
+  });
+
+  function inPieces(text: string): Buffer[] {
+    const [bytes, size] = [Buffer.from(text), 64 * 1024];
+    return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+      bytes.subarray(at * size, (at + 1) * size),
+    );
+  }
+});
+
+describe('a body that cannot be read', () => {
+  test.each([
+    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 'encoding'],
+    ['half a character', Buffer.from('{"text":"caf\u00e9"}').subarray(0, -3), 'encoding'],
+    ['UTF-16', Buffer.from(VALID, 'utf16le'), 'json'],
+    ['nothing', '', 'json'],
+    ['white space', ' \n ', 'json'],
+    ['a part', VALID.slice(0, -1), 'json'],
+    ['two values', VALID + VALID, 'json'],
+    ['a comment', `${VALID} // hello`, 'json'],
+    ['a name without quotes', '{text: "Hello"}', 'json'],
+    ['NaN', '{"text": NaN}', 'json'],
+    ['a form', 'text=Hello', 'json'],
+  ])('%s is 400 on both faces', async (_title, body, code) => {
+    const { body: problem } = await post(typeof body === 'string' ? body : new Uint8Array(body));
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ pointer: '', code }] });
+    const headers = { ...JSON_TYPE, authorization };
+    const answer = await raw(gateway.url, '/graphql', { method: 'POST', headers, body });
+    expect(answer.status).toBe(400);
+    expect(JSON.parse(answer.text).errors[0].extensions).toMatchObject({ code: 'invalid_request', status: 400 });
+  });
+});
+
+describe('a body that breaks a rule is 422 and names', () => {
+  test.each<[string, string, Json[]]>([
+    ['a list', '[]', [{ pointer: '', code: 'type' }]],
+    ['null', 'null', [{ pointer: '', code: 'required' }]],
+    ['a number', '1', [{ pointer: '', code: 'type' }]],
+    ['a text', '"text"', [{ pointer: '', code: 'type' }]],
+    ['a missing member', '{}', [{ pointer: '/text', code: 'required' }]],
+    ['a null member', '{"text":null}', [{ pointer: '/text', code: 'required' }]],
+    ['an ill-typed member', '{"text":["Hello"]}', [{ pointer: '/text', code: 'type' }]],
+    ['an unknown member', '{"text":"Hello","txt":1}', [{ pointer: '/txt', code: 'unknown' }]],
+    ['__proto__', '{"text":"Hello","__proto__":{"subject":"x"}}', [{ pointer: '/__proto__', code: 'unknown' }]],
+    ['constructor', '{"text":"Hello","constructor":{}}', [{ pointer: '/constructor', code: 'unknown' }]],
+    ['toString', '{"text":"Hello","toString":"x"}', [{ pointer: '/toString', code: 'unknown' }]],
+    ['an operator', '{"text":{"$ne":null}}', [{ pointer: '/text', code: 'type' }]],
+    ['a name with / and ~', '{"text":"Hello","a/b~c":1}', [{ pointer: '/a~1b~0c', code: 'unknown' }]],
+    ['an id that is none', '{"text":"Hello","customer_id":"1"}', [{ pointer: '/customer_id', code: 'format' }]],
+    [
+      'every fault',
+      '{"subject":7,"contact":{"email":"nobody","phone":1},"x":1}',
+      [
+        { pointer: '/text', code: 'required' },
+        { pointer: '/x', code: 'unknown' },
+        { pointer: '/subject', code: 'type' },
+        { pointer: '/contact/name', code: 'required' },
+        { pointer: '/contact/email', code: 'format' },
+        { pointer: '/contact/phone', code: 'type' },
+      ],
+    ],
+  ])('%s', async (_title, body, errors) => {
+    const { body: problem } = await post(body);
+    expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
+    const found = (problem.errors as Json[]).map(({ pointer, code }) => ({ pointer, code }));
+    expect(sorted(found)).toEqual(sorted(errors));
+  });
+
+  test.each([
+    [
+      'an unknown member',
+      {
+        products: [
+          { sku: 'A', name: 'A' },
+          { sku: 'B', name: 'B', price: 1 },
+        ],
+      },
+      '/products/1/price',
+    ],
+    ['an ill-typed member', { products: [{ sku: 'A', name: 'A', vat_exempt: 'no' }] }, '/products/0/vat_exempt'],
+    ['an element that is none', { products: [7] }, '/products/0'],
+    ['an ill-typed option', { products: [{ sku: 'A', name: 'A' }], atomic: 'yes' }, '/atomic'],
+  ])('%s of a bulk call, which stores nothing', async (_title, body, pointer) => {
+    const { body: problem } = await caller.post('/products/bulk', body);
+    expect(problem).toMatchObject({ status: 422, errors: [{ pointer }] });
+    expect((await caller.get('/products')).body.data).toEqual([]);
+  });
+
+  test('__proto__ inside the elements of a bulk call', async () => {
+    const body = '{"products":[{"sku":"A","name":"A","__proto__":{"active":false}}]}';
+    const { status } = await caller.send('POST', '/products/bulk', { body, headers: JSON_TYPE });
+    expect(status).toBe(422);
+    expect(({} as Record<string, unknown>).active).toBeUndefined();
+  });
+
+  function sorted(faults: Json[]): Json[] {
+    return [...faults].sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
+  }
+});

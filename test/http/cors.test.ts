@@ -1,0 +1,95 @@
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const APP = 'https://app.example';
+const STUDIO = 'https://studio.apollographql.com';
+const READABLE = ['X-Request-Id', 'RateLimit', 'Retry-After', 'Link', 'Location', 'ETag'];
+const SENDABLE = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id'];
+
+let gateway: TestGateway;
+let open: TestGateway;
+let closed: TestGateway;
+let authorization: string;
+
+beforeAll(async () => {
+  gateway = await startGateway({ CORS_ORIGINS: `${APP}, http://localhost:3000` });
+  open = await startGateway({ CORS_ORIGINS: '*' });
+  closed = await startGateway();
+  authorization = `Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
+});
+afterAll(() => Promise.all([gateway, open, closed].map((one) => one.stop())));
+
+type Gateways = 'listed' | 'any' | 'none';
+
+/** Who may read what, by the origins that are configured. */
+const CASES: readonly (readonly [Gateways, string, string, boolean])[] = [
+  ['listed', APP, '/api/v1/me', true],
+  ['listed', APP, '/graphql', true],
+  ['listed', 'http://localhost:3000', '/api/v1/me', true],
+  ['listed', 'https://evil.example', '/api/v1/me', false],
+  ['listed', 'https://evil.example', '/graphql', false],
+  ['listed', `${APP}.evil.example`, '/api/v1/me', false],
+  ['listed', 'http://app.example', '/api/v1/me', false],
+  ['listed', `${APP}:8443`, '/api/v1/me', false],
+  ['listed', 'null', '/api/v1/me', false],
+  ['listed', STUDIO, '/graphql', true],
+  ['listed', STUDIO, '/api/v1/me', false],
+  ['listed', STUDIO, '/', false],
+  ['any', 'https://anyone.example', '/api/v1/me', true],
+  ['any', 'https://anyone.example', '/graphql', true],
+  ['none', APP, '/api/v1/me', false],
+  ['none', STUDIO, '/graphql', true],
+  ['none', STUDIO, '/api/v1/me', false],
+];
+
+const urlOf = (which: Gateways): string => ({ listed: gateway, any: open, none: closed })[which].url;
+
+describe('by the origins that are configured, a page may read (true) or not (false)', () => {
+  test.each(CASES)('%s: %s calling %s: %s', async (which, origin, path, isAllowed) => {
+    const { headers } = await fetch(urlOf(which) + path, { headers: { origin, authorization } });
+    expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
+    expect(headers.get('access-control-allow-credentials')).toBeNull();
+    if (path !== '/') expect(headers.get('vary')).toContain('Origin');
+    const exposed = headers.get('access-control-expose-headers')?.split(', ') ?? [];
+    expect(READABLE.every((name) => exposed.includes(name))).toBe(isAllowed);
+  });
+
+  test.each(CASES.filter(([, , path]) => path !== '/'))(
+    '%s: %s asking first about %s: %s',
+    async (which, origin, path, isAllowed) => {
+      const { status, headers } = await preflight(urlOf(which) + path, origin);
+      expect(status).toBe(204);
+      expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
+      expect(headers.get('access-control-allow-methods')).toBe(isAllowed ? 'GET, HEAD, POST' : null);
+      const sendable = headers.get('access-control-allow-headers')?.split(', ') ?? [];
+      expect(SENDABLE.every((name) => sendable.includes(name))).toBe(isAllowed);
+    },
+  );
+});
+
+test('an error can be read by the page that caused it', async () => {
+  const { status, headers } = await fetch(`${gateway.url}/api/v1/me`, { headers: { origin: APP } });
+  expect(status).toBe(401);
+  expect(headers.get('access-control-allow-origin')).toBe(APP);
+});
+
+test('OPTIONS that is no preflight is 405', async () => {
+  const { status } = await fetch(`${gateway.url}/api/v1/me`, { method: 'OPTIONS', headers: { origin: APP } });
+  expect(status).toBe(405);
+});
+
+test('a caller that names no origin is told none', async () => {
+  const { headers } = await fetch(`${gateway.url}/api/v1/me`, { headers: { authorization } });
+  expect(headers.get('access-control-allow-origin')).toBeNull();
+});
+
+function preflight(url: string, origin: string): Promise<Response> {
+  return fetch(url, {
+    method: 'OPTIONS',
+    headers: {
+      origin,
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'authorization, content-type',
+    },
+  });
+}

@@ -1,0 +1,106 @@
+import type { Organisation } from '../../src/access/principal';
+import { quotes } from '../../src/resources/quotes/model';
+import { type Answer, type Client, client } from '../support/client';
+import { makeKey, makeNorthwind, northwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from './eventually';
+
+const [QUOTE, BROKEN] = northwind('quotes') as [{ id: string }, { id: string }];
+const LIST = '{ quotes { data { id } } me { key { id } } }';
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeNorthwind(gateway, 2);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+afterEach(() => jest.restoreAllMocks());
+
+function model() {
+  return gateway.databases.organisationData(organisation).collection(quotes);
+}
+
+/** What a driver's fault would give away. */
+const SECRET = 'E11000 duplicate key error collection: org_1.quotes at 10.0.0.7:27017';
+
+function failReads(): void {
+  jest.spyOn(model(), 'find').mockImplementation(() => {
+    throw new Error(SECRET);
+  });
+}
+
+function expectMasked({ text }: Answer): void {
+  expect(text).not.toMatch(/E11000|org_|10\.0\.0\.7|node_modules|at .*\.ts|Cannot return null|stack/);
+}
+
+async function errorsLogged(answer: Answer, message: string): Promise<Record<string, unknown>> {
+  const id = answer.headers.get('x-request-id');
+  const line = await eventually(() => gateway.logs.find((one) => one.request_id === id && one.msg === message));
+  return line.error as Record<string, unknown>;
+}
+
+describe('a fault of the database inside an operation', () => {
+  test.each(['/quotes', `/quotes/${QUOTE.id}`])('GET %s is a masked 500, logged under its request id', async (path) => {
+    failReads();
+    const answer = await caller.get(path);
+    expect(answer.status).toBe(500);
+    expect(answer.body).toEqual({
+      type: '/errors/internal',
+      title: 'Internal error',
+      status: 500,
+      detail: expect.any(String),
+      code: 'internal',
+      request_id: answer.headers.get('x-request-id'),
+    });
+    expectMasked(answer);
+    expect(await errorsLogged(answer, 'request failed')).toMatchObject({ message: SECRET });
+  });
+
+  test('is a masked error beside other data on GraphQL, logged under its request id', async () => {
+    failReads();
+    const answer = await caller.graphql(LIST);
+    expect(answer.status).toBe(200);
+    expect(answer.body.data).toEqual({ quotes: null, me: { key: { id: expect.any(String) } } });
+    const extensions = { code: 'internal', status: 500, request_id: answer.headers.get('x-request-id') };
+    expect(answer.body.errors).toEqual([
+      { message: expect.any(String), locations: expect.any(Array), path: ['quotes'], extensions },
+    ]);
+    expectMasked(answer);
+    expect(await errorsLogged(answer, 'resolver failed')).toMatchObject({ message: SECRET });
+  });
+
+  test('is over when the database is well again', async () => {
+    failReads();
+    expect((await caller.get('/quotes')).status).toBe(500);
+    jest.restoreAllMocks();
+    expect((await caller.get('/quotes')).status).toBe(200);
+  });
+});
+
+describe('a row that breaks its type', () => {
+  beforeAll(async () => {
+    await model().collection.updateOne({ _id: BROKEN.id } as object, { $unset: { number: 1 } });
+  });
+
+  test('is a masked 500 on REST', async () => {
+    const answer = await caller.get(`/quotes/${BROKEN.id}`);
+    expect(answer.body).toMatchObject({ status: 500, code: 'internal' });
+    expectMasked(answer);
+    expect(await errorsLogged(answer, 'request failed')).toMatchObject({ message: expect.stringContaining('number') });
+  });
+
+  test('is a masked error on GraphQL', async () => {
+    const answer = await caller.graphql('query($id: ID!) { quote(id: $id) { number } }', { id: BROKEN.id });
+    expect(answer.body.errors[0].extensions).toMatchObject({ code: 'internal', status: 500 });
+    expectMasked(answer);
+    await errorsLogged(answer, 'resolver failed');
+  });
+
+  test('is no matter to another row', async () => {
+    expect((await caller.get(`/quotes/${QUOTE.id}`)).status).toBe(200);
+  });
+});

@@ -1,0 +1,143 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { openTunnel } from './tunnel';
+import { eventually } from './eventually';
+import { raw } from './raw';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+describe('a gateway that serves', () => {
+  test.each(['/livez', '/readyz'])('answers %s with 200 without a key, to HEAD too', async (path) => {
+    const answer = await raw(gateway.url, path, {});
+    expect({ ...answer, status: answer.status }).toMatchObject({ status: 200, text: expect.stringContaining('"ok"') });
+    expect(await raw(gateway.url, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
+  });
+
+  test('says what it checked', async () => {
+    const { text } = await raw(gateway.url, '/readyz', {});
+    expect(JSON.parse(text)).toEqual({ status: 'ok', checks: { database: 'ok', limiter: 'ok' } });
+  });
+});
+
+describe('while the database is away', () => {
+  test('the gateway lives, is not ready, answers 503 with Retry-After on both faces, and recovers by itself', async () => {
+    const tunnel = await openTunnel();
+    const away = await startGateway({ MONGODB_URI: tunnel.uri });
+    try {
+      const { key } = await makeKey(away, await makeOrganisation(away));
+      const caller = client(away, key);
+      expect((await caller.get('/products')).status).toBe(200);
+      await tunnel.cut();
+      expect((await raw(away.url, '/livez', {})).status).toBe(200);
+      const ready = await raw(away.url, '/readyz', {});
+      expect(ready.status).toBe(503);
+      expect(JSON.parse(ready.text)).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
+      await expectUnavailable(away, key);
+      await tunnel.mend();
+      await eventually(async () => (await raw(away.url, '/readyz', {})).status === 200);
+      expect((await caller.get('/products')).status).toBe(200);
+      expect((await caller.graphql('{ products { has_more } }')).body.errors).toBeUndefined();
+    } finally {
+      await away.stop();
+      await tunnel.cut();
+    }
+  });
+
+  test('a closed connection is the same to a caller', async () => {
+    const closed = await startGateway();
+    const { key } = await makeKey(closed, await makeOrganisation(closed));
+    await closed.databases.close();
+    try {
+      expect((await raw(closed.url, '/readyz', {})).status).toBe(503);
+      await expectUnavailable(closed, key);
+    } finally {
+      await closed.stop();
+    }
+  });
+
+  async function expectUnavailable({ url, logs }: TestGateway, key: string): Promise<void> {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const rest = await raw(url, '/api/v1/products', { headers });
+    const body = JSON.stringify({ query: '{ products { has_more } }' });
+    const graphql = await raw(url, '/graphql', { method: 'POST', headers, body });
+    for (const answer of [rest, graphql]) {
+      expect(answer.status).toBe(503);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+      expect(answer.text).not.toMatch(/mongo|127\.0\.0\.1|ECONN|topology/i);
+      const id = answer.headers['x-request-id'];
+      await eventually(() => logs.find((line) => line.request_id === id && line.msg === 'request failed'));
+    }
+    expect(JSON.parse(rest.text)).toMatchObject({ code: 'unavailable', status: 503 });
+    expect(JSON.parse(graphql.text).errors[0].extensions).toMatchObject({ code: 'unavailable', status: 503 });
+  }
+});
+
+describe('a gateway that drains', () => {
+  test('finishes a request that it had accepted, is not ready, and takes no new connection', async () => {
+    const draining = await startGateway();
+    const { key } = await makeKey(draining, await makeOrganisation(draining));
+    const caller = client(draining, key);
+    const body = JSON.stringify({ text: 'Sent slowly' });
+    const slow = await open(draining.url);
+    const probe = await open(draining.url);
+    slow.write(requestHead('POST /api/v1/requests', key, body.length) + body.slice(0, 5));
+    probe.write('GET /readyz HTTP/1.1\r\n');
+    // both requests have begun to arrive once one that was sent later is answered
+    expect((await caller.get('/me')).status).toBe(200);
+
+    const stopped = draining.stop();
+    probe.write('Host: test\r\n\r\n');
+    const ready = await whole(probe);
+    expect(ready).toMatch(/^HTTP\/1\.1 503 /);
+    expect(ready).toContain('"draining"');
+    await expect(raw(draining.url, '/livez', {})).rejects.toThrow('ECONNREFUSED');
+    slow.write(body.slice(5));
+    const answer = await whole(slow);
+    expect(answer).toMatch(/^HTTP\/1\.1 201 /);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    await stopped;
+    expect((await client(gateway, key).get('/requests')).body.data).toHaveLength(1);
+  });
+
+  test('ends at once when nothing is under way, idle connections or not', async () => {
+    const draining = await startGateway();
+    const idle = await open(draining.url);
+    const closed = once(idle, 'close');
+    expect((await client(draining).get('/openapi.json')).status).toBe(200);
+    await draining.stop();
+    await closed;
+  });
+
+  async function open(url: string): Promise<Socket> {
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    return socket;
+  }
+
+  function requestHead(line: string, key: string, length: number): string {
+    return [
+      `${line} HTTP/1.1`,
+      'Host: test',
+      `Authorization: Bearer ${key}`,
+      'Content-Type: application/json',
+      `Content-Length: ${String(length)}`,
+      '\r\n',
+    ].join('\r\n');
+  }
+
+  /** All that comes until the other side closes. */
+  async function whole(socket: Socket): Promise<string> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of socket) chunks.push(chunk as Buffer);
+    return Buffer.concat(chunks).toString();
+  }
+});

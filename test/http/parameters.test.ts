@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { type Client, client, type Json } from '../support/client';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeNorthwind(gateway, 3))).key);
+});
+afterAll(() => gateway.stop());
+
+describe('a parameter is refused', () => {
+  test.each<[string, string, Json[]]>([
+    ['unknown', '/products?colour=red', [{ parameter: 'colour', code: 'unknown' }]],
+    ['unknown, with no value', '/products?colour', [{ parameter: 'colour', code: 'unknown' }]],
+    ['in another case', '/products?Limit=1', [{ parameter: 'Limit', code: 'unknown' }]],
+    ['with brackets', '/products?limit[$gt]=1', [{ parameter: 'limit[$gt]', code: 'unknown' }]],
+    ['named __proto__', '/products?__proto__=1', [{ parameter: '__proto__', code: 'unknown' }]],
+    ['named constructor', '/products?constructor=1', [{ parameter: 'constructor', code: 'unknown' }]],
+    ['of the path, in the query', `/quotes/${randomUUID()}?id=1`, [{ parameter: 'id', code: 'unknown' }]],
+    ['of a body, in the query', '/requests?text=Hello', [{ parameter: 'text', code: 'unknown' }]],
+    ['twice', '/products?limit=1&limit=1', [{ parameter: 'limit', code: 'repeated' }]],
+    ['twice, encoded', '/products?limit=1&%6Cimit=1', [{ parameter: 'limit', code: 'repeated' }]],
+    ['a text for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
+    ['a decimal', '/products?limit=1.5', [{ parameter: 'limit', code: 'type' }]],
+    ['an exponent', '/products?limit=1e1', [{ parameter: 'limit', code: 'type' }]],
+    ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
+    ['below the range', '/products?limit=0', [{ parameter: 'limit', code: 'range' }]],
+    ['beyond the range', '/products?limit=101', [{ parameter: 'limit', code: 'range' }]],
+    ['another word for true', '/products?active=yes', [{ parameter: 'active', code: 'type' }]],
+    ['none of the values', '/quotes?status=won', [{ parameter: 'status', code: 'not_allowed' }]],
+    ['one of several that is none', '/quotes?status=draft&status=won', [{ parameter: 'status', code: 'not_allowed' }]],
+    ['several in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
+    ['no order', '/products?sort=price', [{ parameter: 'sort', code: 'not_allowed' }]],
+    ['no time', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],
+    ['no id', '/quotes?customer_id=42', [{ parameter: 'customer_id', code: 'format' }]],
+    ['no id in the path', '/quotes/42', [{ parameter: 'id', code: 'format' }]],
+    ['bad encoding', '/products?q=%E0%A4%A', [{ parameter: 'q', code: 'encoding' }]],
+    ['no UTF-8', '/products?q=%FF', [{ parameter: 'q', code: 'encoding' }]],
+    ['bad encoding in the path', '/quotes/%E0%A4%A', [{ parameter: 'id', code: 'encoding' }]],
+    ['too long', `/products?q=${'q'.repeat(201)}`, [{ parameter: 'q', code: 'length' }]],
+    ['too many', `/quotes?${'status=draft&'.repeat(21)}`, [{ parameter: 'status', code: 'length' }]],
+    ['a cursor that is none', '/products?cursor=abc', [{ parameter: 'cursor', code: 'cursor' }]],
+    [
+      'every fault',
+      '/products?limit=0&sort=price&active=maybe&colour=red&q=%FF',
+      [
+        { parameter: 'active', code: 'type' },
+        { parameter: 'colour', code: 'unknown' },
+        { parameter: 'limit', code: 'range' },
+        { parameter: 'q', code: 'encoding' },
+        { parameter: 'sort', code: 'not_allowed' },
+      ],
+    ],
+  ])('%s: %s', async (_title, path, errors) => {
+    const { body } = await caller.get(path);
+    expect(body).toMatchObject({ status: 400, code: 'invalid_request' });
+    const found = (body.errors as Json[]).map(({ parameter, code }) => ({ parameter, code }));
+    expect(found.sort((a, b) => (a.parameter < b.parameter ? -1 : 1))).toEqual(errors);
+  });
+});
+
+describe('a parameter is taken', () => {
+  const ALL = 3;
+  test.each([
+    ['empty, as if left out', '/quotes?q=&status=&customer_id=&updated_since=', ALL],
+    ['a stray &', '/quotes?&&limit=3&', ALL],
+    ['a plus for a space', '/products?q=aniseed+syrup', 1],
+    ['encoded', '/products?q=%61niseed%20syrup', 1],
+    ['repeated, where it may be', '/quotes?status=accepted&status=declined', ALL],
+    ['with an offset', '/products?updated_since=1996-06-01T02:00:00%2B02:00', ALL],
+    ['with the last moment', '/products?updated_since=2999-01-01T00:00:00Z', 0],
+    ['in the range', '/quotes?limit=1', 1],
+  ])('%s: %s', async (_title, path, rows) => {
+    const { status, body } = await caller.get(path);
+    expect({ status, rows: body.data?.length }).toEqual({ status: 200, rows });
+  });
+});
+
+describe('Accept', () => {
+  test.each([
+    '*/*',
+    'application/*',
+    'application/json',
+    'application/json; charset=utf-8',
+    'text/html, application/json;q=0.5',
+    'text/html, */*;q=0.1',
+    'application/problem+json, application/json',
+  ])('%s is answered with JSON', async (accept) => {
+    const { status, headers } = await caller.get('/me', {}, { accept });
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+  });
+
+  test.each(['text/html', 'application/xml', 'application/json;q=0', 'application/jsonp', 'text/*, image/png'])(
+    '%s is 406',
+    async (accept) => {
+      expect((await caller.get('/me', {}, { accept })).body).toMatchObject({ status: 406, code: 'not_acceptable' });
+    },
+  );
+});

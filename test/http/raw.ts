@@ -1,0 +1,39 @@
+import { type IncomingHttpHeaders, request } from 'node:http';
+
+export interface RawAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+export interface RawRequest {
+  readonly method?: string;
+  readonly headers?: Record<string, string>;
+  /** Pieces go out as they are, by chunked encoding. */
+  readonly body?: string | Buffer | readonly Buffer[];
+}
+
+/** Sends a request by node:http and not fetch, which sets headers, refuses methods and cleans paths by itself. */
+export function raw(url: string, path: string, { method = 'GET', headers = {}, body }: RawRequest): Promise<RawAnswer> {
+  const { hostname, port } = new URL(url);
+  // Node frames no body of a GET or DELETE by itself
+  const length = typeof body === 'string' || Buffer.isBuffer(body) ? { 'content-length': Buffer.byteLength(body) } : {};
+  const pieces = Array.isArray(body) ? (body as readonly Buffer[]) : undefined;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: hostname, port, path, method, headers: { ...length, ...headers }, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({ status: response.statusCode ?? 0, headers: response.headers, text });
+        });
+      },
+    );
+    sent.on('error', reject);
+    for (const piece of pieces ?? []) sent.write(piece);
+    sent.end(pieces ? undefined : body);
+  });
+}

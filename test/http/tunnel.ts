@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A way to the run's database that can be cut and mended. */
+export interface Tunnel {
+  /** Connection string through the tunnel. */
+  readonly uri: string;
+  cut(): Promise<void>;
+  mend(): Promise<void>;
+}
+
+export async function openTunnel(): Promise<Tunnel> {
+  const target = new URL(process.env.TEST_MONGODB_URI!);
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(target.port), target.hostname);
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy()).on('close', () => sockets.delete(one));
+      one.pipe(other);
+    }
+  });
+  const listen = async (port: number): Promise<number> => {
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return (server.address() as AddressInfo).port;
+  };
+  const port = await listen(0);
+  const uri = new URL(target);
+  uri.host = `127.0.0.1:${String(port)}`;
+  // a replica set would name its members' own addresses, which lead past the tunnel
+  uri.searchParams.delete('replicaSet');
+  uri.searchParams.set('directConnection', 'true');
+  return {
+    uri: uri.href,
+    async cut() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+    async mend() {
+      await listen(port);
+    },
+  };
+}

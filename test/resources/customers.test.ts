@@ -1,0 +1,168 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { ask, FACES, GRAPHQL, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { upserting, upsertOf, written } from '../support/upserts';
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const count = (): Promise<number> =>
+  gateway.databases.organisationData(organisation).connection.collection('customers').countDocuments();
+
+const ADDRESS = { line1: '1 Mill Lane', city: 'Leeds', country: 'UK' };
+const person = (name: string, members: Json = {}): Json => ({
+  name,
+  role: null,
+  email: null,
+  phone: null,
+  primary: false,
+  ...members,
+});
+
+describe.each(FACES)('upserting a customer on $name', (face) => {
+  const { report, element, stored } = upserting(upsertOf('customers'), face, () => caller);
+
+  test.each<[string, Json, string, string]>([
+    ['an external_ref of 65 characters', { external_ref: 'r'.repeat(65) }, 'external_ref', 'length'],
+    ['a name of 201 characters', { name: 'n'.repeat(201) }, 'name', 'length'],
+    ['an e-mail address that is none', { email: 'mill.example' }, 'email', 'format'],
+    ['an e-mail address of 255 characters', { email: `${'a'.repeat(242)}@mill.example` }, 'email', 'length'],
+    ['a phone number of 51 characters', { phone: '1'.repeat(51) }, 'phone', 'length'],
+    ['a VAT number of 51 characters', { vat_number: 'V'.repeat(51) }, 'vat_number', 'length'],
+    [
+      'an address without a city',
+      { billing_address: { ...ADDRESS, city: undefined } },
+      'billing_address/city',
+      'required',
+    ],
+    [
+      'an address with a null country',
+      { delivery_address: { ...ADDRESS, country: null } },
+      'delivery_address/country',
+      'required',
+    ],
+    [
+      'an address with an empty first line',
+      { billing_address: { ...ADDRESS, line1: '' } },
+      'billing_address/line1',
+      'length',
+    ],
+    [
+      'an address with a long postcode',
+      { billing_address: { ...ADDRESS, postcode: '1'.repeat(21) } },
+      'billing_address/postcode',
+      'length',
+    ],
+    ['a contact without a name', { contacts: [{ name: 'Ann' }, { role: 'Buyer' }] }, 'contacts/1/name', 'required'],
+    [
+      'a contact with a bad e-mail address',
+      { contacts: [{ name: 'Ann', email: 'ann' }] },
+      'contacts/0/email',
+      'format',
+    ],
+    ['101 contacts', { contacts: Array.from({ length: 101 }, () => ({ name: 'Ann' })) }, 'contacts', 'length'],
+  ])('fails %s alone', async (_title, members, pointer, code) => {
+    const [bad, good] = [element(members), element()];
+    const before = await count();
+    const { failed, created, results } = await report([bad, good]);
+    expect({ failed, created }).toEqual({ failed: 1, created: 1 });
+    expect(results[0].errors).toEqual([expect.objectContaining({ pointer: `/customers/0/${pointer}`, code })]);
+    expect(await count()).toBe(before + 1);
+    expect(await stored(good)).toBeDefined();
+  });
+
+  test('replaces an address as a whole', async () => {
+    const one = element({ billing_address: { ...ADDRESS, line2: 'Yard 3', postcode: 'LS1' } });
+    await report([one]);
+    await report([{ ...one, billing_address: { ...ADDRESS, city: 'York' } }]);
+    const { billing_address: address } = await stored(one);
+    expect(address).toEqual({ ...ADDRESS, city: 'York', line2: null, region: null, postcode: null });
+  });
+
+  describe('with contacts', () => {
+    const [ann, bob, cid] = [
+      person('Ann', { role: 'Buyer' }),
+      person('Bob', { email: 'bob@mill.example' }),
+      person('Cid'),
+    ];
+    /** Stores one list of contacts, then another; gives both as they were stored. */
+    const replace = async (
+      first: Json[],
+      second: Json[],
+    ): Promise<{ before: Json[]; after: Json[]; outcome: string }> => {
+      const one = element({ contacts: first });
+      await report([one]);
+      const { contacts: before } = await stored(one);
+      const { results } = await report([{ ...one, contacts: second }]);
+      const row = await stored(one);
+      expect(written(row).contacts).toEqual(second);
+      return { before, after: row.contacts, outcome: results[0].outcome };
+    };
+    const idOf = (contacts: Json[], name: string): string => contacts.find((contact) => contact.name === name).id;
+
+    test('replaces the list: who is not in it is gone, who is new gets an id', async () => {
+      const { before, after } = await replace([ann, bob], [bob, cid]);
+      expect(idOf(after, 'Bob')).toBe(idOf(before, 'Bob'));
+      expect(before.map(({ id }) => id)).not.toContain(idOf(after, 'Cid'));
+    });
+
+    test('leaves the same list unchanged, ids too', async () => {
+      const { before, after, outcome } = await replace([ann, bob, cid], [ann, bob, cid]);
+      expect({ outcome, after }).toEqual({ outcome: 'unchanged', after: before });
+    });
+
+    test('keeps the ids of people whose place changes', async () => {
+      const { before, after, outcome } = await replace([ann, bob, cid], [cid, ann, bob]);
+      expect(outcome).toBe('updated');
+      for (const name of ['Ann', 'Bob', 'Cid']) expect(idOf(after, name)).toBe(idOf(before, name));
+    });
+
+    test('keeps the id of a person whose role and phone number change', async () => {
+      const { before, after } = await replace(
+        [ann, bob],
+        [person('Ann', { role: 'Owner', phone: '2', primary: true }), bob],
+      );
+      expect(idOf(after, 'Ann')).toBe(idOf(before, 'Ann'));
+    });
+
+    test('keeps the ids of two people of one name apart, by who did not change', async () => {
+      const [sales, stores] = [person('Ann', { role: 'Sales' }), person('Ann', { role: 'Stores' })];
+      const { before, after } = await replace([sales, stores], [stores]);
+      expect(after[0].id).toBe(before[1].id);
+      const swapped = await replace([sales, stores], [stores, sales]);
+      expect(swapped.after.map(({ id }) => id)).toEqual(swapped.before.map(({ id }) => id).reverse());
+    });
+
+    test('gives two people of one name an id each', async () => {
+      const { after } = await replace([], [ann, ann]);
+      expect(new Set(after.map(({ id }) => id)).size).toBe(2);
+    });
+
+    test('takes 100 of them, empties the list with an empty one, and keeps it where it is left out', async () => {
+      const crowd = Array.from({ length: 100 }, (_none, at) => person(`Person ${String(at)}`));
+      await replace(crowd, []);
+      const one = element({ contacts: crowd });
+      await report([one]);
+      await report([{ external_ref: one.external_ref, name: 'Renamed' }]);
+      expect(written(await stored(one))).toMatchObject({ name: 'Renamed', contacts: crowd });
+    });
+  });
+});
+
+test('a customer put in on one face reads back on the other, in the same members', async () => {
+  const one = { external_ref: 'BOTH', name: 'Both', billing_address: ADDRESS, contacts: [{ name: 'Ann' }] };
+  const { results } = await ask(REST, caller, 'upsert_customers', { customers: [one] });
+  const customer = await ask(GRAPHQL, caller, 'customer', { id: results[0].id });
+  expect(customer).toMatchObject({ external_ref: 'BOTH', contacts: [person('Ann')] });
+  expect((await ask(REST, caller, 'customers', { external_ref: 'BOTH' })).data).toEqual([customer]);
+});

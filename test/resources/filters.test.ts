@@ -1,0 +1,205 @@
+import type { ImportRecord } from '../../src/resources/records';
+import { client, type Client, type Json } from '../support/client';
+import { ask, askAll, type Arguments, FACES, GRAPHQL, query, refusal, REST } from '../support/faces';
+import { makeKey, makeOrganisation, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import {
+  expectedRows,
+  type Filter,
+  type ListName,
+  type Records,
+  RESOURCES,
+  sortsOf,
+  variedNorthwind,
+} from '../support/resources';
+
+/** Every third quote and order: several pages, every status, and not the time that all take. */
+const records = thinned(variedNorthwind());
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const organisation = await makeOrganisation(gateway);
+  await store(gateway, organisation, records);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+function thinned({ quotes, orders, ...others }: Records): Records {
+  const third = (rows: readonly ImportRecord[]) => rows.filter((_row, at) => at % 3 === 0);
+  return { ...others, quotes: third(quotes), orders: third(orders) };
+}
+
+const customerId = String(records.quotes[0]!.customer_id);
+const since = (list: ListName, member: string): string => {
+  // a moment that rows stand at exactly, so that the bound itself is tested
+  const values = records[list].map((record) => String(record[member])).sort();
+  return values[Math.floor(values.length / 2)]!;
+};
+
+function equal(name: string, value: unknown): Filter {
+  return { args: { [name]: value }, keeps: (row) => row[name] === value };
+}
+
+function oneOf(name: string, ...values: readonly string[]): Filter {
+  return { args: { [name]: values }, keeps: (row) => values.includes(row[name]) };
+}
+
+function notBefore(list: ListName, member: string): Filter {
+  const bound = since(list, member);
+  return { args: { [member.replace('_at', '_since')]: bound }, keeps: (row) => row[member] >= bound };
+}
+
+/** A filter whose argument is written in another way. */
+function written(filter: Filter, args: Arguments): Filter {
+  return { ...filter, args };
+}
+
+function both(one: Filter, other: Filter): Filter {
+  return { args: { ...one.args, ...other.args }, keeps: (row) => one.keeps(row) && other.keeps(row) };
+}
+
+const byCustomer = equal('customer_id', customerId);
+const oneUpdated = notBefore('products', 'updated_at');
+
+const FILTERS: Record<ListName, readonly Filter[]> = {
+  products: [
+    equal('sku', 'NW-017'),
+    equal('sku', 'nw-017'),
+    equal('sku', "'; $where: 1"),
+    equal('category', 'Beverages'),
+    equal('category', 'Bev'),
+    equal('active', true),
+    equal('active', false),
+    oneUpdated,
+    written(oneUpdated, { updated_since: String(oneUpdated.args.updated_since).replace('.000Z', '-00:00') }),
+    both(both(equal('category', 'Seafood'), equal('active', true)), oneUpdated),
+  ],
+  customers: [
+    equal('external_ref', 'ALFKI'),
+    equal('external_ref', 'alfki'),
+    notBefore('customers', 'updated_at'),
+    both(equal('external_ref', 'ALFKI'), notBefore('customers', 'updated_at')),
+  ],
+  quotes: [
+    oneOf('status', 'accepted'),
+    oneOf('status', 'withdrawn'),
+    oneOf('status', 'declined', 'expired'),
+    oneOf('status', 'sent', 'sent', 'draft'),
+    byCustomer,
+    written(byCustomer, { customer_id: customerId.toUpperCase() }),
+    equal('customer_id', '8b0587c3-0000-4000-8000-000000000000'),
+    notBefore('quotes', 'created_at'),
+    notBefore('quotes', 'updated_at'),
+    both(both(oneOf('status', 'accepted', 'declined'), byCustomer), notBefore('quotes', 'created_at')),
+    both(notBefore('quotes', 'created_at'), notBefore('quotes', 'updated_at')),
+  ],
+  orders: [
+    ...['placed', 'confirmed', 'in_production', 'dispatched', 'delivered', 'completed', 'cancelled'].map((status) =>
+      oneOf('status', status),
+    ),
+    oneOf('status', 'placed', 'dispatched', 'cancelled'),
+    byCustomer,
+    notBefore('orders', 'placed_at'),
+    notBefore('orders', 'updated_at'),
+    both(both(oneOf('status', 'placed', 'confirmed'), byCustomer), notBefore('orders', 'placed_at')),
+  ],
+  requests: [
+    oneOf('status', 'open'),
+    oneOf('status', 'answered', 'closed'),
+    equal('customer_id', records.requests[1]!.customer_id),
+    notBefore('requests', 'updated_at'),
+    both(oneOf('status', 'open', 'closed'), notBefore('requests', 'updated_at')),
+  ],
+};
+
+const ids = (rows: readonly Json[]): string[] => rows.map((row) => row.id);
+
+describe.each(FACES)('lists on $name', (face) => {
+  describe.each(RESOURCES)('$list', (resource) => {
+    const { list } = resource;
+
+    test.each(sortsOf(resource))('sorted by %s come in that order, ties by id', async (sort) => {
+      const rows = await askAll(face, caller, list, { sort });
+      expect(ids(rows)).toEqual(ids(expectedRows(records[list], { sort })));
+    });
+
+    test.each(FILTERS[list].map((filter) => [JSON.stringify(filter.args), filter] as const))(
+      'filtered by %s are the rows that match, newest first',
+      async (_title, { args, keeps }) => {
+        const rows = await askAll(face, caller, list, { ...args, limit: 60 });
+        expect(ids(rows)).toEqual(ids(expectedRows(records[list], { keeps })));
+      },
+    );
+
+    test.each(sortsOf(resource))('take a filter and the sort %s together', async (sort) => {
+      const { args, keeps } = FILTERS[list].at(-1)!;
+      const rows = await askAll(face, caller, list, { ...args, sort, limit: 40 });
+      expect(ids(rows)).toEqual(ids(expectedRows(records[list], { keeps, sort })));
+    });
+
+    test.each(['total_minor', 'id', '-', 'name ', '--created_at', ''])('refuse the sort "%s"', async (sort) => {
+      expect(await refusal(face, caller, list, { sort })).toMatchObject({
+        status: 400,
+        code: 'invalid_request',
+        errors: [{ parameter: 'sort', code: 'not_allowed' }],
+      });
+    });
+  });
+
+  test.each([
+    ['products', { q: '', sku: '', category: '' }],
+    ['customers', { q: '', external_ref: '' }],
+    ['quotes', { q: '', status: [] }],
+    ['quotes', { customer_id: '' }],
+    ['orders', { q: '', status: [] }],
+    ['requests', { q: '', status: [] }],
+  ])('of %s take the empty filters %j as left out, their cursors too', async (list, args) => {
+    const plain = await ask(face, caller, list, { limit: 3 });
+    const page = await ask(face, caller, list, { ...args, limit: 3 });
+    expect(page).toEqual(plain);
+    const next = await ask(face, caller, list, { limit: 3, cursor: page.next_cursor });
+    expect(next).toEqual(await ask(face, caller, list, { ...args, limit: 3, cursor: plain.next_cursor }));
+  });
+
+  test('take 20 values of a filter and refuse 21', async () => {
+    const status = new Array<string>(20).fill('sent');
+    const expected = ids(expectedRows(records.quotes, oneOf('status', 'sent')));
+    expect(ids(await askAll(face, caller, 'quotes', { status }))).toEqual(expected);
+    expect(await refusal(face, caller, 'quotes', { status: [...status, 'draft'] })).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ parameter: 'status' }],
+    });
+  });
+
+  test.each([
+    ['customer_id that is no UUID', 'quotes', { customer_id: 'VINET' }],
+    ['status there is not', 'quotes', { status: ['lost'] }],
+    ['moment in words', 'quotes', { created_since: 'yesterday' }],
+    ['day that no calendar has', 'orders', { placed_since: '1997-02-30T00:00:00Z' }],
+    ['moment without a time', 'products', { updated_since: '1997' }],
+    ['sku longer than one can be', 'products', { sku: 'x'.repeat(65) }],
+    ['search of 201 characters', 'customers', { q: 'x'.repeat(201) }],
+  ])('refuse a %s as a bad parameter', async (_title, list, args) => {
+    expect(await refusal(face, caller, list, args)).toMatchObject({ status: 400, code: 'invalid_request' });
+  });
+});
+
+describe('what only one face can say', () => {
+  test.each(RESOURCES)('a null argument of $list takes its default on GraphQL', async ({ list }) => {
+    const field = await query(caller, `{ __type(name: "Query") { fields { name args { name } } } }`);
+    const { args } = field.__type.fields.find(({ name }: Json) => name === list);
+    const nulls = Object.fromEntries(args.map(({ name }: Json) => [name, null]));
+    expect(Object.keys(nulls)).toEqual(expect.arrayContaining(['q', 'sort', 'limit', 'cursor', 'updated_since']));
+    expect(await ask(GRAPHQL, caller, list, nulls)).toEqual(await ask(GRAPHQL, caller, list));
+  });
+
+  test.each(RESOURCES)('a parameter of $list with no value is as if left out on REST', async ({ list }) => {
+    const plain = await ask(REST, caller, list);
+    expect((await caller.get(`/${list}?q=&updated_since=`)).body).toEqual(plain);
+    if (list === 'products' || list === 'customers') return;
+    expect((await caller.get(`/${list}?status=&customer_id=`)).body).toEqual(plain);
+  });
+});

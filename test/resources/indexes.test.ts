@@ -1,0 +1,172 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { commandsOf, startWatchedGateway } from '../support/commands';
+import { type Arguments, ask, askPages, REST } from '../support/faces';
+import { makeKey, makeOrganisation, store } from '../support/factories';
+import type { TestGateway } from '../support/gateway';
+import { type ListName, RESOURCES, sortsOf, variedNorthwind } from '../support/resources';
+import { threadRecord } from '../support/threads';
+
+/*
+ * The commands that the gateway sends are caught and given back to the database to explain: what is judged is what runs.
+ */
+
+const records = variedNorthwind();
+const thread = threadRecord(Array.from({ length: 90 }, (_none, at) => `Message ${String(at)}`));
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+/**
+ * Whether the server plans as MongoDB does. SecantusDB's Python server, which tests run on where there is no other, explains
+ * a query without its limit, sorts what an equality found, and uses no index for $or and $elemMatch: of it only the first
+ * pages are asked for, and that they run through an index.
+ */
+let plansFully: boolean;
+
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+  organisation = await makeOrganisation(gateway);
+  await store(gateway, organisation, { ...records, requests: [...records.requests, thread] });
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  const { executionStats } = await explain({ find: 'quotes', sort: { _id: 1 }, limit: 1 });
+  plansFully = executionStats.totalDocsExamined === 1;
+});
+afterAll(() => gateway.stop());
+
+async function explain(command: Json): Promise<Json> {
+  const { connection } = gateway.databases.organisationData(organisation);
+  return connection.db!.command({ explain: command, verbosity: 'executionStats' });
+}
+
+const OF_A_QUERY = ['find', 'filter', 'sort', 'limit', 'projection'];
+
+/** The queries that a call sends to the database, without what belongs to their session. */
+async function findsOf(operation: string, args: Arguments): Promise<Json[]> {
+  const sent = await commandsOf(gateway, organisation, () => ask(REST, caller, operation, args));
+  return sent
+    .filter(({ name }) => name === 'find')
+    .map(({ command }) =>
+      Object.fromEntries(OF_A_QUERY.filter((key) => key in command).map((key) => [key, command[key]])),
+    );
+}
+
+/** The stages of a plan, outermost first. */
+function stagesOf(plan: Json): string[] {
+  const inner = [plan.queryPlan, plan.inputStage, ...(plan.inputStages ?? [])].filter(Boolean);
+  return [plan.stage, ...inner.flatMap(stagesOf)].filter(Boolean);
+}
+
+interface Expected {
+  /** Rows that may be examined at most. */
+  readonly examined?: number;
+  /** Whether what was found may be sorted in memory. */
+  readonly maySort?: boolean;
+}
+
+/** The queries of a call all run through an index. */
+async function expectIndexed(operation: string, args: Arguments, expected: Expected = {}): Promise<void> {
+  const { examined = Infinity, maySort = false } = expected;
+  const commands = await findsOf(operation, args);
+  expect(commands.length).toBeGreaterThan(0);
+  for (const command of commands) {
+    const { queryPlanner, executionStats } = await explain(command);
+    const stages = stagesOf(queryPlanner.winningPlan);
+    expect(stages).toContainEqual(expect.stringMatching(/IXSCAN|IDHACK|EXPRESS/));
+    expect(stages).not.toContain('COLLSCAN');
+    if (!plansFully) continue;
+    if (!maySort) expect(stages).not.toContain('SORT');
+    expect(executionStats.totalDocsExamined).toBeLessThanOrEqual(examined);
+  }
+}
+
+const LIMIT = 10;
+
+/** The arguments of the first page of a list, of a deep one, and of the last; a cursor fits pages of any size. */
+async function pagesOf(operation: string, args: Arguments): Promise<Arguments[]> {
+  const all = await askPages(REST, caller, operation, {
+    ...args,
+    limit: operation === 'quotes' || operation === 'orders' ? 100 : 25,
+  });
+  const cursors = all.slice(0, -1).map((page) => page.next_cursor);
+  const behind = new Set([cursors[Math.floor(cursors.length / 2)], cursors.at(-1)]);
+  if (!plansFully) behind.clear();
+  return [{}, ...[...behind].filter(Boolean).map((cursor) => ({ cursor }))].map((page) => ({
+    ...args,
+    ...page,
+    limit: LIMIT,
+  }));
+}
+
+/** The most rows that a page may examine: its own, the one behind it, and those that share the cursor's value. */
+function mostOf(list: ListName, sort = '-created_at'): number {
+  const shared = new Map<unknown, number>();
+  for (const record of records[list]) {
+    const value = record[sort.replace('-', '')];
+    shared.set(value, (shared.get(value) ?? 0) + 1);
+  }
+  return LIMIT + 1 + Math.max(...shared.values());
+}
+
+const SORTS = RESOURCES.flatMap((resource) => sortsOf(resource).map((sort) => [resource.list, sort] as const));
+
+test.each(SORTS)('%s sorted by %s are read in the order of an index, at any depth', async (list, sort) => {
+  const [first, ...deep] = await pagesOf(list, { sort });
+  await expectIndexed(list, first!, { examined: LIMIT + 1 });
+  for (const args of deep) await expectIndexed(list, args, { examined: mostOf(list, sort) });
+});
+
+test.each<[ListName, Arguments]>([
+  ['products', { category: 'Beverages' }],
+  ['products', { active: true }],
+  ['products', { active: false }],
+  ['quotes', { status: ['accepted'] }],
+  ['quotes', { status: ['draft'] }],
+  ['quotes', { customer_id: records.quotes[0]!.customer_id }],
+  ['orders', { status: ['placed'] }],
+  ['orders', { customer_id: records.quotes[0]!.customer_id }],
+  ['requests', { status: ['closed'] }],
+  ['requests', { customer_id: records.requests[1]!.customer_id }],
+])('%s with %j are read in the order of an index, at any depth', async (list, filter) => {
+  const [first, ...deep] = await pagesOf(list, filter);
+  await expectIndexed(list, first!, { examined: LIMIT + 1 });
+  for (const args of deep) await expectIndexed(list, args, { examined: mostOf(list) });
+});
+
+test.each<[string, Arguments]>([
+  ['products', { sku: 'NW-017' }],
+  ['customers', { external_ref: 'ALFKI' }],
+])('%s with %j, of which there is one at most, are found by an index', async (list, filter) => {
+  await expectIndexed(list, { ...filter, limit: LIMIT }, { examined: 1, maySort: true });
+});
+
+test("a thread's messages are read in the order of an index, at any depth", async () => {
+  const [first, deep] = await pagesOf('request_messages', { id: thread.id });
+  await expectIndexed('request_messages', first!, { examined: LIMIT + 1 });
+  if (deep) await expectIndexed('request_messages', deep, { examined: LIMIT + 2 });
+});
+
+test.each(RESOURCES)('one of $list is found by its id', async ({ list, one }) => {
+  await expectIndexed(one, { id: records[list][0]!.id }, { examined: 1 });
+});
+
+test.each(RESOURCES)('a range of $list runs through an index', async ({ list }) => {
+  await expectIndexed(list, { updated_since: '1998-01-05T00:00:00Z', limit: LIMIT }, { maySort: true });
+});
+
+const FEW = { products: 'queso', customers: 'alfreds', quotes: '1034', orders: '1034', requests: 'ernst' };
+
+test.each(RESOURCES)(
+  'a search of $list runs through the index of its words, few rows for few matches',
+  async ({ list }) => {
+    const { connection } = gateway.databases.organisationData(organisation);
+    const keys = (await connection.collection(list).indexes()).map(({ key }) => key);
+    expect(keys).toContainEqual({ search: 1 });
+    if (!plansFully) return;
+    await expectIndexed(list, { q: 'a b', limit: LIMIT }, { maySort: true });
+    await expectIndexed(list, { q: FEW[list], limit: LIMIT }, { examined: 2 * LIMIT, maySort: true });
+  },
+);
+
+test('no index of the design is missing', async () => {
+  expect(await gateway.databases.organisationData(organisation).missingIndexes()).toEqual([]);
+});

@@ -1,0 +1,86 @@
+import { client, type Client } from '../support/client';
+import { ask, FACES, query, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const BUDGET = 40;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: String(BUDGET) });
+});
+afterAll(() => gateway.stop());
+
+describe.each(FACES)('me on $name', (face) => {
+  test('says who the key belongs to, what it may do, and what is left of its budget', async () => {
+    const organisation = await makeOrganisation(gateway, { name: 'Mill & Söhne', plan: 'enterprise' });
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    const { id, key } = await makeKey(gateway, organisation, {
+      name: 'ERP sync',
+      scopes: ['quotes:read', 'products:write'],
+      expiresAt,
+    });
+    const me = await ask(face, client(gateway, key), 'me');
+    expect(me).toEqual({
+      organisation: { id: organisation.id, name: 'Mill & Söhne', plan: 'enterprise' },
+      key: {
+        id,
+        name: 'ERP sync',
+        prefix: expect.any(String),
+        scopes: expect.any(Array),
+        expires_at: expiresAt.toISOString(),
+      },
+      rate_limit: { limit: BUDGET, remaining: BUDGET - 1, reset_at: expect.stringMatching(/^\d{4}-.*Z$/) },
+    });
+    expect(me.key.scopes.sort()).toEqual(['products:write', 'quotes:read']);
+    const untilReset = Date.parse(me.rate_limit.reset_at) - Date.now();
+    expect(untilReset).toBeGreaterThan(0);
+    expect(untilReset).toBeLessThanOrEqual(60_000);
+  });
+
+  test("shows of the key its beginning and nothing of its secret's end", async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const { key: shown } = await ask(face, client(gateway, key), 'me');
+    expect(key.startsWith(shown.prefix)).toBe(true);
+    expect(shown.prefix).toMatch(/^svc_live_\w+$/);
+    expect(shown.prefix.length).toBeLessThan(key.length / 2);
+  });
+
+  test('says null for a key that never ends', async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    expect((await ask(face, client(gateway, key), 'me')).key.expires_at).toBeNull();
+  });
+
+  test('answers a key whose scopes open nothing else', async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['quotes:write'] });
+    expect((await ask(face, client(gateway, key), 'me')).key.scopes).toEqual(['quotes:write']);
+  });
+});
+
+describe('the budget that me shows', () => {
+  let caller: Client;
+  beforeEach(async () => {
+    caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
+  });
+
+  test('goes down by one with each request, and by one with each root field of a GraphQL request', async () => {
+    const remaining = async (): Promise<number> => (await ask(REST, caller, 'me')).rate_limit.remaining as number;
+    const before = await remaining();
+    expect(await remaining()).toBe(before - 1);
+    await query(caller, '{ me { key { id } } again: me { key { id } } products { has_more } }');
+    expect(await remaining()).toBe(before - 5);
+  });
+
+  test('is the one that the headers of the same answer show', async () => {
+    const { body, headers } = await caller.get('/me');
+    expect(headers.get('x-ratelimit-limit')).toBe(String(body.rate_limit.limit));
+    expect(headers.get('x-ratelimit-remaining')).toBe(String(body.rate_limit.remaining));
+  });
+});
+
+test('me says what the organisation is called and planned now, not when the key was made', async () => {
+  const organisation = await makeOrganisation(gateway, { plan: 'integrations' });
+  const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  await gateway.control.organisations.setPlan(organisation.id, 'enterprise');
+  expect((await ask(REST, caller, 'me')).organisation.plan).toBe('enterprise');
+});

@@ -1,0 +1,68 @@
+import type { Line } from '../../src/resources/lines';
+import { client, type Client, type Json } from '../support/client';
+import { ask, askAll, askPages, FACES, query, REST } from '../support/faces';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeNorthwind(gateway))).key);
+});
+afterAll(() => gateway.stop());
+
+type Amounts = Record<`${'subtotal' | 'discount' | 'vat' | 'shipping' | 'total'}_minor`, number>;
+
+function sum<T>(rows: readonly T[], of: (row: T) => number): number {
+  return rows.reduce((total, row) => total + of(row), 0);
+}
+
+describe.each(FACES)("Northwind's orders on $name", (face) => {
+  let orders: Json[];
+  beforeAll(async () => {
+    orders = await askAll(face, caller, 'orders', { limit: 100 });
+  });
+
+  test('are 830 in nine pages, the last one short', async () => {
+    const pages = await askPages(face, caller, 'orders', { limit: 100 });
+    expect(pages.map(({ data }) => data.length)).toEqual([...new Array<number>(8).fill(100), 30]);
+  });
+
+  test('come to the subtotal and the net sales that Northwind is known for', () => {
+    expect(sum(orders as Amounts[], (order) => order.subtotal_minor)).toBe(135_445_859);
+    expect(sum(orders as Amounts[], (order) => order.subtotal_minor - order.discount_minor)).toBe(126_579_276);
+  });
+
+  test('each total is subtotal - discount + vat + shipping, to the minor unit', () => {
+    for (const order of orders as Amounts[]) {
+      const net = order.subtotal_minor - order.discount_minor;
+      expect(order.total_minor).toBe(net + order.vat_minor + order.shipping_minor);
+    }
+  });
+
+  test('lines ascend from 0 and name a sku of the catalogue', async () => {
+    const skus = new Set((await askAll(REST, caller, 'products')).map(({ sku }) => sku));
+    for (const { id } of orders.slice(0, 40)) {
+      const { lines } = await ask(face, caller, 'order', { id });
+      expect(lines.map(({ position }: Json) => position)).toEqual(lines.map((_line: Json, at: number) => at));
+      for (const { sku } of lines) expect(skus).toContain(sku);
+    }
+  });
+});
+
+test('lines multiplied out come to the subtotals of the orders', async () => {
+  const rows: Json[] = [];
+  for (let cursor: unknown = null; rows.length === 0 || cursor !== null;) {
+    const document = `query($cursor: String) {
+      orders(limit: 100, cursor: $cursor) { data { subtotal_minor lines { qty unit_price_minor } } next_cursor }
+    }`;
+    const { orders } = await query(caller, document, { cursor });
+    rows.push(...orders.data);
+    cursor = orders.next_cursor;
+  }
+  for (const { subtotal_minor: subtotal, lines } of rows) {
+    expect(sum(lines as Line[], (line) => line.qty * line.unit_price_minor)).toBe(subtotal);
+  }
+});

@@ -1,0 +1,142 @@
+import { client, type Client, type Json } from '../support/client';
+import type { Organisation } from '../../src/access/principal';
+import { ask, askPages, FACES, GRAPHQL, refusal, REST } from '../support/faces';
+import { makeKey, makeOrganisation, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { expectedRows, RESOURCES, variedNorthwind } from '../support/resources';
+import { threadRecord } from '../support/threads';
+
+const records = variedNorthwind();
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  await store(gateway, organisation, records);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const ids = (rows: readonly Json[]): string[] => rows.map((row) => row.id);
+
+describe.each(FACES)('pages on $name', (face) => {
+  test.each(RESOURCES)('of $list have 20 rows where no limit is given', async ({ list }) => {
+    expect((await ask(face, caller, list)).data).toHaveLength(20);
+  });
+
+  test.each([1, 2, 99, 100])('have %i rows where that is the limit', async (limit) => {
+    expect((await ask(face, caller, 'quotes', { limit })).data).toHaveLength(limit);
+  });
+
+  test.each([0, -1, 101, 1_000_000])('refuse a limit of %i', async (limit) => {
+    expect(await refusal(face, caller, 'quotes', { limit })).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ parameter: 'limit', code: 'range' }],
+    });
+  });
+
+  test.each([
+    [1, 77],
+    [7, 11],
+    [76, 2],
+    [77, 1],
+    [100, 1],
+  ])('of %i products together are all 77, each once, in %i pages', async (limit, count) => {
+    const pages = await askPages(face, caller, 'products', { limit, sort: 'updated_at' });
+    expect(pages).toHaveLength(count);
+    expect(pages.map((page) => page.has_more)).toEqual(pages.map((_page, at) => at < count - 1));
+    expect(pages.at(-1).next_cursor).toBeNull();
+    expect(ids(pages.flatMap((page) => page.data))).toEqual(
+      ids(expectedRows(records.products, { sort: 'updated_at' })),
+    );
+  });
+
+  test('that hold nothing say so, and have no next', async () => {
+    const page = await ask(face, caller, 'products', { sku: 'none' });
+    expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
+  });
+
+  test('may change their size from one to the next', async () => {
+    const rows: Json[] = [];
+    let cursor: string | undefined;
+    for (const limit of [1, 5, 40, 100]) {
+      const page = await ask(face, caller, 'customers', { limit, sort: 'name', ...(cursor && { cursor }) });
+      rows.push(...page.data);
+      cursor = page.next_cursor;
+    }
+    expect(cursor).toBeNull();
+    expect(ids(rows)).toEqual(ids(expectedRows(records.customers, { sort: 'name' })));
+  });
+
+  test('of a cursor that the other face gave go on where that ended', async () => {
+    const other = face === REST ? GRAPHQL : REST;
+    const { data, next_cursor: cursor } = await ask(other, caller, 'orders', { limit: 30 });
+    const rest = await ask(face, caller, 'orders', { limit: 30, cursor });
+    expect(ids([...data, ...rest.data])).toEqual(ids(expectedRows(records.orders)).slice(0, 60));
+  });
+
+  test.each(['created_at', '-created_at', 'name', '-name'])(
+    'sorted by %s neither skip nor repeat a row while others are put in, changed and taken out',
+    async (sort) => {
+      const own = await makeOrganisation(gateway);
+      const reader = client(gateway, (await makeKey(gateway, own)).key);
+      const there = records.products.slice(0, 40);
+      const fleeting = records.products.slice(40, 50);
+      await store(gateway, own, { products: [...there, ...fleeting] });
+      const { connection } = gateway.databases.organisationData(own);
+      const seen: string[] = [];
+      let added = 0;
+      for (let cursor: string | null | undefined; cursor !== null;) {
+        const page = await ask(face, reader, 'products', { sort, limit: 6, ...(cursor && { cursor }) });
+        seen.push(...ids(page.data));
+        cursor = page.next_cursor as string | null;
+        // one before, one after and one among the rows read so far, and one row changed where it stands
+        const names = ['AAA', 'ZZZ', page.data.at(-1)?.name ?? 'M'];
+        const products = names.map((name) => ({ sku: `NEW-${String((added += 1))}`, name: String(name) }));
+        const { sku, name } = there[added % there.length] as Json;
+        await ask(face, reader, 'upsert_products', {
+          products: [...products, { sku, name, description: `change ${String(added)}` }],
+        });
+        await connection.collection('products').deleteOne({ _id: fleeting.pop()?.id as never });
+        if (added > 200) throw new Error('the pages never end');
+      }
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(seen.filter((id) => there.some((row) => row.id === id))).toEqual(ids(expectedRows(there, { sort })));
+    },
+  );
+});
+
+describe('the Link header of a REST list', () => {
+  test.each([
+    ['/products', {}],
+    ['/quotes', { status: ['accepted', 'sent'], sort: '-number', limit: 90 }],
+    ['/customers', { q: '& a+', limit: 7 }],
+    ['/orders', { customer_id: '', limit: 100, placed_since: '1998-01-01T01:00:00+01:00' }],
+  ])('of %s with %j is relative and leads through every page', async (path, args) => {
+    const list = path.slice(1);
+    const pages = await askPages(REST, caller, list, args);
+    const followed: Json[] = [];
+    let answer = await caller.get(path, args);
+    for (;;) {
+      followed.push(answer.body);
+      const link = answer.headers.get('link');
+      expect(link === null).toBe(answer.body.next_cursor === null);
+      if (link === null) break;
+      const [, target] = /^<(\/api\/v1\/[^>]*)>; rel="next"$/.exec(link)!;
+      expect(new URL(target!, gateway.url).searchParams.get('cursor')).toBe(answer.body.next_cursor);
+      answer = await caller.send('GET', target!.slice('/api/v1'.length));
+    }
+    expect(followed).toEqual(pages);
+  });
+
+  test("of a thread's messages leads to the next page too", async () => {
+    const thread = threadRecord(['one', 'two', 'three']);
+    await store(gateway, organisation, { requests: [thread] });
+    const { headers } = await caller.get(`/requests/${thread.id}/messages`, { limit: 2 });
+    const [, target] = /^<\/api\/v1(.*)>; rel="next"$/.exec(headers.get('link')!)!;
+    expect((await caller.send('GET', target!)).body.data).toHaveLength(1);
+  });
+});

@@ -1,0 +1,89 @@
+import { client, type Client } from '../support/client';
+import { ask, askAll, FACES, GRAPHQL, query, REST } from '../support/faces';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { expectedRows, names, northwindRecords, RESOURCES, selection, toItem, toRow } from '../support/resources';
+
+const records = northwindRecords();
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const organisation = await makeNorthwind(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const COUNTS = { quotes: 913, orders: 830, customers: 91, products: 77, requests: 42 };
+
+describe.each(RESOURCES)('reading $list', (resource) => {
+  const { list, one, members, nested } = resource;
+  const everyTenth = records[list].filter((_record, at) => at % 10 === 0);
+
+  test('REST lists every row of the file, newest first, in all its members but for lines', async () => {
+    const rows = await askAll(REST, caller, list);
+    expect(rows).toHaveLength(COUNTS[list]);
+    expect(rows).toEqual(expectedRows(records[list]).map(toItem));
+  });
+
+  test('GraphQL lists the same rows, with their lines', async () => {
+    const document = `query($cursor: String) { ${list}(limit: 100, cursor: $cursor) { data { ${selection(resource)} } next_cursor } }`;
+    const rows: unknown[] = [];
+    for (let cursor: unknown; cursor !== null;) {
+      const { [list]: page } = await query(caller, document, { cursor });
+      rows.push(...page.data);
+      cursor = page.next_cursor;
+    }
+    expect(rows).toEqual(expectedRows(records[list]));
+  });
+
+  test.each(FACES)('$name reads one object by id as the file has it', async (face) => {
+    for (const record of everyTenth) {
+      expect(await ask(face, caller, one, { id: record.id })).toEqual(toRow(record));
+    }
+  });
+
+  test.each(FACES)('$name takes an id in upper case for the same object', async (face) => {
+    const [record] = everyTenth;
+    expect(await ask(face, caller, one, { id: record!.id.toUpperCase() })).toEqual(toRow(record!));
+  });
+
+  test('an object has the members of the contract, at every depth, and no others', async () => {
+    const row = await ask(REST, caller, one, { id: everyTenth[0]!.id });
+    expect(Object.keys(row).sort()).toEqual(names(members));
+    for (const [member, inner] of Object.entries(nested)) {
+      const values = [row[member]].flat().filter((value) => value !== null);
+      for (const value of values) expect(Object.keys(value).sort()).toEqual(names(inner));
+    }
+  });
+
+  test('the items of a REST list have the same members but for lines', async () => {
+    const { data } = await ask(REST, caller, list, { limit: 1 });
+    expect(Object.keys(data[0]).sort()).toEqual(names(members).filter((member) => member !== 'lines'));
+  });
+
+  test('GraphQL has no other fields than those of the contract and its relations', async () => {
+    const type = one.charAt(0).toUpperCase() + one.slice(1);
+    const { __type } = await query(caller, `{ __type(name: "${type}") { fields { name } } }`);
+    const fields = __type.fields.map((field: { name: string }) => field.name);
+    const relations: Record<string, string[]> = {
+      quotes: ['customer'],
+      orders: ['customer', 'quote'],
+      customers: ['quotes', 'orders', 'requests'],
+    };
+    expect(fields.sort()).toEqual([...names(members), ...(relations[list] ?? [])].sort());
+  });
+
+  test.each(FACES)('a page on $name has data, has_more and next_cursor, and nothing else', async (face) => {
+    const page = await ask(face, caller, list, { limit: 1 });
+    expect(Object.keys(page).sort()).toEqual(['data', 'has_more', 'next_cursor']);
+  });
+});
+
+describe('the two faces', () => {
+  test.each(RESOURCES)('answer one of $list in the same JSON', async ({ list, one }) => {
+    const { id } = records[list].at(-1)!;
+    expect(await ask(GRAPHQL, caller, one, { id })).toEqual(await ask(REST, caller, one, { id }));
+  });
+});

@@ -1,0 +1,172 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { commandsOf, startWatchedGateway } from '../support/commands';
+import { ask, FACES, GRAPHQL, query } from '../support/faces';
+import { makeKey, makeNorthwind, makeOrganisation, store } from '../support/factories';
+import type { TestGateway } from '../support/gateway';
+import { expectedRows, northwindRecords, RESOURCES, selection, toRow } from '../support/resources';
+
+const records = northwindRecords();
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+  organisation = await makeNorthwind(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const rowsById = new Map(RESOURCES.flatMap(({ list }) => records[list].map((record) => [record.id, toRow(record)])));
+const fieldsOf = (list: string): string => selection(RESOURCES.find((resource) => resource.list === list)!);
+/** A customer with several rows of each kind, and one with none. */
+const rowsOf = (list: 'requests' | 'orders', id: unknown) => records[list].filter((row) => row.customer_id === id);
+const busy = records.customers.find(({ id }) => rowsOf('requests', id).length > 2)!.id;
+const idle = records.customers.find(({ id }) => rowsOf('orders', id).length === 0)!.id;
+
+/** Names of the commands that a document sends to the database. */
+async function commandNames(document: string, variables: Json = {}): Promise<string[]> {
+  const sent = await commandsOf(gateway, organisation, () => query(caller, document, variables));
+  return sent.map(({ name }) => name);
+}
+
+describe('a relation to one object', () => {
+  test("of every order is the customer and the quote that the order's ids name, with lines and all", async () => {
+    const document = `{ orders(limit: 100) { data { customer_id quote_id
+      customer { ${fieldsOf('customers')} } quote { ${fieldsOf('quotes')} customer { id } } } } }`;
+    const { orders } = await query(caller, document);
+    expect(orders.data).toHaveLength(100);
+    for (const { customer_id: customerId, quote_id: quoteId, customer, quote } of orders.data) {
+      expect(customer).toEqual(rowsById.get(customerId));
+      expect(quote).toEqual({ ...rowsById.get(quoteId), customer: { id: customerId } });
+    }
+  });
+
+  test('is null where the id is null, and where what it names is gone', async () => {
+    const own = await makeOrganisation(gateway);
+    const [order, other] = records.orders;
+    await store(gateway, own, { orders: [{ ...order!, customer_id: null, quote_id: null }, other!] });
+    const reader = client(gateway, (await makeKey(gateway, own)).key);
+    const { orders } = await query(reader, '{ orders { data { customer { id } quote { id } } } }');
+    expect(orders.data).toEqual([
+      { customer: null, quote: null },
+      { customer: null, quote: null },
+    ]);
+  });
+
+  test.each([
+    ['orders', 'customer { id name } quote { id number lines { id } customer { id } }'],
+    ['orders', 'customer { id }'],
+    ['quotes', 'customer { name contacts { name } }'],
+  ])('of 100 %s costs no more commands than of one: %s', async (list, relations) => {
+    const document = `query($limit: Int!) { ${list}(limit: $limit) { data { id ${relations} } } }`;
+    const ofOne = await commandNames(document, { limit: 1 });
+    const ofHundred = await commandNames(document, { limit: 100 });
+    expect(ofHundred).toEqual(ofOne);
+    expect(ofOne.length).toBeGreaterThan(1);
+  });
+
+  test('reads no lines that nobody asked for', async () => {
+    const document = '{ orders(limit: 5) { data { quote { number } } } }';
+    const sent = await commandsOf(gateway, organisation, () => query(caller, document));
+    const finds = sent.filter(({ name }) => name === 'find').map(({ command }) => [command.find, command.projection]);
+    expect(finds).toEqual([
+      ['orders', expect.objectContaining({ lines: 0 })],
+      ['quotes', expect.objectContaining({ lines: 0 })],
+    ]);
+  });
+});
+
+describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (list) => {
+  const ofCustomer = (id: string) => ({ keeps: (row: Json) => row.customer_id === id });
+  const document = `query($id: ID!, $limit: Int, $cursor: String) {
+    customer(id: $id) { ${list}(limit: $limit, cursor: $cursor) { data { ${fieldsOf(list)} } has_more next_cursor } }
+    ${list}(customer_id: $id, limit: $limit, cursor: $cursor) { data { ${fieldsOf(list)} } has_more next_cursor }
+  }`;
+
+  test('are the rows with its id, newest first', async () => {
+    const { customer } = await query(caller, document, { id: busy, limit: 100 });
+    const expected = expectedRows(records[list], ofCustomer(busy));
+    expect(customer[list]).toEqual({ data: expected, has_more: false, next_cursor: null });
+    expect(expected.length).toBeGreaterThan(1);
+  });
+
+  test('are page for page those of the list of that customer, cursors too', async () => {
+    for (let cursor: unknown = null, pages = 0; pages === 0 || cursor !== null; pages += 1) {
+      const { customer, [list]: listed } = await query(caller, document, { id: busy, limit: 1, cursor });
+      expect(customer[list]).toEqual(listed);
+      cursor = listed.next_cursor;
+      expect(pages).toBeLessThan(200);
+    }
+  });
+
+  test.each(FACES)('have a cursor that leads on in the list on $name', async (face) => {
+    const { customer } = await query(caller, document, { id: busy, limit: 1 });
+    const { next_cursor: cursor, data } = customer[list];
+    const rest = await ask(face, caller, list, { customer_id: busy, cursor, limit: 100 });
+    const ids = [...data, ...rest.data].map(({ id }: Json) => id);
+    expect(ids).toEqual(expectedRows(records[list], ofCustomer(busy)).map(({ id }) => id));
+  });
+
+  test("refuse another customer's cursor, beside the rest of the answer", async () => {
+    const { customer } = await query(caller, document, { id: busy, limit: 1 });
+    const { next_cursor: cursor } = customer[list];
+    const mixed = `{ customer(id: "${idle}") { name ${list}(cursor: "${String(cursor)}") { data { id } } } }`;
+    const { body } = await caller.graphql(mixed);
+    expect(body.data.customer).toEqual({ name: rowsById.get(idle).name, [list]: null });
+    expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'cursor' }] });
+  });
+
+  test('are an empty page where there are none', async () => {
+    const { customer } = await query(caller, document, { id: idle });
+    expect(customer[list]).toEqual({ data: [], has_more: false, next_cursor: null });
+  });
+
+  test('are 20 where no limit is given, and at most 100', async () => {
+    const { customer } = await query(caller, `{ customer(id: "${busy}") { ${list} { data { id } } } }`);
+    const all = expectedRows(records[list], ofCustomer(busy));
+    expect(customer[list].data).toHaveLength(Math.min(20, all.length));
+    const { body } = await caller.graphql(`{ customer(id: "${busy}") { ${list}(limit: 101) { data { id } } } }`);
+    expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'limit' }] });
+  });
+
+  test('of 91 customers cost no more commands than of one', async () => {
+    const pages = `query($limit: Int!) { customers(limit: $limit) { data { ${list}(limit: 3) { data { id } next_cursor } } } }`;
+    const ofOne = await commandNames(pages, { limit: 1 });
+    expect(await commandNames(pages, { limit: 100 })).toEqual(ofOne);
+  });
+
+  test('of 91 customers at once are those of each alone', async () => {
+    const fields = `id ${list}(limit: 2) { data { id } has_more next_cursor }`;
+    const { customers } = await query(caller, `{ customers(limit: 100) { data { ${fields} } } }`);
+    expect(customers.data).toHaveLength(91);
+    for (const { id, [list]: page } of customers.data.slice(0, 25)) {
+      expect(page).toEqual({
+        ...page,
+        data: expectedRows(records[list], ofCustomer(id))
+          .slice(0, 2)
+          .map((row) => ({ id: row.id })),
+      });
+      const { customer } = await query(caller, `{ customer(id: "${String(id)}") { ${fields} } }`);
+      expect(customer[list]).toEqual(page);
+    }
+  });
+});
+
+test('all relations of a page of customers cost no more commands than those of one customer', async () => {
+  const document = `query($limit: Int!) { customers(limit: $limit) { data {
+    quotes(limit: 2) { data { id customer { id } } } orders(limit: 2) { data { id quote { id } } } requests { data { id } }
+  } } }`;
+  expect((await commandNames(document, { limit: 91 })).sort()).toEqual(
+    (await commandNames(document, { limit: 1 })).sort(),
+  );
+});
+
+test('a customer is read on GraphQL as its own relations name it', async () => {
+  const { quotes } = await query(
+    caller,
+    `{ quotes(customer_id: "${busy}", limit: 1) { data { customer { ${fieldsOf('customers')} } } } }`,
+  );
+  expect(quotes.data[0].customer).toEqual(await ask(GRAPHQL, caller, 'customer', { id: busy }));
+});

@@ -1,0 +1,195 @@
+import type { ImportRecord } from '../../src/resources/records';
+import { client, type Client, type Json } from '../support/client';
+import { ask, askAll, FACES, REST } from '../support/faces';
+import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { expectedRows, type ListName, RESOURCES } from '../support/resources';
+import { threadRecord } from '../support/threads';
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+/** A caller of an organisation with these records. */
+async function withRecords(records: Partial<Record<ListName, readonly ImportRecord[]>>): Promise<Client> {
+  const organisation = await makeOrganisation(gateway);
+  await store(gateway, organisation, records);
+  return client(gateway, (await makeKey(gateway, organisation)).key);
+}
+
+describe.each(FACES)('a search on $name', (face) => {
+  let empty: Promise<Client>;
+  beforeAll(() => {
+    empty = withRecords({});
+  });
+
+  describe("in Northwind's products", () => {
+    const records = northwind('products');
+    let caller: Client;
+    beforeAll(async () => {
+      caller = await withRecords({ products: records });
+    });
+
+    const wordsOf = (text: string): string[] =>
+      text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().split(/[^a-z0-9ø]+/).filter(Boolean); // prettier-ignore
+    const found = (q: string) => (row: Json) => {
+      const words = wordsOf([row.sku, row.name, row.description, row.category].join(' '));
+      return wordsOf(q).every((asked) => words.some((word) => word.startsWith(asked)));
+    };
+
+    test.each([
+      ['the start of a word', 'ch', 'Chai'],
+      ['a whole word', 'tofu', 'Tofu'],
+      ['words in any order', 'anton chef', "Chef Anton's Gumbo Mix"],
+      ['words of several fields', 'boxes 10 condiments', 'Northwoods Cranberry Sauce', 0],
+      ['a sku as it is written', 'NW-01', 'Uncle Bob', 0],
+      ['a sku without its dash', 'nw 017', 'Alice Mutton'],
+      ['capitals', 'QUESO', 'Queso Cabrales'],
+      ['accents where there are none', 'tòfü', 'Tofu'],
+      ['no accents where there are some', 'rossle', 'Rössle Sauerkraut'],
+      ['one word twice', 'chai chai', 'Chai'],
+      ['more spaces than needed', '  chef   anton  ', "Chef Anton's Cajun Seasoning"],
+    ])('finds %s: %j', async (_title, q, name, least = 1) => {
+      const expected = expectedRows(records, { keeps: found(q) });
+      const rows = await askAll(face, caller, 'products', { q });
+      expect(rows).toEqual(expected);
+      expect(rows.filter((row) => String(row.name).startsWith(name)).length).toBeGreaterThanOrEqual(least);
+    });
+
+    test.each([
+      ['the end of a word', 'ofu'],
+      ['one word that nothing has among others that match', 'chef zzz'],
+      ['two words written as one', 'chefanton'],
+    ])('does not find %s: %j', async (_title, q) => {
+      expect(await askAll(face, caller, 'products', { q })).toEqual([]);
+    });
+
+    test.each(['ch.*', 'ch$', '^ch', '"ch"', 'ch\\', '[ch]', 'ch\u0000', '😀ch', 'ch%'])(
+      'takes %j for the word in it',
+      async (q) => {
+        const expected = expectedRows(records, { keeps: found('ch') });
+        expect(expected.length).toBeGreaterThan(3);
+        expect(await askAll(face, caller, 'products', { q })).toEqual(expected);
+      },
+    );
+
+    test('goes through pages as any list does', async () => {
+      const rows = await askAll(face, caller, 'products', { q: 'b', limit: 2, sort: 'name' });
+      expect(rows).toEqual(expectedRows(records, { keeps: found('b'), sort: 'name' }));
+      expect(rows.length).toBeGreaterThan(4);
+    });
+  });
+
+  describe('meets words however they are written', () => {
+    let made = 0;
+    let caller: Client;
+    beforeAll(async () => {
+      caller = await withRecords({});
+    });
+
+    test.each([
+      ['Weißbier Straße', ['straße', 'STRASSE', 'strasse', 'STRAẞE', 'stras', 'weiss'], ['strabe', 'tras']],
+      ['Smørrebrød', ['smørrebrød', 'SMORREBROD', 'smorre', 'SMØR'], ['smrrebrd']],
+      ['Crème brûlée', ['creme', 'BRULEE', 'cre\u0300me', 'brûl'], ['crme']],
+      ['Cafe\u0301 au lait', ['café', 'CAFE', 'cafe\u0301'], ['e\u0301']],
+      ['Œuvre Ægir', ['oeuvre', 'œuvre', 'aegir', 'ÆGIR'], ['uvre']],
+      ['Łódź', ['lodz', 'ŁÓDŹ', 'łó'], ['odz']],
+      ['İstanbul ışık', ['istanbul', 'ISTANBUL', 'ışık', 'isik'], ['stanbul']],
+      ['οδοσήμανση οδός', ['ΟΔΟΣ', 'οδος', 'οδοσημ', 'οδοσ'], ['δος']],
+      ['ﬁne ①', ['fine', 'ﬁne', '1'], ['ine']],
+      ['Ангел', ['ангел', 'АНГ'], ['гел']],
+      ['東京タワー', ['東京', '東'], ['京']],
+      ['M8x40/A2-70,zinc_plated', ['m8x40', 'a2', '70', 'zinc', 'plated', 'A2-70', 'plated m8'], ['40', 'm8x40a2']],
+      ["O'Brien & Sons (Ltd.)", ["o'brien", 'brien', 'o brien', 'ltd', 'sons,ltd'], ['obrien']],
+      [`x${'y'.repeat(120)}`, ['xyy', `x${'y'.repeat(120)}`], ['yy']],
+    ])('%s', async (name, met, notMet) => {
+      // a word that no query here begins
+      const sku = 'q'.repeat((made += 1));
+      await ask(face, caller, 'upsert_products', { products: [{ sku, name }] });
+      const meets = async (q: string): Promise<boolean> =>
+        (await askAll(face, caller, 'products', { q, sku })).length === 1;
+      for (const q of met) expect([q, await meets(q)]).toEqual([q, true]);
+      for (const q of notMet) expect([q, await meets(q)]).toEqual([q, false]);
+    });
+  });
+
+  test.each(RESOURCES)('of $list with any characters answers', async ({ list }) => {
+    const caller = await empty;
+    const marks = [
+      '$',
+      '.',
+      '.*',
+      '^a',
+      '[',
+      '(?:',
+      '\\',
+      '\\u0000',
+      '"',
+      "'",
+      '`',
+      '%',
+      '&q=b',
+      '{"$ne":null}',
+      '$where',
+    ];
+    for (const q of [...marks, '\u0000', 'a\u0000b', '😀', '\u202e', '\ufeff', '\u{10ffff}', '\n\t', ' ', '-', '‘x’']) {
+      expect(await ask(face, caller, list, { q })).toEqual({ data: [], has_more: false, next_cursor: null });
+    }
+  });
+});
+
+describe('a search looks', () => {
+  const product = northwind('products')[0] as Json;
+  const customer = northwind('customers')[0] as Json;
+  const quote = northwind('quotes')[0] as Json;
+  const order = northwind('orders')[0] as Json;
+  const address = { ...customer.billing_address, line1: 'Needle', city: 'Needle' };
+  const lines = [{ ...order.lines[0], description: 'Needle', sku: 'Needle' }];
+
+  test.each<[ListName, string, ImportRecord]>([
+    ['products', 'sku', { ...product, sku: 'A-needle' }],
+    ['products', 'name', { ...product, name: 'A needle' }],
+    ['products', 'description', { ...product, description: 'A needle' }],
+    ['products', 'category', { ...product, category: 'A needle' }],
+    ['customers', 'name', { ...customer, name: 'A needle' }],
+    ['customers', 'external_ref', { ...customer, external_ref: 'A-NEEDLE' }],
+    ['customers', 'email', { ...customer, email: 'ann@needle.example' }],
+    ["customers' contacts", 'name', { ...customer, contacts: [customer.contacts[0], { ...customer.contacts[0], name: 'A Needle' }] }], // prettier-ignore
+    ['quotes', 'number', { ...quote, number: 'Q-NEEDLE-1' }],
+    ['orders', 'number', { ...order, number: 'SO-NEEDLE-1' }],
+    ['orders', 'customer_reference', { ...order, customer_reference: 'PO needle' }],
+    ['requests', 'subject', threadRecord(['A text'], { subject: 'A needle' })],
+    ['requests', 'messages', threadRecord(['A text', 'Another\nneedle', 'A third'])],
+  ] as never)("at %s' %s", async (where, _member, record) => {
+    const list = where.replace("' contacts", '') as ListName;
+    const caller = await withRecords({ [list]: [record] });
+    expect(await askAll(REST, caller, list, { q: 'needle' })).toHaveLength(1);
+  });
+
+  test.each<[ListName, string, ImportRecord]>([
+    ['products', 'uom', { ...product, uom: 'needle' }],
+    ['customers', 'addresses, phone and vat_number', { ...customer, billing_address: address, delivery_address: address, phone: 'needle', vat_number: 'needle' }], // prettier-ignore
+    ["customers", "contacts' role, email and phone", { ...customer, contacts: [{ ...customer.contacts[0], role: 'needle', email: 'a@needle.example', phone: 'needle' }] }], // prettier-ignore
+    ['quotes', 'lines', { ...quote, lines }],
+    ['orders', 'lines and delivery_address', { ...order, lines, delivery_address: address }],
+    ['requests', 'contact', threadRecord(['A text'], { contact: { name: 'Needle', email: null, phone: null } })],
+  ] as never)("not at %s' %s", async (list, _member, record) => {
+    const caller = await withRecords({ [list]: [record] });
+    expect(await askAll(REST, caller, list, { q: 'needle' })).toEqual([]);
+    expect(await askAll(REST, caller, list)).toHaveLength(1);
+  });
+
+  test.each(FACES)('at what a row says now, once it was changed on $name', async (face) => {
+    const caller = await withRecords({ products: [product], customers: [customer] });
+    const { sku } = product;
+    const { external_ref: ref } = customer;
+    await ask(face, caller, 'upsert_products', { products: [{ sku, name: 'Needle' }] });
+    expect(await askAll(face, caller, 'products', { q: 'needle' })).toHaveLength(1);
+    expect(await askAll(face, caller, 'products', { q: product.name })).toEqual([]);
+    await ask(face, caller, 'upsert_customers', { customers: [{ external_ref: ref, name: 'Thread', contacts: [] }] });
+    expect(await askAll(face, caller, 'customers', { q: 'thread' })).toHaveLength(1);
+    expect(await askAll(face, caller, 'customers', { q: customer.contacts[0].name })).toEqual([]);
+  });
+});

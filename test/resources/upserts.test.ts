@@ -1,0 +1,278 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { FACES, GRAPHQL, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { newKey, UPSERTS, upserting, written } from '../support/upserts';
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
+
+describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
+  const { list, key, full, cleared } = kind;
+  const { call, report, element, stored } = upserting(kind, face, () => caller);
+  /** Stores an element and gives what is stored then. */
+  const make = async (members: Json = {}): Promise<{ one: Json; before: Json }> => {
+    const one = element(members);
+    await report([one]);
+    return { one, before: await stored(one) };
+  };
+
+  test('creates what is not there, with every member as given', async () => {
+    const one = element(full);
+    const { results, ...counts } = await report([one]);
+    expect(counts).toEqual({ created: 1, updated: 0, unchanged: 0, failed: 0 });
+    const row = await stored(one);
+    expect(results).toEqual([{ index: 0, [key]: one[key], id: row.id, outcome: 'created', errors: [] }]);
+    expect(written(row)).toEqual(one);
+    expect(row.created_at).toBe(row.updated_at);
+  });
+
+  test('creates with the defaults what is given by key and name alone', async () => {
+    const { one, before } = await make();
+    expect(written(before)).toEqual({ ...one, ...cleared });
+  });
+
+  test('takes a null for a default where nothing was there', async () => {
+    const nulls = Object.fromEntries(Object.keys(cleared).map((member) => [member, null]));
+    const { one, before } = await make(nulls);
+    expect(written(before)).toEqual({ ...one, ...cleared });
+  });
+
+  test('changes what is there, and keeps its id and created_at', async () => {
+    const { one, before } = await make();
+    const { results, updated } = await report([{ ...one, ...full, name: 'Renamed' }]);
+    expect(updated).toBe(1);
+    expect(results[0]).toEqual({ index: 0, [key]: one[key], id: before.id, outcome: 'updated', errors: [] });
+    const after = await stored(one);
+    expect(written(after)).toEqual({ ...one, ...full, name: 'Renamed' });
+    expect(after).toMatchObject({ id: before.id, created_at: before.created_at });
+    expect(Date.parse(after.updated_at)).toBeGreaterThanOrEqual(Date.parse(before.updated_at));
+  });
+
+  test('keeps every member that is left out', async () => {
+    const { one } = await make(full);
+    await report([{ [key]: one[key], name: 'Renamed' }]);
+    expect(written(await stored(one))).toEqual({ ...one, name: 'Renamed' });
+  });
+
+  test.each(Object.keys(full))('clears %s alone by a null', async (member) => {
+    const { one } = await make(full);
+    expect((await report([{ [key]: one[key], name: one.name, [member]: null }])).updated).toBe(1);
+    expect(written(await stored(one))).toEqual({ ...one, [member]: cleared[member] });
+  });
+
+  test('leaves what does not change as it is, updated_at too', async () => {
+    const { one, before } = await make(full);
+    for (const same of [one, { [key]: one[key], name: one.name }]) {
+      const { results, ...counts } = await report([same]);
+      expect(counts).toEqual({ created: 0, updated: 0, unchanged: 1, failed: 0 });
+      expect(results).toEqual([{ index: 0, [key]: one[key], id: before.id, outcome: 'unchanged', errors: [] }]);
+    }
+    expect(await stored(one)).toEqual(before);
+  });
+
+  test('never sets updated_at back, whatever the clock says', async () => {
+    const { one } = await make();
+    const future = new Date(Date.now() + 3_600_000);
+    const { connection } = gateway.databases.organisationData(organisation);
+    await connection.collection(list).updateOne({ [key]: one[key] }, { $set: { updated_at: future } });
+    expect((await report([{ ...one, name: 'Renamed' }])).updated).toBe(1);
+    expect(await stored(one)).toMatchObject({ name: 'Renamed', updated_at: future.toISOString() });
+  });
+
+  test('reports created, updated, unchanged and failed in the order sent', async () => {
+    const [{ one: changed }, { one: same }] = await Promise.all([make(), make()]);
+    const [fresh, bad] = [element(), element({ name: '' })];
+    const { results, ...counts } = await report([bad, { ...changed, name: 'Renamed' }, fresh, same, { ...fresh }]);
+    expect(counts).toEqual({ created: 1, updated: 1, unchanged: 1, failed: 2 });
+    expect(results.map(({ index, outcome }: Json) => [index, outcome])).toEqual([
+      [0, 'failed'],
+      [1, 'updated'],
+      [2, 'created'],
+      [3, 'unchanged'],
+      [4, 'failed'],
+    ]);
+    expect(results.map((result: Json) => result[key])).toEqual(
+      [bad, changed, fresh, same, fresh].map((one) => one[key]),
+    );
+  });
+
+  test('fails the later of two elements with one key, and stores the first', async () => {
+    const one = element();
+    const { results } = await report([one, element(), { ...one, name: 'Second' }, { ...one, name: 'Third' }]);
+    expect(results.map(({ outcome }: Json) => outcome)).toEqual(['created', 'created', 'failed', 'failed']);
+    expect(results[2]).toMatchObject({ id: null, errors: [{ pointer: `/${list}/2/${key}`, code: 'duplicate' }] });
+    expect(results[3]).toMatchObject({ id: null, errors: [{ pointer: `/${list}/3/${key}`, code: 'duplicate' }] });
+    expect(await stored(one)).toMatchObject({ name: one.name });
+  });
+
+  test('takes keys that differ in case for two', async () => {
+    const one = element();
+    const { created } = await report([one, { ...one, [key]: one[key].toLowerCase() }]);
+    expect(created).toBe(2);
+  });
+
+  test('fails an element without a key or a name alone, with a pointer to each fault', async () => {
+    const good = element();
+    const { results } = await report([{}, { [key]: null, name: null }, { [key]: '', name: '' }, good]);
+    const at = (index: number, member: string, code: string): Json => ({
+      pointer: `/${list}/${String(index)}/${member}`,
+      code,
+    });
+    const faults = results.map(({ errors }: Json) => errors.map(({ pointer, code }: Json) => ({ pointer, code })));
+    expect(faults).toEqual([
+      [at(0, key, 'required'), at(0, 'name', 'required')],
+      [at(1, key, 'required'), at(1, 'name', 'required')],
+      [at(2, key, 'length'), at(2, 'name', 'length')],
+      [],
+    ]);
+    expect(results.map((result: Json) => [result[key], result.id === null])).toEqual([
+      [null, true],
+      [null, true],
+      ['', true],
+      [good[key], false],
+    ]);
+  });
+
+  test('fails an element with text that is no Unicode alone, however often it is sent', async () => {
+    for (const bad of [element({ [key]: `\ud800${newKey()}` }), element({ name: 'x\udfff' })]) {
+      const good = element();
+      const sent = await report([bad, good]);
+      expect(sent.results).toMatchObject([{ outcome: 'failed', errors: [{ code: 'format' }] }, { outcome: 'created' }]);
+      const again = await report([bad, good]);
+      expect(again.results).toMatchObject([{ outcome: 'failed' }, { outcome: 'unchanged' }]);
+    }
+  });
+
+  describe('as a dry run', () => {
+    test('says what would happen and stores nothing', async () => {
+      const [{ one: changed, before }, { one: same, before: unchanged }] = await Promise.all([make(full), make()]);
+      const fresh = element();
+      const elements = [fresh, { ...changed, name: 'Renamed' }, same, element({ name: null })];
+      const { results, ...counts } = await report(elements, { dry_run: true });
+      expect(counts).toEqual({ created: 1, updated: 1, unchanged: 1, failed: 1 });
+      expect(results.map(({ id, outcome }: Json) => ({ id, outcome }))).toEqual([
+        { id: null, outcome: 'created' },
+        { id: before.id, outcome: 'updated' },
+        { id: unchanged.id, outcome: 'unchanged' },
+        { id: null, outcome: 'failed' },
+      ]);
+      expect(await stored(fresh)).toBeUndefined();
+      expect(await stored(changed)).toEqual(before);
+    });
+
+    test('of an atomic call with a fault is refused as the call would be', async () => {
+      const { problem } = await call([element(), element({ name: '' })], { atomic: true, dry_run: true });
+      expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
+    });
+  });
+
+  describe('atomically', () => {
+    test('stores all where nothing is wrong', async () => {
+      const [one, other] = [element(), element(full)];
+      expect(await report([one, other], { atomic: true })).toMatchObject({ created: 2, failed: 0 });
+      expect(written(await stored(other))).toEqual(other);
+    });
+
+    test('stores nothing where anything is wrong, and lists every fault', async () => {
+      const { one: changed, before } = await make();
+      const fresh = element();
+      const elements = [fresh, { ...changed, name: 'Renamed' }, { name: null }, element({ name: '' }), { ...fresh }];
+      const { problem } = await call(elements, { atomic: true });
+      expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
+      const faults = problem!.errors.map(({ pointer, code }: Json) => `${String(code)} ${String(pointer)}`);
+      expect(new Set(faults)).toEqual(
+        new Set([
+          `required /${list}/2/${key}`,
+          `required /${list}/2/name`,
+          `length /${list}/3/name`,
+          `duplicate /${list}/4/${key}`,
+        ]),
+      );
+      expect(await stored(fresh)).toBeUndefined();
+      expect(await stored(changed)).toEqual(before);
+    });
+  });
+
+  test('takes 1,000 elements, which the same call again leaves unchanged', async () => {
+    const elements = Array.from({ length: 1000 }, () => element());
+    const first = await report(elements);
+    expect(first).toMatchObject({ created: 1000, failed: 0 });
+    expect(first.results.map((result: Json) => result[key])).toEqual(elements.map((one) => one[key]));
+    const again = await report(elements);
+    expect(again).toMatchObject({ unchanged: 1000, failed: 0 });
+    expect(again.results.map(({ id }: Json) => id)).toEqual(first.results.map(({ id }: Json) => id));
+  });
+
+  test.each([0, 1001])('refuses %i elements', async (length) => {
+    const { problem } = await call(Array.from({ length }, () => element()));
+    expect(problem).toMatchObject({
+      status: 422,
+      code: 'validation_failed',
+      errors: [{ pointer: `/${list}`, code: 'length' }],
+    });
+  });
+
+  test.each<[string, Json, string]>([
+    ['an unknown member', { colour: 'red' }, '/0/colour'],
+    ['a member of the wrong type', { name: 5 }, '/0/name'],
+    ['a key of the wrong type', { [key]: ['a'] }, `/0/${key}`],
+    ['a member that only the server sets', { created_at: '1997-01-01T00:00:00Z' }, '/0/created_at'],
+  ])('refuses the whole call for %s', async (_title, members, pointer) => {
+    const good = element();
+    const { problem } = await call([element(members), good]);
+    expect(problem).toMatchObject(
+      face === REST
+        ? { status: 422, code: 'validation_failed', errors: [{ pointer: `/${list}${pointer}` }] }
+        : { status: 400, code: 'invalid_request' },
+    );
+    expect(await stored(good)).toBeUndefined();
+  });
+
+  test('meets no object of another organisation with the same key', async () => {
+    const { one, before } = await make(full);
+    const other = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
+    const theirs = upserting(kind, face, () => other);
+    expect((await theirs.report([{ ...one, name: 'Theirs' }])).created).toBe(1);
+    expect((await theirs.stored(one)).id).not.toBe(before.id);
+    expect(await stored(one)).toEqual(before);
+  });
+
+  test('keeps one object a key when eight calls bring the same new keys at once', async () => {
+    const shared = Array.from({ length: 50 }, () => element());
+    const calls = Array.from({ length: 8 }, (_none, at) => {
+      const order = at % 2 === 0 ? shared : shared.toReversed();
+      return report(order.map((one) => ({ ...one, name: `Call ${String(at)}` })));
+    });
+    const reports = await Promise.all(calls);
+    const total = (outcome: string): number => reports.reduce((sum: number, one) => sum + Number(one[outcome]), 0);
+    expect([total('created'), total('updated') + total('unchanged'), total('failed')]).toEqual([50, 350, 0]);
+    const { connection } = gateway.databases.organisationData(organisation);
+    for (const one of shared) {
+      expect(await connection.collection(list).countDocuments({ [key]: one[key] })).toBe(1);
+    }
+    const ids = reports.flatMap(({ results }) => results.map(({ id }: Json) => id));
+    expect(new Set(ids).size).toBe(50);
+  });
+});
+
+test.each(UPSERTS)('the two faces report alike on $list', async (kind) => {
+  const elements = [{ [kind.key]: 'ALIKE', name: 'Alike', ...kind.full }, { [kind.key]: 'ALIKE', name: '' }, {}];
+  await upserting(kind, REST, () => caller).report(elements);
+  const [rest, graphql] = [REST, GRAPHQL].map((face) => upserting(kind, face, () => caller).report(elements));
+  expect(await graphql).toEqual(await rest);
+  const { call } = upserting(kind, GRAPHQL, () => caller);
+  const { problem } = await call(elements, { atomic: true });
+  expect(problem).toEqual((await upserting(kind, REST, () => caller).call(elements, { atomic: true })).problem);
+});

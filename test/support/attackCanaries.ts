@@ -1,0 +1,93 @@
+import { randomUUID } from 'node:crypto';
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLField,
+  type GraphQLObjectType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import { constraintOf } from '../../src/jsonSchema';
+import type { ImportRecord } from '../../src/resources/records';
+import { directiveOf } from '../../src/sdl';
+import type { Json } from './client';
+import { northwind } from './factories';
+import { graphqlSchema } from './operations';
+import type { Records } from './resources';
+
+/*
+ * Records of which every text is a canary: a word that stands nowhere else, so that an answer which holds it shows where
+ * it came from. What is a text is read from the schema, so that a new field has its canary too.
+ */
+
+const ROWS = 6;
+
+/** Six rows of each resource, all of one customer, every text a canary of the organisation. */
+export function canaryRecords(organisation: string): Records {
+  const canary = canaries(organisation);
+  const make = (type: string, base: Json, members: Json = {}): ImportRecord[] =>
+    Array.from({ length: ROWS }, () => ({ ...filled(typeNamed(type), base, canary), ...members }));
+  const customers = make('Customer', northwind('customers')[0]);
+  const customer_id = customers[0]!.id;
+  const quotes = make('Quote', northwind('quotes')[0], { customer_id });
+  return {
+    products: make('Product', northwind('products')[0]),
+    customers,
+    quotes,
+    orders: make('Order', northwind('orders')[0], { customer_id, quote_id: quotes[0]!.id }),
+    requests: make('Request', northwind('requests')[0], { customer_id }).map((thread) => toRecord(thread, canary)),
+  };
+}
+
+/** A thread as it is imported: with its messages, and without what is counted of them. */
+function toRecord(thread: ImportRecord, canary: () => string): ImportRecord {
+  const { message_count: _count, last_message_at: _last, ...members } = thread as Json;
+  const [first] = (northwind('requests')[0] as Json).messages;
+  const messages = Array.from({ length: ROWS }, () => {
+    const { request_id: _thread, ...message } = filled(typeNamed('Message'), first, canary);
+    return message;
+  });
+  return { ...members, messages };
+}
+
+function canaries(organisation: string): () => string {
+  let count = 0;
+  return () => `zq${organisation}${String((count += 1))}x`;
+}
+
+const CANARY = /zq[a-z]+\d+x/gi;
+
+/** The canaries in a text. */
+export function canariesIn(text: string): string[] {
+  return [...new Set(text.match(CANARY))];
+}
+
+/** What an answer must not show to a stranger: the canaries and ids among an organisation's texts. */
+export function secretsIn(value: unknown): Set<string> {
+  const text = JSON.stringify(value);
+  const ids = text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
+  return new Set([...canariesIn(text), ...ids]);
+}
+
+function typeNamed(name: string): GraphQLObjectType {
+  return graphqlSchema.getType(name) as GraphQLObjectType;
+}
+
+/** An object of a type: a canary for every text, an id of its own, the rest as in `base`. */
+function filled(type: GraphQLObjectType, base: Json, canary: () => string): Json {
+  const fields = Object.values(type.getFields()).filter(({ astNode }) => !directiveOf(astNode, 'access'));
+  return Object.fromEntries(fields.map((field) => [field.name, filledMember(field, base?.[field.name], canary)]));
+}
+
+function filledMember(field: GraphQLField<unknown, unknown>, base: Json, canary: () => string): Json {
+  const type = getNamedType(field.type);
+  if (isListType(getNullableType(field.type))) {
+    return (base ?? [{}]).map((item: Json) => filled(type as GraphQLObjectType, item, canary));
+  }
+  if (isObjectType(type)) return filled(type, base, canary);
+  if (field.name === 'id') return randomUUID();
+  if (type.name === 'Boolean') return base ?? false;
+  const { pattern, format } = constraintOf(graphqlSchema, field);
+  if (type.name !== 'String' || pattern !== undefined) return base;
+  return format === 'email' ? `${canary()}@example.com` : canary();
+}

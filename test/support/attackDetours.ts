@@ -1,0 +1,129 @@
+import { randomUUID } from 'node:crypto';
+import type { Operation } from '../../src/schema';
+import { ask, callOver } from './attackCalls';
+import { cursorsOf, type Probe } from './attackProbes';
+import type { Kind } from './attackRule';
+import { IDENTITIES, type Identity, type Holding, idsOf, NAMED, type Scene } from './attackScene';
+import type { Client, Json } from './client';
+import { store } from './factories';
+import type { Arguments } from './faces';
+import { argumentsOf, CALLS, GRAPHQL, operations, RELATIONS, REST } from './operations';
+
+/* Ways to another organisation's data that are no argument of an operation. */
+
+/** Rows of the callers' own that name customers and quotes of anyone, and the relations that follow those names. */
+export async function relationProbes(scene: Scene): Promise<Probe[]> {
+  const customers = idsOf(scene, ({ records }) => records.customers[NAMED]!.id);
+  const quotes = idsOf(scene, ({ records }) => records.quotes[NAMED]!.id);
+  const parents = new Map<string, string>();
+  for (const home of [scene.own, scene.other]) {
+    for (const identity of STORABLE) {
+      const names = { customer_id: customers[identity], quote_id: quotes[identity] };
+      const order = { ...home.records.orders[0]!, ...names, id: randomUUID(), number: randomUUID() };
+      const quote = { ...home.records.quotes[0]!, ...names, id: randomUUID(), number: randomUUID() };
+      const { quote_id: _quote, ...ofQuote } = quote;
+      await store(scene.gateway, home.organisation, { orders: [order], quotes: [ofQuote] });
+      parents.set(`Order ${home.organisation.id} ${identity}`, order.id);
+      parents.set(`Quote ${home.organisation.id} ${identity}`, quote.id);
+    }
+  }
+  return RELATIONS.filter(({ parent }) => parent !== 'Customer').map(
+    ({ parent, name, scope, operation, document }): Probe => ({
+      ...{ way: 'GraphQL relation', title: `${parent}.${name}`, kind: 'relation', face: GRAPHQL },
+      ...{ operation, scope, identities: STORABLE },
+      send: async (caller, { organisation }, identity) => {
+        const variables = { id: parents.get(`${parent} ${organisation.id} ${identity}`)! };
+        return { ...(await ask(caller, document, variables, [operation.name, name])), said: variables };
+      },
+    }),
+  );
+}
+
+/** An import lets no row name what is no id. */
+const STORABLE: readonly Identity[] = ['own', 'foreign', 'random'];
+
+/** Lists below a customer, continued with a cursor. */
+export async function relationCursorProbes(scene: Scene): Promise<Probe[]> {
+  const probes: Probe[] = [];
+  for (const { parent, name, scope, operation, document } of RELATIONS.filter(({ parent }) => parent === 'Customer')) {
+    const list = operations.find((one) => one.name === name)!;
+    const cursors = await cursorsOf(scene, list, { ofCustomer: true });
+    const paged = document
+      .replace('($id: ID!', '($id: ID!, $cursor: String')
+      .replace(` ${name} {`, ` ${name}(cursor: $cursor) {`);
+    probes.push({
+      ...{ way: 'GraphQL relation', title: `${parent}.${name}(cursor)`, kind: 'cursor', face: GRAPHQL },
+      ...{ operation, scope, identities: IDENTITIES },
+      send: async (caller, home, identity) => {
+        const variables = { id: home.ids.customer, cursor: cursors[identity] };
+        return { ...(await ask(caller, paged, variables, [operation.name, name])), said: variables };
+      },
+    });
+  }
+  return probes;
+}
+
+/** Every operation as it should be called, with the id of an organisation where none is asked for. */
+export function organisationProbes(scene: Scene): Probe[] {
+  const ids = idsOf(scene, ({ organisation }) => organisation.id);
+  return CALLS.flatMap(({ operation, face }) => {
+    const probe = (way: string, kind: Kind, send: Probe['send']): Probe => ({
+      ...{ way: `${face.name} ${way}`, title: `${operation.name}(${way})`, kind, face },
+      ...{ operation, scope: operation.scope, identities: IDENTITIES, send },
+    });
+    const inHeader = probe('organisation header', 'plain', async (caller, home, identity) => {
+      const headers = { 'x-organisation-id': ids[identity], 'x-tenant-id': ids[identity] };
+      return { ...(await callOver(face, caller, operation, argumentsOf(operation, home.ids), headers)), said: headers };
+    });
+    if (face !== REST || operation.kind === 'Mutation') return [inHeader];
+    const inQuery = probe('organisation parameter', 'smuggled', async (caller, home, identity) => {
+      const args = { ...argumentsOf(operation, home.ids), organisation_id: ids[identity] };
+      return { ...(await callOver(face, caller, operation, args)), said: args };
+    });
+    return [inHeader, inQuery];
+  });
+}
+
+/** Idempotency-Keys that were used: by the caller's own key, by the victim's, by a sibling of the caller's key. */
+export async function replayProbes(scene: Scene): Promise<Probe[]> {
+  const probes: Probe[] = [];
+  for (const { operation, face } of CALLS.filter(({ operation }) => operation.kind === 'Mutation')) {
+    const used = await useKeys(scene, operation);
+    probes.push({
+      ...{ way: `${face.name} replay`, title: `${operation.name} (Idempotency-Key)`, kind: 'replay', face },
+      ...{ operation, scope: operation.scope, identities: IDENTITIES },
+      send: async (caller, _home, identity) => {
+        const args = repeatable(operation, scene.own);
+        const headers = { 'idempotency-key': used[identity] };
+        return { ...(await callOver(face, caller, operation, args, headers)), said: [args, headers] };
+      },
+    });
+  }
+  return probes;
+}
+
+async function useKeys(scene: Scene, operation: Operation): Promise<Record<Identity, string>> {
+  const { own, victim } = scene;
+  const [mine, foreign, sibling] = [randomUUID(), randomUUID(), randomUUID()];
+  const first = async (caller: Client, key: string): Promise<void> => {
+    const answer = await REST.call(caller, operation, repeatable(operation, own), { 'idempotency-key': key });
+    if (answer.status >= 300) throw new Error(answer.text);
+  };
+  await first(own.caller, mine);
+  await first(victim.caller, foreign);
+  await first(scene.callerWith('scope missing', 'quotes:write'), sibling);
+  return { own: mine, foreign, random: sibling, malformed: 'a b' };
+}
+
+/** The same write for every organisation; what it answers tells whose it is by the ids. */
+function repeatable({ name }: Operation, { records }: Holding): Arguments {
+  const { sku } = records.products.at(-1) as Json;
+  const { external_ref } = records.customers.at(-1) as Json;
+  const writes: Record<string, Arguments> = {
+    upsert_products: { products: [{ sku, name: 'Replayed' }] },
+    upsert_customers: { customers: [{ external_ref, name: 'Replayed' }] },
+    open_request: { text: 'Replayed' },
+  };
+  if (!writes[name]) throw new Error(`add a write of ${name} to test/support/attackDetours.ts`);
+  return writes[name];
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto';
+import { type GraphQLArgument, type GraphQLObjectType, isListType, isNonNullType } from 'graphql';
+import type { Operation } from '../../src/schema';
+import { constraintOf } from '../../src/jsonSchema';
+import { type Called, OVER_GRAPHQL, OVER_REST, type Way } from './attackCalls';
+import type { Kind } from './attackRule';
+import { IDENTITIES, type Holding, type Identity, idsOf, type Scene } from './attackScene';
+import type { Client, Json } from './client';
+import { argumentsOf, type Face, graphqlSchema, operations } from './operations';
+import type { ListName } from './resources';
+
+/** One place where a caller names something, and one way to do it there. */
+export interface Probe {
+  /** How the value travels. */
+  readonly way: string;
+  /** The operation and what of it is attacked. */
+  readonly title: string;
+  readonly kind: Kind;
+  readonly face: Face;
+  readonly operation: Operation;
+  /** The scope that it needs; undefined for none. */
+  readonly scope: Operation['scope'];
+  readonly identities: readonly Identity[];
+  /** `home` holds what the caller may have; the value is sent besides. */
+  send(caller: Client, home: Holding, identity: Identity): Promise<Sent>;
+}
+
+export interface Sent extends Called {
+  /** Everything the caller said. */
+  readonly said: unknown;
+}
+
+/** Every argument of every operation that can name something of an organisation, in every way to give it. */
+export async function argumentProbes(scene: Scene): Promise<Probe[]> {
+  const probes: Probe[] = [];
+  for (const operation of operations) {
+    for (const argument of argumentsOfField(operation)) {
+      const target = await targetOf(scene, operation, argument);
+      if (!target) continue;
+      const where = operation.rest?.path.includes(`:${argument.name}`)
+        ? 'path'
+        : operation.kind === 'Query'
+          ? 'query'
+          : 'body';
+      const ways = operation.rest ? [{ ...OVER_REST, name: `REST ${where}` }, ...OVER_GRAPHQL] : OVER_GRAPHQL;
+      ways.forEach((way, turn) => probes.push(argumentProbe(operation, argument.name, target, way, turn)));
+    }
+  }
+  return probes;
+}
+
+interface Target {
+  readonly kind: Kind;
+  /** The argument's value; `turn` counts the ways, so that no two write the same object, nor the first, which filters find. */
+  readonly value: (identity: Identity, turn: number) => unknown;
+}
+
+function argumentProbe(operation: Operation, argument: string, target: Target, way: Way, turn: number): Probe {
+  return {
+    way: way.name,
+    title: `${operation.name}(${argument})`,
+    kind: target.kind,
+    face: way.face,
+    operation,
+    scope: operation.scope,
+    identities: IDENTITIES,
+    send: async (caller, home, identity) => {
+      const usual = argumentsOf(operation, home.ids);
+      const { dry_run: _dryRun, ...others } = usual;
+      const args = { ...others, [argument]: target.value(identity, turn) };
+      return { ...(await way.call(caller, operation, args, usual)), said: args };
+    },
+  };
+}
+
+async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArgument): Promise<Target | undefined> {
+  const { name } = argument;
+  const isWrite = operation.kind === 'Mutation';
+  if (name === 'id' || name.endsWith('_id')) {
+    const list = name === 'id' ? operation.name.split('_')[0]! : name.replace(/_id$/, '');
+    const resource = list === 'requests' ? 'request' : list;
+    const ids = idsOf(scene, (holding) => holding.ids[resource as keyof Holding['ids']]);
+    return { kind: name === 'id' ? 'object' : isWrite ? 'reference' : 'filter', value: (identity) => ids[identity] };
+  }
+  if (name === 'cursor') return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));
+  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
+  if (isWrite) return isListType(type) ? elementTarget(scene, name as ListName) : undefined;
+  if (String(type) !== 'String' || constraintOf(graphqlSchema, argument).one_of) return undefined;
+  return { kind: 'filter', value: (identity) => textOf(scene, operation.name as ListName, name, identity) };
+}
+
+/** A text that a row of the organisation has: its member of that name, or the one that says what it is. */
+function textOf({ own, victim }: Scene, list: ListName, member: string, identity: Identity): string {
+  if (identity === 'random') return `nobody${randomUUID().slice(0, 8)}`;
+  if (identity === 'malformed') return 'x'.repeat(201);
+  const row = (identity === 'own' ? own : victim).records[list][0] as Json;
+  return row[member] ?? row.number ?? row.name ?? row.subject;
+}
+
+function elementTarget({ own, victim }: Scene, list: ListName): Target {
+  const key = list === 'products' ? 'sku' : 'external_ref';
+  return {
+    kind: 'element',
+    value: (identity, turn) => {
+      const rows = (identity === 'own' ? own : victim).records[list] as Json[];
+      const values = { own: rows[turn + 1]![key], foreign: rows[turn + 1]![key], random: randomUUID(), malformed: '' };
+      return [{ [key]: values[identity], name: 'Attack' }];
+    },
+  };
+}
+
+function cursorTarget(cursors: Readonly<Record<Identity, string>>): Target {
+  return { kind: 'cursor', value: (identity) => cursors[identity] };
+}
+
+/** Cursors of the same list in two organisations (of a customer each, where asked for), a made-up one, and none at all. */
+export async function cursorsOf(
+  scene: Scene,
+  operation: Operation,
+  { ofCustomer }: { ofCustomer: boolean },
+): Promise<Record<Identity, string>> {
+  const cursorIn = async ({ caller, ids }: Holding): Promise<string> => {
+    const args = { ...argumentsOf(operation, ids), limit: 1, ...(ofCustomer && { customer_id: ids.customer }) };
+    const { value, error } = await OVER_REST.call(caller, operation, args, {});
+    if (typeof value?.next_cursor !== 'string')
+      throw new Error(`${operation.name} has no cursor: ${JSON.stringify(error)}`);
+    return value.next_cursor;
+  };
+  const made = ['AAAAAAAAAAAAAAAA', '1999-01-01T00:00:00.000Z', randomUUID()];
+  return {
+    own: await cursorIn(scene.own),
+    foreign: await cursorIn(scene.victim),
+    random: Buffer.from(JSON.stringify(made)).toString('base64url'),
+    malformed: 'no-cursor',
+  };
+}
+
+function argumentsOfField({ kind, name }: Operation): readonly GraphQLArgument[] {
+  return (graphqlSchema.getType(kind) as GraphQLObjectType).getFields()[name]!.args;
+}

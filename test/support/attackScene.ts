@@ -1,0 +1,139 @@
+import { createHash, randomUUID } from 'node:crypto';
+import mongoose from 'mongoose';
+import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import { canaryRecords, secretsIn } from './attackCanaries';
+import { type Client, client, type Json } from './client';
+import { makeKey, makeOrganisation, store } from './factories';
+import type { TestGateway } from './gateway';
+import type { Ids } from './operations';
+import type { Records } from './resources';
+
+/** Whose key a request comes with, and what is wrong with it. */
+export const KEYS = ['own', 'other organisation', 'scope missing', 'expired', 'revoked', 'plan off'] as const;
+export type KeyKind = (typeof KEYS)[number];
+
+/** Which customer and quote of an organisation are named in rows of others. */
+export const NAMED = 1;
+
+/** An organisation of the scene with what it holds. */
+export interface Holding {
+  readonly organisation: Organisation;
+  readonly records: Records;
+  /** One row of each resource. */
+  readonly ids: Ids;
+  /** Caller with every scope. */
+  readonly caller: Client;
+  /** Texts that no one else may see. */
+  readonly secrets: ReadonlySet<string>;
+}
+
+export interface Scene {
+  readonly gateway: TestGateway;
+  readonly own: Holding;
+  readonly other: Holding;
+  /** Holds what the others are after; none of the keys above is its. */
+  readonly victim: Holding;
+  /** Caller with a key of a kind; `scope` is what one with a scope missing lacks. */
+  callerWith(kind: KeyKind, scope: Scope | undefined): Client;
+  /** Whose caller a kind of key is. */
+  homeOf(kind: KeyKind): Holding;
+}
+
+export async function makeScene(gateway: TestGateway): Promise<Scene> {
+  const own = await makeHolding(gateway, 'own');
+  const other = await makeHolding(gateway, 'other');
+  const victim = await makeHolding(gateway, 'victim', own.ids.customer);
+  const spent = await makeHolding(gateway, 'spent');
+  await gateway.control.organisations.setPlan(spent.organisation.id, 'starter');
+  const expired = await makeKey(gateway, own.organisation, { expiresAt: new Date(Date.now() - 1) });
+  const revoked = await makeKey(gateway, own.organisation);
+  await gateway.control.apiKeys.revoke(revoked.id);
+  const callers: Record<Exclude<KeyKind, 'scope missing'>, Client> = {
+    own: own.caller,
+    'other organisation': other.caller,
+    expired: client(gateway, expired.key),
+    revoked: client(gateway, revoked.key),
+    'plan off': spent.caller,
+  };
+  const withoutScope = new Map<Scope | undefined, Client>();
+  for (const scope of [undefined, ...ALL_SCOPES]) {
+    const scopes = scope === undefined ? [] : ALL_SCOPES.filter((one) => one !== scope);
+    withoutScope.set(scope, client(gateway, (await makeKey(gateway, own.organisation, { scopes })).key));
+  }
+  return {
+    gateway,
+    own,
+    other,
+    victim,
+    callerWith: (kind, scope) => (kind === 'scope missing' ? withoutScope.get(scope)! : callers[kind]),
+    homeOf: (kind) => (kind === 'other organisation' ? other : own),
+  };
+}
+
+/** An organisation full of canaries. `customer` is someone else's: a row of each kind names it. */
+async function makeHolding(gateway: TestGateway, name: string, customer?: string): Promise<Holding> {
+  const organisation = await makeOrganisation(gateway, { name: `zq${name}0x` });
+  const records = canaryRecords(name);
+  if (customer !== undefined) {
+    for (const list of ['quotes', 'orders', 'requests'] as const) {
+      records[list].push({ ...canaryRecords(`${name}more`)[list][0]!, customer_id: customer });
+    }
+  }
+  await store(gateway, organisation, records);
+  const key = await makeKey(gateway, organisation, { name: `zq${name}9999x` });
+  const { products, customers, quotes, orders, requests } = records;
+  const firstId = (rows: Records[keyof Records]): string => rows[0]!.id;
+  const secrets = secretsIn([records, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
+  // names that the attackers use in rows of their own are no secret to them; what they stand for is
+  const keys = [...products, ...customers].map((row) => (row as Json).sku ?? (row as Json).external_ref);
+  for (const used of [customer, customers[NAMED]!.id, quotes[NAMED]!.id, ...keys]) secrets.delete(String(used));
+  return {
+    organisation,
+    records,
+    ids: {
+      product: firstId(products),
+      customer: firstId(customers),
+      quote: firstId(quotes),
+      order: firstId(orders),
+      request: firstId(requests),
+    },
+    caller: client(gateway, key.key),
+    secrets,
+  };
+}
+
+/** Every document of every collection of an organisation's database, as text. */
+export async function dumpOf(gateway: TestGateway, organisation: Organisation): Promise<string> {
+  const { connection } = gateway.databases.organisationData(organisation);
+  return dumpDatabase(connection);
+}
+
+/** Every document of every collection of a database, as text. */
+export async function dumpDatabase(connection: mongoose.Connection): Promise<string> {
+  const collections = await connection.db!.collections();
+  const parts: string[] = [];
+  for (const collection of collections.sort((a, b) => (a.collectionName < b.collectionName ? -1 : 1))) {
+    const rows = await collection.find().sort({ _id: 1 }).toArray();
+    parts.push(
+      `${collection.collectionName}\n${rows.map((row) => mongoose.mongo.BSON.EJSON.stringify(row)).join('\n')}`,
+    );
+  }
+  return parts.join('\n');
+}
+
+/** A hash of all that an organisation's database holds. */
+export async function hashOf(gateway: TestGateway, organisation: Organisation): Promise<string> {
+  return createHash('sha256')
+    .update(await dumpOf(gateway, organisation))
+    .digest('hex');
+}
+
+/** What a value that names something is: the caller's organisation's own, another's, nobody's, or no value at all. */
+export const IDENTITIES = ['own', 'foreign', 'random', 'malformed'] as const;
+export type Identity = (typeof IDENTITIES)[number];
+
+/** Ids by identity, from what finds them in an organisation. */
+export function idsOf({ own, victim }: Scene, find: (holding: Holding) => string): Record<Identity, string> {
+  return { own: find(own), foreign: find(victim), random: randomUUID(), malformed: 'no-uuid' };
+}

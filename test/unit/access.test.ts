@@ -1,0 +1,166 @@
+import { RateLimiterMemory } from 'rate-limiter-flexible';
+import { addressBucket, isInRanges, parseRange, plainAddress } from '../../src/access/addresses';
+import { createAuthenticator } from '../../src/access/authenticate';
+import { generateKey } from '../../src/access/keys';
+import { PLANS } from '../../src/access/plans';
+import { createRateLimiter, secondsUntilReset } from '../../src/access/rateLimit';
+import { isScope } from '../../src/access/scopes';
+import type { ApiKey } from '../../src/organisations/apiKeys';
+
+const NOON = Date.parse('2026-11-21T12:00:00Z');
+const made = generateKey('svc_live_', '');
+const STORED = {
+  ...made,
+  _id: made.id,
+  organisation: { id: 'o', name: 'O', plan: 'integrations', currency: 'USD', cluster: 'default' },
+  name: 'test',
+  prefix: made.displayPrefix,
+  scopes: [],
+  expires_at: null,
+  revoked_at: null,
+  allowed_ranges: [],
+} as unknown as ApiKey;
+
+/** An authenticator over one stored key, at noon. */
+function authenticatorFor(changes: Partial<ApiKey> = {}) {
+  const find = jest.fn((id: string) => Promise.resolve(id === made.id ? { ...STORED, ...changes } : null));
+  const markUsed = jest.fn();
+  const failures = createRateLimiter(2, new RateLimiterMemory({ points: 2, duration: 60 }));
+  const authenticate = createAuthenticator({
+    apiKeys: { find, markUsed },
+    keyPrefix: 'svc_live_',
+    pepper: '',
+    failures,
+    now: () => NOON,
+  });
+  return {
+    find,
+    markUsed,
+    authenticate: (text = `Bearer ${made.key}`, address = '192.0.2.1') => authenticate(text, address),
+  };
+}
+
+describe('authentication', () => {
+  test('gives the principal of a key, and notes its use', async () => {
+    const { authenticate, markUsed } = authenticatorFor();
+    await expect(authenticate()).resolves.toMatchObject({
+      kind: 'key',
+      key: { id: made.id },
+      organisation: { id: 'o' },
+    });
+    expect(markUsed).toHaveBeenCalledTimes(1);
+  });
+
+  test.each<[string, Partial<ApiKey>, boolean]>([
+    ['a millisecond before it expires', { expires_at: new Date(NOON + 1) }, true],
+    ['at the moment it expires', { expires_at: new Date(NOON) }, false],
+    ['after it expired', { expires_at: new Date(NOON - 1) }, false],
+    ['once it is revoked', { revoked_at: new Date(NOON) }, false],
+    [
+      'once it is revoked, though not expired',
+      { revoked_at: new Date(NOON - 1), expires_at: new Date(NOON + 1) },
+      false,
+    ],
+  ])('of a key %s: %s', async (_title, changes, isLive) => {
+    const { authenticate, markUsed } = authenticatorFor(changes);
+    const principal = await authenticate().catch((error: unknown) => error);
+    expect(principal).toMatchObject(isLive ? { kind: 'key' } : { code: 'unauthenticated' });
+    expect(markUsed).toHaveBeenCalledTimes(isLive ? 1 : 0);
+  });
+
+  test('asks for nothing where the text is no key', async () => {
+    const { authenticate, find } = authenticatorFor();
+    for (const text of ['', 'Bearer', 'Bearer x', made.key, `Basic ${made.key}`, `Bearer ${made.key.slice(0, -1)}`]) {
+      await expect(authenticate(text, text)).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    expect(find).not.toHaveBeenCalled();
+  });
+
+  test('that failed too often from an address says when to come back', async () => {
+    const { authenticate } = authenticatorFor();
+    const fail = () => authenticate('Bearer x').catch((error: unknown) => error);
+    expect([await fail(), await fail()]).toMatchObject([{ code: 'unauthenticated' }, { code: 'unauthenticated' }]);
+    expect(await fail()).toMatchObject({ code: 'rate_limited', extras: { retryAfter: expect.any(Number) } });
+    await expect(authenticate()).resolves.toMatchObject({ kind: 'key' });
+    await expect(authenticate('Bearer x', '192.0.2.2')).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+});
+
+describe('a budget', () => {
+  beforeEach(() => jest.useFakeTimers({ now: NOON }));
+  afterEach(() => jest.useRealTimers());
+
+  test('is spent point by point, refuses what is not left, and begins anew with the next window', async () => {
+    const limiter = createRateLimiter(3, new RateLimiterMemory({ points: 3, duration: 60 }));
+    const first = await limiter.consume('a');
+    expect(first).toEqual({ limit: 3, remaining: 2, resetAt: new Date(NOON + 60_000), allowed: true });
+    jest.setSystemTime(NOON + 30_500);
+    const third = await limiter.consume('a', 2);
+    expect(third).toMatchObject({ remaining: 0, resetAt: new Date(NOON + 60_000), allowed: true });
+    expect(secondsUntilReset(third)).toBe(30);
+    expect(await limiter.consume('a')).toMatchObject({ remaining: 0, allowed: false });
+    expect(await limiter.consume('b')).toMatchObject({ remaining: 2, allowed: true });
+    jest.setSystemTime(NOON + 60_001);
+    jest.runOnlyPendingTimers();
+    expect(await limiter.consume('a')).toMatchObject({ remaining: 2, allowed: true });
+  });
+
+  test('is never said to come back at once', () => {
+    expect(secondsUntilReset({ limit: 1, remaining: 0, resetAt: new Date(NOON - 5), allowed: false })).toBe(1);
+  });
+
+  test('does not hide that its store fails', async () => {
+    const limiter = createRateLimiter(3, { consume: () => Promise.reject(new Error('away')) });
+    await expect(limiter.consume('a')).rejects.toThrow('away');
+  });
+});
+
+describe('an address', () => {
+  test.each([
+    ['192.0.2.1', '192.0.2.1'],
+    ['::ffff:192.0.2.1', '192.0.2.1'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:0:ffff::1', '2001:db8:0:0::/64'],
+    ['2001:db8:0:1::1', '2001:db8:0:1::/64'],
+    ['unknown', 'unknown'],
+  ])('%s counts as %s', (address, bucket) => {
+    expect(addressBucket(plainAddress(address))).toBe(bucket);
+  });
+
+  test.each([
+    ['192.0.2.7', [], true],
+    ['192.0.2.7', ['192.0.2.0/24'], true],
+    ['192.0.2.7', ['198.51.100.0/24', '192.0.2.7/32'], true],
+    ['192.0.3.7', ['192.0.2.0/24'], false],
+    ['::ffff:192.0.2.7', ['192.0.2.0/24'], true],
+    ['2001:db8::7', ['2001:db8::/32'], true],
+    ['2001:db8::7', ['0.0.0.0/0'], false],
+    ['unknown', ['0.0.0.0/0', '::/0'], false],
+  ])('%s lies in %j: %s', (address, ranges, expected) => {
+    expect(isInRanges(address, ranges)).toBe(expected);
+  });
+
+  test.each([
+    ['192.0.2.1', '192.0.2.1/32'],
+    ['192.0.2.0/24', '192.0.2.0/24'],
+    ['2001:DB8::1', '2001:db8::1/128'],
+    ['192.0.2.0/33', undefined],
+    ['192.0.2', undefined],
+    ['here', undefined],
+    ['', undefined],
+  ])('%s is the range %s', (text, range) => {
+    expect(parseRange(text)).toBe(range);
+  });
+});
+
+describe('the catalogues', () => {
+  test('of plans: starter has no integrations, the others have', () => {
+    const open = Object.entries(PLANS).filter(([, { integrations }]) => integrations);
+    expect(Object.keys(PLANS)).toEqual(['starter', 'integrations', 'enterprise']);
+    expect(open.map(([name]) => name)).toEqual(['integrations', 'enterprise']);
+  });
+
+  test.each(['constructor', '__proto__', 'toString', '', 'Products:read'])('of scopes know no %s', (name) => {
+    expect(isScope(name)).toBe(false);
+  });
+});

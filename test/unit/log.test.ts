@@ -1,0 +1,67 @@
+import { generateKey } from '../../src/access/keys';
+import { describeError, redact, redactPath } from '../../src/log';
+
+const PREFIXES = ['svc_live_', 'svc_test_', 'acme_'];
+const { key } = generateKey('svc_live_', '');
+
+describe('a text for the log', () => {
+  test.each(PREFIXES)('holds no key of the prefix %s', (prefix) => {
+    const made = generateKey(prefix, '').key;
+    for (const text of [
+      made,
+      `Bearer ${made}`,
+      `"${made}"`,
+      `{"q":"${made}"}`,
+      `a ${made} b ${made}`,
+      `/x/${made}/y`,
+    ]) {
+      expect(redact(text)).toBe(text.replaceAll(made, '[key]').slice(0, 300));
+    }
+  });
+
+  test('holds no part of a key that was cut short', () => {
+    expect(redact(key.slice(0, -20))).toBe('[key]');
+  });
+
+  test('holds no key that would be cut in two', () => {
+    expect(redact('x'.repeat(270) + ' ' + key)).toBe(`${'x'.repeat(270)} [key]`);
+  });
+
+  test('is at most 300 characters long', () => {
+    expect(redact('x'.repeat(1000))).toHaveLength(300);
+  });
+
+  test.each(['/api/v1/quotes/8ee57417-32c9-5f80-8615-94139b1fe228', 'svc_live_', 'quote_totals order_totals'])(
+    'keeps %s',
+    (text) => {
+      expect(redact(text)).toBe(text);
+    },
+  );
+});
+
+describe('a path for the log', () => {
+  test('holds no key, however it is encoded', () => {
+    const every = key.replaceAll(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+    for (const text of [key, key.replaceAll('_', '%5F'), key.replace('a', '%61'), every]) {
+      expect(redactPath(`/api/v1/quotes/${text}`)).toBe('/api/v1/quotes/[key]');
+    }
+  });
+
+  test('keeps what cannot be decoded', () => {
+    expect(redactPath('/caf%C3%A9/%E0%A4%A/%')).toBe('/caf%C3%A9/%E0%A4%A/%');
+  });
+});
+
+describe('an error for the log', () => {
+  test('has its type, words and stack, without keys', () => {
+    const described = describeError(new TypeError(`no such key: ${key}`));
+    expect(described).toMatchObject({ type: 'TypeError', message: 'no such key: [key]' });
+    expect(described.stack).toContain('log.test.ts');
+    expect(JSON.stringify(described)).not.toContain(key);
+  });
+
+  test('may be anything', () => {
+    expect(describeError(`lost ${key}`)).toEqual({ type: 'string', message: 'lost [key]' });
+    expect(describeError(undefined)).toEqual({ type: 'undefined', message: 'undefined' });
+  });
+});

@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { GraphQLEnumType, GraphQLObjectType } from 'graphql';
+import { type GraphQLSchema, isObjectType, parse } from 'graphql';
+import { ALL_SCOPES, SCOPES } from '../../src/access/scopes';
+import { AppError } from '../../src/errors';
+import { type Resolver, buildSchemas } from '../../src/schema';
+
+const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const resolve: Resolver = () => ({ id: 'x' });
+
+/** Builds a schema of a few types beside the shared directives. */
+function build(sdl: string, fields: readonly string[] = []) {
+  const resolvers: Record<string, Record<string, Resolver>> = {};
+  for (const name of fields) {
+    const [type = '', field = ''] = name.split('.');
+    resolvers[type] = { ...resolvers[type], [field]: resolve };
+  }
+  return buildSchemas(resolvers, parse(`${BASE}\n${sdl}`));
+}
+
+const MUTATION = 'extend type Mutation { make: Boolean @access }';
+const THING = 'type Thing { id: ID! }';
+
+describe('a schema is not served', () => {
+  test.each<[string, string, string[], string]>([
+    ['a query without @access', 'extend type Query { open: Boolean }', ['Query.open'], 'Query.open has no @access'],
+    [
+      'a mutation without @access',
+      'extend type Mutation { open: Boolean }',
+      ['Mutation.open'],
+      'Mutation.open has no @access',
+    ],
+    [
+      'a route without @access',
+      'extend type Query { open: Boolean @rest(path: "/open") }',
+      ['Query.open'],
+      'Query.open has no @access',
+    ],
+    ['a query without a resolver', 'extend type Query { lost: Boolean @access }', [], 'Query.lost has no resolver'],
+    [
+      'a relation without a resolver',
+      `extend type Query { thing: Thing @access } type Thing { other: Thing @access(scope: QUOTES_READ) }`,
+      ['Query.thing'],
+      'Thing.other has no resolver',
+    ],
+    [
+      'a scope that is in no catalogue',
+      'extend enum Scope { PRODUCTS_BURN } extend type Query { burn: Boolean @access(scope: PRODUCTS_BURN) }',
+      ['Query.burn'],
+      'Query.burn names the unknown scope PRODUCTS_BURN',
+    ],
+    [
+      'a scope named like a member of every object',
+      'extend enum Scope { toString } extend type Query { burn: Boolean @access(scope: toString) }',
+      ['Query.burn'],
+      'Query.burn names the unknown scope toString',
+    ],
+  ])('with %s', (_title, sdl, fields, gap) => {
+    expect(() =>
+      build(`${MUTATION} extend type Query { fine: Boolean @access } ${sdl}`, [
+        ...fields,
+        'Query.fine',
+        'Mutation.make',
+      ]),
+    ).toThrow(`the schema is not fit to serve: ${gap}`);
+  });
+
+  test('with several gaps, each named at once', () => {
+    const sdl = 'extend type Query { a: Boolean b: Boolean @access } extend type Mutation { c: Boolean }';
+    expect(() => build(sdl)).toThrow(
+      /Query\.a has no @access; Query\.a has no resolver; Query\.b has no resolver; Mutation\.c has no @access/,
+    );
+  });
+});
+
+describe('the guard of a field', () => {
+  const SDL = `extend type Query {
+      "Lists."
+      things(limit: Int @constraint(max: 5)): Thing @rest(path: "/things") @access(scope: QUOTES_READ)
+    }
+    ${MUTATION} ${THING}`;
+
+  test.each(['graphql', 'rest'] as const)('asks for the scope before anything else on the %s schema', (face) => {
+    const schemas = build(SDL, ['Query.things', 'Mutation.make']);
+    const { things } = (schemas[face].getType('Query') as GraphQLObjectType).getFields();
+    const authorise = jest.fn(() => {
+      throw new AppError('insufficient_scope', 'No.');
+    });
+    expect(() => things!.resolve!({}, { limit: 99 }, { authorise }, {} as never)).toThrow('No.');
+    expect(authorise).toHaveBeenCalledWith('quotes:read');
+  });
+
+  test('then checks the arguments, then resolves', () => {
+    const { graphql } = build(SDL, ['Query.things', 'Mutation.make']);
+    const { things } = (graphql.getType('Query') as GraphQLObjectType).getFields();
+    const context = { authorise: () => undefined };
+    expect(() => things!.resolve!({}, { limit: 99 }, context, {} as never)).toThrow('limit: must be <= 5');
+    expect(things!.resolve!({}, { limit: 5 }, context, {} as never)).toEqual({ id: 'x' });
+  });
+});
+
+describe('what REST is given', () => {
+  const SDL = `extend type Query {
+      "Lists."
+      things: ThingPage @rest(path: "/things") @access
+      "Reads."
+      thing: Thing @rest(path: "/things/:id") @access
+      "Sums."
+      totals: Boolean @access
+    }
+    ${MUTATION}
+    type ThingPage { data: [Thing!]! }
+    type Thing { id: ID! lines: [Boolean!]! @graphql_only(on: LISTS) other: Thing @graphql_only @access }`;
+  const FIELDS = ['Query.things', 'Query.thing', 'Query.totals', 'Mutation.make', 'Thing.other'];
+  const { rest, graphql, operations } = build(SDL, FIELDS);
+  const shown = (schema: GraphQLSchema, type: string): string[] =>
+    Object.entries((schema.getType(type) as GraphQLObjectType).getFields()).map(
+      ([name, field]) => `${name}: ${String(field.type)}`,
+    );
+
+  test('has no operation without a route, and no field that is GraphQL only', () => {
+    expect(shown(rest, 'Query')).toEqual(['things: ThingPage', 'thing: Thing']);
+    expect(shown(rest, 'Thing')).toEqual(['id: ID!', 'lines: [Boolean!]!']);
+  });
+
+  test('has twins for the items of lists, without what lists leave out', () => {
+    expect(shown(rest, 'ThingPage')).toEqual(['data: [ThingItem!]!']);
+    expect(shown(rest, 'ThingItem')).toEqual(['id: ID!']);
+  });
+
+  test('changes nothing for GraphQL', () => {
+    expect(shown(graphql, 'Query')).toEqual(['things: ThingPage', 'thing: Thing', 'totals: Boolean']);
+    expect(shown(graphql, 'Thing')).toEqual(['id: ID!', 'lines: [Boolean!]!', 'other: Thing']);
+    expect(graphql.getType('ThingItem')).toBeUndefined();
+  });
+
+  test('is told by each operation', () => {
+    expect(operations.map(({ name, rest: route }) => [name, route?.path])).toEqual([
+      ['things', '/things'],
+      ['thing', '/things/:id'],
+      ['totals', undefined],
+      ['make', undefined],
+    ]);
+  });
+});
+
+describe('the schema of the product', () => {
+  const { graphql, rest, operations } = buildSchemas();
+
+  test('is fit to serve, and shares no object between the faces', () => {
+    expect(operations.length).toBeGreaterThan(14);
+    const types = Object.values(graphql.getTypeMap()).filter(isObjectType);
+    expect(types.filter((type) => !type.name.startsWith('__') && rest.getType(type.name) === type)).toEqual([]);
+  });
+
+  test('has the scopes of the catalogue, each in words', () => {
+    const values = (graphql.getType('Scope') as GraphQLEnumType).getValues();
+    expect(values.map(({ name }) => name).sort()).toEqual(Object.keys(SCOPES).sort());
+    for (const { name, description } of values) expect(description).toContain(SCOPES[name as keyof typeof SCOPES]);
+    expect(new Set(ALL_SCOPES).size).toBe(ALL_SCOPES.length);
+  });
+});

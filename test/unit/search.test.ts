@@ -1,0 +1,55 @@
+import { searchConditions, searchWords } from '../../src/search';
+
+describe('the words of a text', () => {
+  test.each([
+    ['nothing', [null, undefined, '', '  ', '- / .'], []],
+    ['what is no letter or digit ends a word', ['NW-001 a.b/c,d_e'], ['NW', '001', 'a', 'b', 'c', 'd', 'e']],
+    ['each word once', ['chai Chai CHAI', 'chaï'], ['chai']],
+    ['letters of any script', ['日本 Привет'], ['日本', 'Привет']],
+    ['full-width letters are letters', ['ＡＢＣ １２３'], ['ABC', '123']],
+    ['64 characters at most', ['x'.repeat(100)], ['x'.repeat(64)]],
+  ])('%s', (_title, texts, same) => {
+    expect(searchWords(...texts)).toEqual(searchWords(...same));
+    expect(searchWords(...texts)).toHaveLength(same.length);
+  });
+
+  test.each([
+    ['Café', 'cafe'],
+    ['Cafe\u0301', 'CAFÉ'],
+    ['Straße', 'STRASSE'],
+    ['STRAẞE', 'strasse'],
+    ['ΣΊΣΥΦΟΣ', 'σίσυφος'],
+    ['Łódź', 'LODZ'],
+    ['Ægir', 'AEGIR'],
+    ['ﬁn', 'FIN'],
+    ['Ørsted', 'orsted'],
+  ])('%s and %s are the same', (one, other) => {
+    expect(searchWords(one)).toEqual(searchWords(other));
+    expect(searchWords(one)).toHaveLength(1);
+  });
+
+  test('are as many for a text as for its parts', () => {
+    expect(searchWords('Chai tea', 'black')).toEqual(searchWords('Chai', 'tea', 'black'));
+  });
+});
+
+describe('a search', () => {
+  test('has a condition for each word, and none for no word', () => {
+    expect(searchConditions('black tea')).toHaveLength(2);
+    expect(searchConditions('')).toEqual([]);
+    expect(searchConditions(null)).toEqual([]);
+    expect(searchConditions('---')).toEqual([]);
+  });
+
+  test('asks for words that begin with the one given, and no others', () => {
+    const [word = ''] = searchWords('cha');
+    const bounds = (searchConditions('cha')[0]?.search as { $elemMatch: { $gte: string; $lt: string } }).$elemMatch;
+    const isWithin = (text: string): boolean => {
+      const [found = ''] = searchWords(text);
+      return found >= bounds.$gte && found < bounds.$lt;
+    };
+    expect(bounds.$gte).toBe(word);
+    expect(['cha', 'chai', 'chaz', 'cha9', 'cha日'].filter((text) => !isWithin(text))).toEqual([]);
+    expect(['ch', 'chb', 'xcha', 'cgz'].filter(isWithin)).toEqual([]);
+  });
+});

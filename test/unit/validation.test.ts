@@ -1,0 +1,150 @@
+import { buildSchema, type GraphQLSchema } from 'graphql';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { argumentsSchema, componentSchemas, rootFields } from '../../src/jsonSchema';
+import { checkWith, createAjv, escapePointer, typeChecks } from '../../src/validation';
+
+const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+
+/** One member of each kind. The scalars are those of base.graphql, without their JSON Schema, so only built-in ones. */
+const SCHEMA: GraphQLSchema = buildSchema(`${BASE}
+  enum Colour { "R." red "B." blue }
+  input Part { name: String @constraint(required: true, min_length: 2) weight: Float }
+  input Piece { name: String @constraint(required: true, min_length: 2) weight: Float }
+  input Element { sku: String @constraint(required: true, max_length: 3) part: Part colour: Colour }
+  type Thing { id: ID! note: String lines: [Int!]! colour: Colour }
+  extend type Query {
+    find(
+      id: ID!
+      limit: Int @constraint(min: 1, max: 5, default: 2)
+      sort: String @constraint(one_of: ["up", "down"])
+      code: String @constraint(pattern: "^[A-Z]+$")
+      mail: String @constraint(format: "email")
+      colours: [Colour!] @constraint(min_items: 1, max_items: 2)
+      rate: Float
+      open: Boolean
+      part: Piece
+    ): Thing
+  }
+  extend type Mutation { put(elements: [Element!]! @constraint(min_items: 1, max_items: 2) @per_element): Boolean }
+`);
+
+const ID = '8ee57417-32c9-5f80-8615-94139b1fe228';
+
+function checkOf(operation: string): (value: unknown) => string[] {
+  const { args } = rootFields(SCHEMA).find(({ name }) => name === operation)!;
+  const components = { schemas: componentSchemas(SCHEMA, { elementBounds: false, closed: false }) };
+  const ajv = createAjv().addSchema({ components, operation: argumentsSchema(SCHEMA, args) }, 'test');
+  const check = checkWith(ajv.getSchema('test#/operation')!);
+  return (value) =>
+    check(value)
+      .map(({ pointer, code }) => `${pointer ?? ''} ${code}`)
+      .sort();
+}
+
+describe('arguments are checked, and each fault has its place and kind', () => {
+  const check = checkOf('find');
+  test.each<[string, unknown, string[]]>([
+    ['what is sound', { id: ID, limit: 5, sort: 'up', code: 'AB', colours: ['red'], rate: 1, open: false }, []],
+    ['what is left out or null', { id: ID.toUpperCase(), limit: null, sort: null, colours: null, part: null }, []],
+    ['no object', [], [' type']],
+    ['nothing', null, [' required']],
+    ['what is missing', {}, ['/id required']],
+    ['null for what must be', { id: null }, ['/id required']],
+    ['an id that is none', { id: 'x' }, ['/id format']],
+    ['an id with a line break', { id: `${ID}\n` }, ['/id format']],
+    ['a number beyond its range', { id: ID, limit: 6 }, ['/limit range']],
+    ['a number below its range', { id: ID, limit: 0 }, ['/limit range']],
+    ['a number that is no integer', { id: ID, limit: 1.5 }, ['/limit type']],
+    ['a number as text', { id: ID, limit: '1' }, ['/limit type']],
+    ['a word that is not allowed', { id: ID, sort: 'left' }, ['/sort not_allowed']],
+    ['a text of another pattern', { id: ID, code: 'ab' }, ['/code format']],
+    ['no address', { id: ID, mail: 'ann' }, ['/mail format']],
+    ['too few', { id: ID, colours: [] }, ['/colours length']],
+    ['too many', { id: ID, colours: ['red', 'blue', 'red'] }, ['/colours length']],
+    ['a value of no enum', { id: ID, colours: ['red', 'green'] }, ['/colours/1 not_allowed']],
+    ['null in a list', { id: ID, colours: [null] }, ['/colours/0 not_allowed', '/colours/0 required']],
+    ['a member that is unknown', { id: ID, x: 1 }, ['/x unknown']],
+    ['a member deep down', { id: ID, part: { name: 'a', x: 1 } }, ['/part/name length', '/part/x unknown']],
+    ['a member missing deep down', { id: ID, part: {} }, ['/part/name required']],
+    ['every fault', { limit: 9, open: 'no', x: 1 }, ['/id required', '/limit range', '/open type', '/x unknown']],
+  ])('%s', (_title, value, faults) => {
+    expect(check(value)).toEqual(faults);
+  });
+
+  test.each<[unknown, string]>([
+    [{}, 'is required'],
+    [{ id: null }, 'is required and may not be null'],
+    [{ id: 7 }, 'must be a text'],
+    [{ id: 'x' }, 'must be a valid UUID'],
+    [{ id: ID, limit: 9 }, 'must be <= 5'],
+    [{ id: ID, sort: 'left' }, 'must be one of up, down'],
+    [{ id: ID, open: 1 }, 'must be true or false'],
+    [{ id: ID, colours: 'red' }, 'must be a list'],
+    [{ id: ID, x: 1 }, 'is not known here'],
+  ])('%j: it %s', (value, detail) => {
+    const { args } = rootFields(SCHEMA).find(({ name }) => name === 'find')!;
+    const components = { schemas: componentSchemas(SCHEMA, { elementBounds: false, closed: false }) };
+    const ajv = createAjv().addSchema({ components, find: argumentsSchema(SCHEMA, args) }, 'test');
+    expect(checkWith(ajv.getSchema('test#/find')!)(value)).toEqual([expect.objectContaining({ detail })]);
+  });
+});
+
+describe('the elements of a bulk call', () => {
+  const check = checkOf('put');
+  test.each<[string, unknown, string[]]>([
+    ['may break their bounds: each fails alone', { elements: [{ sku: 'long', part: { name: 'a' } }, {}] }, []],
+    ['may not be of another type', { elements: [{ sku: 7 }] }, ['/elements/0/sku type']],
+    ['may not be unknown', { elements: [{ sku: 'a', x: 1 }] }, ['/elements/0/x unknown']],
+    ['may not be none', { elements: [] }, ['/elements length']],
+    ['may not be too many', { elements: [{}, {}, {}] }, ['/elements length']],
+    ['may not be null', { elements: [null] }, ['/elements/0 required']],
+  ])('%s', (_title, value, faults) => {
+    expect(check(value)).toEqual(faults);
+  });
+
+  test('are held to their bounds one by one', () => {
+    const element = typeChecks(SCHEMA, { elementBounds: true, closed: false })('Element');
+    expect(element({ sku: 'abc', part: { name: 'ab' }, colour: 'red' })).toEqual([]);
+    const found = element({ part: { name: 'a' }, colour: 'green' }).map(({ pointer, code }) => `${pointer!} ${code}`);
+    expect(found.sort()).toEqual(['/colour not_allowed', '/part/name length', '/sku required']);
+  });
+});
+
+describe('the published schemas', () => {
+  const components = componentSchemas(SCHEMA, { elementBounds: false, closed: false });
+
+  test('say of an answer that each member is there, null where it may be', () => {
+    expect(components.Thing).toMatchObject({
+      required: ['id', 'note', 'lines', 'colour'],
+      properties: {
+        id: { type: 'string', format: 'uuid' },
+        note: { type: ['string', 'null'] },
+        lines: { type: 'array', items: { type: 'integer' } },
+        colour: { anyOf: [{ $ref: '#/components/schemas/Colour' }, { type: 'null' }] },
+      },
+    });
+    expect(components.Thing).not.toHaveProperty('additionalProperties');
+  });
+
+  test('close what callers send, and what is exported on demand', () => {
+    expect(components.Element).toMatchObject({ additionalProperties: false });
+    expect(componentSchemas(SCHEMA, { elementBounds: false, closed: true }).Thing).toMatchObject({
+      additionalProperties: false,
+    });
+  });
+
+  test('list the values of an enum with their words', () => {
+    expect(components.Colour).toMatchObject({ enum: ['red', 'blue'] });
+    expect(components.Colour!.description).toContain('- `red`: R.');
+  });
+});
+
+test.each([
+  ['plain', 'plain'],
+  ['a/b', 'a~1b'],
+  ['a~b', 'a~0b'],
+  ['~1', '~01'],
+])('%s is the pointer token %s', (name, token) => {
+  expect(escapePointer(name)).toBe(token);
+});
