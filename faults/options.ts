@@ -19,6 +19,7 @@ const FULL: Scale = {
   revocations: 1000,
   restartRounds: 5,
   connections: 10_000,
+  connectionRounds: 5,
 };
 
 const SHORT: Scale = {
@@ -30,6 +31,7 @@ const SHORT: Scale = {
   revocations: 100,
   restartRounds: 1,
   connections: 500,
+  connectionRounds: 2,
 };
 
 /** Takes too long, and root, for every change. */

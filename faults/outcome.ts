@@ -17,6 +17,7 @@ export interface Scale {
   readonly revocations: number;
   readonly restartRounds: number;
   readonly connections: number;
+  readonly connectionRounds: number;
 }
 
 export interface CaseInput {

@@ -15,6 +15,8 @@ const PROGRAM = join(ROOT, 'dist', 'main.js');
 const CONTROL_DATABASE = 'scopegate_faults';
 /** Where a limit would only be in the way. */
 const NO_LIMIT = '1000000000';
+/** Above what is held open, and the connections of other clients. */
+const MAX_CONNECTIONS = '20000';
 
 /** An organisation with a key for all scopes. */
 export interface Tenant {
@@ -56,6 +58,7 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
     LOG_LEVEL: process.env.LOG_LEVEL ?? 'warn',
     INSTANCES: '2',
     RATE_LIMIT_PER_MINUTE: NO_LIMIT,
+    MAX_CONNECTIONS,
   };
   const store = await openStore(readConfig(environment), () => undefined);
   const closeStore = onEnd('the connection to the database', () => store.close());

@@ -9,11 +9,11 @@ import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './health';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { createPatience } from './http/patience';
+import { createPatience, type Patience } from './http/patience';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type Metrics } from './metrics';
-import { countKeys } from './metrics/keys';
+import { countKeys, type KeySource } from './metrics/keys';
 import { createMetricsPage, METRICS_PATH } from './metrics/page';
 import type { Control } from './organisations/control';
 import { createPages } from './pages';
@@ -81,7 +81,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     },
   });
   const openContext = contextFactory({
-    authenticate: countKeys(metrics, control.apiKeys, (apiKeys) =>
+    authenticate: countKeys(metrics, admitted(control.apiKeys, patience), (apiKeys) =>
       createAuthenticator({
         apiKeys,
         keyPrefix: config.KEY_PREFIX,
@@ -141,6 +141,19 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       patience.stop();
       await graphqlFace.stop();
       await limiters.close();
+    },
+  };
+}
+
+/** The keys, for requests that are let in: theirs is the first question to the database. */
+function admitted(apiKeys: KeySource, patience: Patience): KeySource {
+  return {
+    find(id) {
+      patience.admit();
+      return apiKeys.find(id);
+    },
+    markUsed: (key, address) => {
+      apiKeys.markUsed(key, address);
     },
   };
 }

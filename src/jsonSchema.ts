@@ -54,6 +54,9 @@ const BUILT_IN: Record<string, JsonSchema> = {
   Boolean: { type: 'boolean' },
 };
 
+/** Arguments of lists that are no filters: empty, they are a fault and not as if left out. */
+export const NEVER_EMPTY: readonly string[] = ['limit', 'sort', 'cursor'];
+
 export const SCHEMA_ROOT = '#/components/schemas/';
 
 /** JSON Schemas of every object, input and enum type that the root fields of a schema reach, by type name. */

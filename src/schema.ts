@@ -7,6 +7,7 @@ import {
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLSchema,
+  isNonNullType,
   isObjectType,
   isScalarType,
   parse,
@@ -14,7 +15,7 @@ import {
 import { SCOPES, type Scope, type ScopeName } from './access/scopes';
 import type { RequestContext } from './context';
 import { type Fault, invalidRequest, validationFailed } from './errors';
-import { argumentsSchema, componentSchemas } from './jsonSchema';
+import { argumentsSchema, componentSchemas, NEVER_EMPTY } from './jsonSchema';
 import { resolvers as resourceResolvers } from './resources';
 import { scalars } from './scalars';
 import {
@@ -89,7 +90,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
       scope,
       check &&
         ((args) => {
-          refuseFaults(type, check(args));
+          refuseFaults(type, check(type === 'Mutation' ? args : withoutEmptyFilters(field, args)));
         }),
     );
   }
@@ -146,6 +147,14 @@ function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[])
   );
   const ajv = createAjv().addSchema({ components, fields }, 'arguments');
   return (field) => checkWith(requireSchema(ajv, `arguments#/fields/${field}`));
+}
+
+/** An empty filter is as if left out (contract, section 2); an empty id, sort or cursor is a fault. */
+function withoutEmptyFilters(field: GuardedField['field'], args: unknown): Record<string, unknown> {
+  const required = field.args.filter((argument) => isNonNullType(argument.type)).map(({ name }) => name);
+  const isLeftOut = (name: string, value: unknown): boolean =>
+    value === '' && !required.includes(name) && !NEVER_EMPTY.includes(name);
+  return Object.fromEntries(Object.entries(args as object).filter(([name, value]) => !isLeftOut(name, value)));
 }
 
 /** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */

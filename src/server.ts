@@ -37,13 +37,13 @@ const TIMEOUTS: Timeouts = { head: 10_000, request: 30_000, keepAlive: 65_000, s
 /** How often requests that arrive slowly are looked for, in milliseconds; Node's own 30 s would let them have four times their due. */
 const CHECK_EVERY = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** How long the port stays open at least when the server drains: callers in the midst of their work learn of it by an answer. */
-const LEAST_DELAY = 0;
 /** A connection that is idle for this long of the drain is ended: whoever used it was told before. */
 const IDLE_GRACE = 1000;
 const SWEEP_EVERY = 50;
 /** Turns of the event loop without a new connection after which none waits to be accepted; each turn accepts one. */
 const QUIET_TURNS = 5;
+/** Longest that is waited for, in milliseconds: a busy server with a long queue needs seconds. */
+const ACCEPT_WITHIN = 5000;
 
 /** Starts serving both faces, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -106,7 +106,7 @@ async function closeGently(
 ): Promise<void> {
   const deadline = performance.now() + within;
   connections.announceEnd();
-  await pause(Math.max(delay, LEAST_DELAY));
+  await pause(delay);
   await acceptWaiting(server);
   // http's own close would cut idle connections at once, and with them a request that is on its way
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
@@ -127,7 +127,7 @@ async function acceptWaiting(server: Server): Promise<void> {
     quiet = 0;
   };
   server.on('connection', onConnection);
-  const latest = performance.now() + IDLE_GRACE;
+  const latest = performance.now() + ACCEPT_WITHIN;
   for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await turn();
   server.off('connection', onConnection);
 }

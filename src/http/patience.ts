@@ -15,6 +15,7 @@ const ASK_AGAIN = 200;
 const LONGEST = 60_000;
 /** Requests that may wait at once: at 20 KB each 40 MB, and no database that answers leaves so many waiting. */
 const MOST_IN_HAND = 2000;
+const AWAY = 'The database does not answer at the moment.';
 /** Seconds after which a caller may try again. */
 const RETRY_AFTER = 2;
 
@@ -25,6 +26,11 @@ export interface Patience {
    * @throws AppError unavailable
    */
   spend(exchange: Exchange, work: () => Promise<void>): Promise<void>;
+  /**
+   * Judges a request that is about to ask the database for the first time.
+   * @throws AppError unavailable, when the database is away or too many wait for it
+   */
+  admit(): void;
   /** Requests at work now, those that were given up but still wait included. */
   readonly inHand: () => number;
   stop(): void;
@@ -45,10 +51,10 @@ export function createPatience({ answers, onShed, onChange }: PatienceOptions): 
 
   /** A request that still waits for its caller's body is not the database's matter. */
   function isFull(): boolean {
-    if (inHand.size < MOST_IN_HAND) return false;
+    if (inHand.size <= MOST_IN_HAND) return false;
     let waiting = 0;
     for (const { isReceiving } of inHand) if (!isReceiving) waiting += 1;
-    return waiting >= MOST_IN_HAND;
+    return waiting > MOST_IN_HAND;
   }
 
   async function ask(): Promise<boolean> {
@@ -70,16 +76,17 @@ export function createPatience({ answers, onShed, onChange }: PatienceOptions): 
 
   return {
     inHand: () => inHand.size,
+    admit() {
+      if (isAway) throw unavailable(AWAY);
+      if (!isFull()) return;
+      onShed();
+      throw unavailable('Too many requests wait for the database.');
+    },
     stop() {
       isStopped = true;
       clearTimeout(asking);
     },
     spend(exchange, work) {
-      if (isAway) return Promise.reject(unavailable('The database does not answer at the moment.'));
-      if (isFull()) {
-        onShed();
-        return Promise.reject(unavailable('Too many requests wait for the database.'));
-      }
       inHand.add(exchange);
       return new Promise((resolve, reject) => {
         const started = performance.now();
@@ -89,7 +96,7 @@ export function createPatience({ answers, onShed, onChange }: PatienceOptions): 
         function look(): void {
           void answersStill(exchange).then((areThere) => {
             if (isDone) return;
-            if (!areThere) reject(unavailable('The database does not answer at the moment.'));
+            if (!areThere) reject(unavailable(AWAY));
             else if (performance.now() - started > LONGEST) reject(unavailable('This took too long.'));
             else timer = setTimeout(look, LOOK_EVERY);
           });

@@ -2,7 +2,8 @@ import type { Authenticate } from '../access/authenticate';
 import type { ApiKey, ApiKeys } from '../organisations/apiKeys';
 import type { KeyState, Metrics } from './index';
 
-type KeySource = Pick<ApiKeys, 'find' | 'markUsed'>;
+/** What an authenticator needs of the keys. */
+export type KeySource = Pick<ApiKeys, 'find' | 'markUsed'>;
 
 /** Counts the keys that requests come with, by what a look-up finds; a key that is not looked up was none. */
 export function countKeys(

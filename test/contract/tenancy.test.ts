@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
 import { type Client, client } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -12,13 +11,11 @@ let gateway: TestGateway;
 let owner: Client;
 /** Of an organisation that holds other rows. */
 let stranger: Client;
-let strange: Organisation;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  strange = await makeOrganisation(gateway);
   owner = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
-  stranger = client(gateway, (await makeKey(gateway, strange)).key);
+  stranger = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
 });
 afterAll(() => gateway.stop());
 
@@ -49,13 +46,15 @@ describe("another organisation's object", () => {
 
   test('is not reached through a relation that names it', async () => {
     const order = northwind('orders')[0]!;
-    await store(gateway, strange, { orders: [order] });
+    const elsewhere = await makeOrganisation(gateway);
+    await store(gateway, elsewhere, { orders: [order] });
+    const other = client(gateway, (await makeKey(gateway, elsewhere)).key);
     const single = RELATIONS.filter(({ parent }) => parent === 'Order');
     expect(single.map(({ name }) => name).sort()).toEqual(['customer', 'quote']);
     for (const { name, document } of single) {
       const args = { id: order.id };
       expect((await owner.graphql(document, args)).body.data.order[name]).toMatchObject({ id: expect.any(String) });
-      expect((await stranger.graphql(document, args)).body).toEqual({
+      expect((await other.graphql(document, args)).body).toEqual({
         data: { order: { id: order.id, [name]: null } },
       });
     }

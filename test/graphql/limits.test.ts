@@ -4,7 +4,7 @@ import { type Answer, type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/** Milliseconds that judging a hostile document may take: far above what it does, far below what it would without limits. */
+/** Milliseconds of CPU that hostile documents may take: far above what they do, far below what they would without limits. */
 const QUICK = 2000;
 
 let gateway: TestGateway;
@@ -15,6 +15,12 @@ beforeAll(async () => {
   caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
 });
 afterAll(() => gateway.stop());
+
+/** CPU time of this process, which the gateway runs in, in milliseconds: it does not grow while others use the machine. */
+function cpuTime(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+}
 
 function times(count: number, make: (at: string) => string): string {
   return Array.from({ length: count }, (_, at) => make(String(at))).join(' ');
@@ -168,17 +174,17 @@ const HOSTILE: Readonly<Record<string, string>> = {
 
 describe('a hostile document', () => {
   test.each(Object.entries(HOSTILE))('of %s is 400 at once', async (_title, document) => {
-    const start = performance.now();
+    const start = cpuTime();
     expectRefused(await caller.graphql(document));
-    expect(performance.now() - start).toBeLessThan(QUICK);
+    expect(cpuTime() - start).toBeLessThan(QUICK);
   });
 
   test('does not keep another request waiting', async () => {
-    const start = performance.now();
+    const start = cpuTime();
     const answers = await Promise.all(
       [...Object.values(HOSTILE), '{ __typename }'].map((text) => caller.graphql(text)),
     );
     expect(answers.at(-1)?.status).toBe(200);
-    expect(performance.now() - start).toBeLessThan(QUICK);
+    expect(cpuTime() - start).toBeLessThan(QUICK);
   });
 });

@@ -20,15 +20,15 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 afterEach(() => jest.restoreAllMocks());
 
-function model() {
-  return gateway.databases.organisationData(organisation).collection(quotes);
+function quotesOf(owner: Organisation) {
+  return gateway.databases.organisationData(owner).collection(quotes);
 }
 
 /** What a driver's fault would give away. */
 const SECRET = 'E11000 duplicate key error collection: org_1.quotes at 10.0.0.7:27017';
 
 function failReads(): void {
-  jest.spyOn(model(), 'find').mockImplementation(() => {
+  jest.spyOn(quotesOf(organisation), 'find').mockImplementation(() => {
     throw new Error(SECRET);
   });
 }
@@ -82,25 +82,29 @@ describe('a fault of the database inside an operation', () => {
 });
 
 describe('a row that breaks its type', () => {
+  let holder: Client;
+
   beforeAll(async () => {
-    await model().collection.updateOne({ _id: BROKEN.id } as object, { $unset: { number: 1 } });
+    const owner = await makeNorthwind(gateway, 2);
+    holder = client(gateway, (await makeKey(gateway, owner)).key);
+    await quotesOf(owner).collection.updateOne({ _id: BROKEN.id } as object, { $unset: { number: 1 } });
   });
 
   test('is a masked 500 on REST', async () => {
-    const answer = await caller.get(`/quotes/${BROKEN.id}`);
+    const answer = await holder.get(`/quotes/${BROKEN.id}`);
     expect(answer.body).toMatchObject({ status: 500, code: 'internal' });
     expectMasked(answer);
     expect(await errorsLogged(answer, 'request failed')).toMatchObject({ message: expect.stringContaining('number') });
   });
 
   test('is a masked error on GraphQL', async () => {
-    const answer = await caller.graphql('query($id: ID!) { quote(id: $id) { number } }', { id: BROKEN.id });
+    const answer = await holder.graphql('query($id: ID!) { quote(id: $id) { number } }', { id: BROKEN.id });
     expect(answer.body.errors[0].extensions).toMatchObject({ code: 'internal', status: 500 });
     expectMasked(answer);
     await errorsLogged(answer, 'resolver failed');
   });
 
   test('is no matter to another row', async () => {
-    expect((await caller.get(`/quotes/${QUOTE.id}`)).status).toBe(200);
+    expect((await holder.get(`/quotes/${QUOTE.id}`)).status).toBe(200);
   });
 });

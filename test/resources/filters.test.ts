@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 function thinned({ quotes, orders, ...others }: Records): Records {
-  const third = (rows: readonly ImportRecord[]) => rows.filter((_row, at) => at % 3 === 0);
+  const third = (rows: readonly ImportRecord[]) => rows.filter((row, at) => at % 3 === 0 || row.status === 'withdrawn');
   return { ...others, quotes: third(quotes), orders: third(orders) };
 }
 

@@ -42,9 +42,9 @@ describe('root fields', () => {
       return `fragment F${String(at)} on Query { ${next} ${next} }`;
     });
     const document = parse(`{ ...F0 } ${fragments.join(' ')} fragment F1000 on Query { b }`);
-    const start = performance.now();
+    const start = process.cpuUsage();
     expect(countRootFields(document, operationOf(document))).toBe(2 ** 1000);
-    expect(performance.now() - start).toBeLessThan(1000);
+    expect(process.cpuUsage(start).user).toBeLessThan(1_000_000);
   });
 });
 

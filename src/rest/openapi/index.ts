@@ -1,5 +1,5 @@
 import type { GraphQLArgument, GraphQLField, GraphQLSchema } from 'graphql';
-import { argumentsSchema, componentSchemas, parameterSchema, rootFields } from '../../jsonSchema';
+import { argumentsSchema, componentSchemas, NEVER_EMPTY, parameterSchema, rootFields } from '../../jsonSchema';
 import { buildSchemas, type Operation } from '../../schema';
 import { readsOneObject, type RestOperation, restOperations } from '../routes';
 import { type Linked, linksOf } from './links';
@@ -104,9 +104,6 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
     },
   };
 }
-
-/** An empty search or filter is as if left out (contract, section 2); an empty one of these is a fault. */
-const NEVER_EMPTY: readonly string[] = ['limit', 'sort', 'cursor'];
 
 function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
   const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];

@@ -1,0 +1,106 @@
+import { type Answer, client, type Client, type Json } from '../support/client';
+import { canaryRecords } from '../support/attackCanaries';
+import { argumentsWith, isText, type Position, positions } from '../support/attackPositions';
+import { HOSTILE_TEXTS } from '../support/attackTexts';
+import { makeKey, makeOrganisation, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type Face, FACES, type Ids, operations } from '../support/operations';
+
+/* Whatever a caller puts where a read takes a value, it is a value: no command, no pattern, no path. */
+
+/** As long as an address may be. */
+const TEXTS = [...HOSTILE_TEXTS, 'w'.repeat(5000)];
+const HARMLESS = 'wholly-unknown';
+
+let gateway: TestGateway;
+let caller: Client;
+let ids: Ids;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const organisation = await makeOrganisation(gateway);
+  const records = canaryRecords('own');
+  await store(gateway, organisation, records);
+  const [product, customer, quote, order, request] = [
+    records.products,
+    records.customers,
+    records.quotes,
+    records.orders,
+    records.requests,
+  ].map(([row]) => row!.id);
+  ids = { product: product!, customer: customer!, quote: quote!, order: order!, request: request! };
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const READS = positions.filter(({ where }) => where !== 'body');
+
+describe.each(FACES)('on $name', (face) => {
+  test.each(READS)('a hostile text in $title is an error of the caller or matches nothing', async (position) => {
+    const harmless = await read(face, position, HARMLESS);
+    expect(rowsOf(face, position, harmless)).toBe(0);
+    const surprises = await Promise.all(
+      TEXTS.map(async (text) => {
+        const answer = await read(face, position, text);
+        const rows = rowsOf(face, position, answer);
+        if (answer.status < 500 && !hasServerError(answer) && rows === 0) return [];
+        return [{ text, rows, status: answer.status, answer: answer.text.slice(0, 200) }];
+      }),
+    );
+    expect(surprises.flat()).toEqual([]);
+  });
+});
+
+test('the positions are those of the document: all that reads take, and nothing of it by hand', () => {
+  expect(READS.filter(isText).length).toBeGreaterThan(30);
+  expect(new Set(READS.map(({ operation }) => operation.name)).size).toBe(
+    operations.filter(({ kind, name }) => kind === 'Query' && name !== 'me').length,
+  );
+});
+
+const LISTS = operations.filter(({ rest }) => rest?.method === 'GET' && !rest.path.includes(':'));
+
+describe('query syntax that other servers read as an object or an operator', () => {
+  const NAMES = ['[$ne]', '[$gt]', '[$regex]', '[]', '[0]', '.$ne', '[__proto__][polluted]'];
+  const WHOLE = [
+    '__proto__',
+    '__proto__[polluted]',
+    'constructor[prototype][polluted]',
+    '$where',
+    '$or',
+    'toString',
+    '',
+  ];
+
+  test.each(LISTS)('is an unknown parameter of $name', async ({ name, rest }) => {
+    const known = positions.filter(({ operation }) => operation.name === name).map(({ steps }) => String(steps[0]));
+    const names = [...known.flatMap((parameter) => NAMES.map((suffix) => parameter + suffix)), ...WHOLE];
+    for (const parameter of names) {
+      const { status, body } = await caller.get(rest!.path, { [parameter]: '1' });
+      expect({ parameter, status, errors: body.errors }).toEqual({
+        parameter,
+        status: 400,
+        errors: [{ parameter, code: 'unknown', detail: 'is not a parameter of this route' }],
+      });
+    }
+    expect('polluted' in {}).toBe(false);
+  });
+});
+
+async function read(face: Face, position: Position, text: string): Promise<Answer> {
+  const isPath = position.where === 'path' && face.name === 'REST';
+  // an address holds well-formed text only
+  const value = isPath ? encodeURIComponent(text.toWellFormed()) : text;
+  return face.call(caller, position.operation, argumentsWith(position, value, ids));
+}
+
+/** Rows, or objects, that an answer shows. */
+function rowsOf(face: Face, { operation }: Position, answer: Answer): number {
+  if (face.errorOf(answer) !== undefined) return 0;
+  const value: Json = face.valueOf(answer, operation);
+  return value.data?.length ?? 1;
+}
+
+function hasServerError({ body }: Answer): boolean {
+  return (body?.errors ?? []).some(({ extensions }: Json) => extensions?.status >= 500);
+}

@@ -1,0 +1,72 @@
+import { argumentsWith, isText, type Position, positions, valueAt } from '../support/attackPositions';
+import { HOSTILE_TEXTS, LONG_TEXT } from '../support/attackTexts';
+import { type Answer, client, type Client, type Json } from '../support/client';
+import { askAll } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type Face, FACES, type Ids, operations } from '../support/operations';
+
+/* Whatever a caller puts where a write takes a text is stored as it is, or refused; it commands nothing. */
+
+const TEXTS = [...HOSTILE_TEXTS, LONG_TEXT];
+const NO_IDS: Ids = { product: '', customer: '', quote: '', order: '', request: '' };
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
+});
+afterAll(() => gateway.stop());
+
+const WRITTEN = positions.filter((position) => position.where === 'body' && isText(position));
+const IN_ELEMENTS = WRITTEN.filter(({ steps }) => steps[1] === 0);
+const IN_REQUESTS = WRITTEN.filter(({ operation }) => operation.name === 'open_request');
+const UPSERTS = operations.filter(({ name }) => IN_ELEMENTS.some(({ operation }) => operation.name === name));
+
+test('the positions are those of the document: no text of a write is left out', () => {
+  expect(WRITTEN.filter((position) => ![...IN_ELEMENTS, ...IN_REQUESTS].includes(position))).toEqual([]);
+  expect(IN_ELEMENTS.length).toBeGreaterThan(25);
+  expect(IN_REQUESTS.length).toBeGreaterThan(5);
+});
+
+describe.each(FACES)('on $name', (face) => {
+  test.each(UPSERTS)(
+    'a hostile text in any member of $name is read back as it was sent, or fails alone',
+    async (operation) => {
+      const there = IN_ELEMENTS.filter((position) => position.operation === operation);
+      const [list] = there[0]!.steps as [string];
+      const attacks = there.flatMap((position) => TEXTS.map((text) => ({ position, text })));
+      const elements = attacks.map(({ position, text }) => valueAt(argumentsWith(position, text, NO_IDS), [list, 0]));
+      const answer = await face.call(caller, operation, { [list]: elements });
+      const { results } = face.valueOf(answer, operation);
+      const rows = new Map((await askAll(face, caller, list)).map((row) => [row.id, row]));
+      const changed = attacks.filter(({ position: { steps }, text }, at) => {
+        const { id, outcome, errors } = results[at];
+        return outcome === 'failed' ? errors.length === 0 : valueAt(rows.get(id), steps.slice(2)) !== text;
+      });
+      expect(changed.map(({ position, text }) => [position.title, text.slice(0, 50)])).toEqual([]);
+      const stored = results.filter(({ outcome }: Json) => outcome !== 'failed').length;
+      expect(stored).toBeGreaterThan(attacks.length / 2);
+    },
+  );
+
+  test.each(IN_REQUESTS)('a hostile text in $title is read back as it was sent, or refused', async (position) => {
+    const changed: object[] = [];
+    for (const text of TEXTS) {
+      const answer = await face.call(caller, position.operation, argumentsWith(position, text, NO_IDS));
+      const error = face.errorOf(answer);
+      const read = error ? text : await storedText(face, answer, position);
+      if (read !== text || answer.status >= 500 || error?.status >= 500) changed.push({ text, read, error });
+    }
+    expect(changed).toEqual([]);
+  });
+});
+
+/** What became of the text: the first message holds the text, the thread the rest. */
+async function storedText(face: Face, answer: Answer, { operation, steps }: Position): Promise<unknown> {
+  const thread: Json = face.valueOf(answer, operation);
+  if (steps[0] !== 'text') return valueAt((await caller.get(`/requests/${thread.id as string}`)).body, steps);
+  return (await caller.get(`/requests/${thread.id as string}/messages`)).body.data[0].body;
+}

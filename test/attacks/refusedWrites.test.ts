@@ -1,0 +1,111 @@
+import { argumentsWith, isText, type Position, positions, valueAt } from '../support/attackPositions';
+import { HOSTILE_VALUES } from '../support/attackTexts';
+import { dumpOf } from '../support/attackScene';
+import { type Answer, client, type Client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { documentOf, type Face, FACES, GRAPHQL, type Ids } from '../support/operations';
+import type { Organisation } from '../../src/access/principal';
+
+/* A write takes the members it has, with values of their types, and nothing else. */
+
+const NO_IDS: Ids = { product: '', customer: '', quote: '', order: '', request: '' };
+/** What a row has and its caller may not give, what drivers obey, and what JavaScript objects inherit. */
+const EXTRA = [
+  ...['id', '_id', 'organisation_id', 'organisation', 'created_at', 'updated_at', 'search', 'status', 'message_count'],
+  ...['last_message_at', 'plan', 'scopes', '__v', '$set', '$unset', '$where', '__proto__', 'constructor', 'lines'],
+];
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+let before: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  before = await dumpOf(gateway, organisation);
+});
+afterAll(() => gateway.stop());
+afterEach(async () => {
+  expect(await dumpOf(gateway, organisation)).toBe(before);
+  expect('polluted' in {}).toBe(false);
+});
+
+const MEMBERS = positions.filter(({ where }) => where === 'body');
+const OBJECTS = MEMBERS.filter(({ schema }) => schema.properties !== undefined);
+const WRITES = [...new Set(MEMBERS.map(({ operation }) => operation))];
+
+describe.each(FACES)('on $name', (face) => {
+  test.each(MEMBERS)('an operator for a value in $title is refused, and nothing is stored', async (position) => {
+    const taken = await Promise.all(
+      HOSTILE_VALUES.map(async ([value, sent]) => {
+        const answer = await face.call(caller, position.operation, argumentsWith(position, sent, NO_IDS));
+        return isRefused(face, answer) ? [] : [{ value, status: answer.status, answer: answer.text.slice(0, 200) }];
+      }),
+    );
+    expect(taken.flat()).toEqual([]);
+  });
+
+  test.each(OBJECTS)('a member that $title does not have is refused, and nothing is stored', async (position) => {
+    const taken = await Promise.all(
+      EXTRA.map(async (extra) => {
+        const args = sampleIn(position) as Json;
+        const parent: Json = valueAt(args, position.steps.slice(0, -1));
+        parent[position.steps.at(-1)!] = withExtra(parent[position.steps.at(-1)!], extra);
+        const answer = await face.call(caller, position.operation, args);
+        return isRefused(face, answer) && answer.text.includes(extra) ? [] : [{ extra, answer: answer.text }];
+      }),
+    );
+    expect(taken.flat()).toEqual([]);
+  });
+
+  test.each(WRITES)('an argument that $name does not have is refused, and nothing is stored', async (operation) => {
+    const args = sampleIn(MEMBERS.find((position) => position.operation === operation && isText(position))!);
+    const taken = await Promise.all(
+      EXTRA.map(async (extra) => {
+        const document = documentOf(operation).replace(`${operation.name}(`, `${operation.name}(${extra}: "x", `);
+        const answer = await (face === GRAPHQL
+          ? caller.graphql(document, args as Json)
+          : face.call(caller, operation, withExtra(args, extra)));
+        return isRefused(face, answer) ? [] : [{ extra, answer: answer.text }];
+      }),
+    );
+    expect(taken.flat()).toEqual([]);
+  });
+});
+
+test('the same writes without any of it are taken', async () => {
+  const other = await makeOrganisation(gateway);
+  const writer = client(gateway, (await makeKey(gateway, other)).key);
+  for (const position of OBJECTS) {
+    for (const face of FACES) {
+      const answer = await face.call(writer, position.operation, sampleIn(position) as Json);
+      expect({ position: position.title, refused: isRefused(face, answer) }).toEqual({
+        position: position.title,
+        refused: false,
+      });
+    }
+  }
+});
+
+/** Valid arguments with an object at the position, or at the root for a member of that. */
+function sampleIn(position: Position): object {
+  const { operation, steps } = position;
+  const isInside = (other: Position): boolean =>
+    other.operation === operation && isText(other) && steps.every((step, at) => other.steps[at] === step);
+  return argumentsWith(MEMBERS.find(isInside)!, 'Sample', NO_IDS);
+}
+
+function withExtra(object: object, extra: string): Json {
+  // made this way __proto__ is a member, as in JSON
+  return Object.fromEntries([...Object.entries(object), [extra, { polluted: true }]]);
+}
+
+/** Whether a call, or the one element of it, was refused as the caller's fault. */
+function isRefused(face: Face, answer: Answer): boolean {
+  const error = face.errorOf(answer);
+  if (answer.status >= 500 || error?.status >= 500) return false;
+  return error !== undefined || Object.values<Json>(answer.body.data ?? { answer: answer.body })[0].failed === 1;
+}

@@ -1,0 +1,36 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { chooseDatabase } from '../../src/database/embedded';
+
+/** A database of a test's own, which it can hold still: it keeps its connections and answers nothing. */
+export interface OwnDatabase {
+  readonly uri: string;
+  hold(): void;
+  release(): void;
+  stop(): Promise<void>;
+}
+
+export async function startDatabase(): Promise<OwnDatabase> {
+  const { MONGOD_BINARY, PATH } = process.env;
+  const dataDir = await mkdtemp(join(tmpdir(), 'scopegate-operation-'));
+  const database = await chooseDatabase({
+    ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),
+    dataDir,
+    cacheDir: join(__dirname, '..', '..', '.cache'),
+    path: PATH ?? '',
+    report: () => undefined,
+  });
+  const run = JSON.parse(await readFile(join(dataDir, 'database.run.json'), 'utf8')) as { serverPid: number };
+  const signal = (name: NodeJS.Signals) => (): void => void process.kill(run.serverPid, name);
+  return {
+    uri: database.uri,
+    hold: signal('SIGSTOP'),
+    release: signal('SIGCONT'),
+    async stop() {
+      signal('SIGCONT')();
+      await database.stop();
+      await rm(dataDir, { recursive: true, force: true });
+    },
+  };
+}

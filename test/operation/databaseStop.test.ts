@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { eventually } from '../http/eventually';
+import { raw, type RawAnswer } from '../http/raw';
+import { type OwnDatabase, startDatabase } from './database';
+import { operate, type OperatedGateway } from './gateway';
+
+/** Milliseconds within which a caller learns that the database is away: 3 s, and as much again for a slow machine. */
+const SOON = 6000;
+const LIST = '{ products { has_more } }';
+
+let database: OwnDatabase;
+let gateway: OperatedGateway;
+let key: string;
+
+beforeAll(async () => {
+  database = await startDatabase();
+  gateway = await operate({ MONGODB_URI: database.uri });
+  ({ key } = await makeKey(gateway, await makeOrganisation(gateway)));
+  expect((await read()).status).toBe(200);
+});
+afterAll(async () => {
+  database.release();
+  await gateway.stop();
+  await database.stop();
+});
+
+afterEach(async () => {
+  database.release();
+  await eventually(async () => (await call('/api/v1/me')).status === 200);
+});
+
+function readiness(): Promise<Response> {
+  return fetch(`${gateway.url}/readyz`);
+}
+
+/** A call with the key, by GET or by POST of a body. */
+function call(path: string, body?: object): Promise<RawAnswer> {
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+  return raw(gateway.url, path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
+}
+
+const read = (): Promise<RawAnswer> => call('/api/v1/products');
+const graphql = (query: string): Promise<RawAnswer> => call('/graphql', { query });
+
+async function timed<T>(work: Promise<T>): Promise<{ answer: T; ms: number }> {
+  const start = performance.now();
+  return { answer: await work, ms: performance.now() - start };
+}
+
+function expectUnavailable({ status, headers, text }: RawAnswer): void {
+  expect(status).toBe(503);
+  expect(Number(headers['retry-after'])).toBeGreaterThan(0);
+  expect(text).toContain('"code":"unavailable"');
+}
+
+const CALLS: readonly [string, () => Promise<RawAnswer>][] = [
+  ['a read on REST', read],
+  ['a read on GraphQL', () => graphql(LIST)],
+  ['a write on REST', () => call('/api/v1/requests', { text: 'While it stands still' })],
+  ['a write on GraphQL', () => graphql('mutation { open_request(text: "Still") { id } }')],
+  ['a bulk write', () => call('/api/v1/products/bulk', { products: [{ sku: randomUUID(), name: 'A' }] })],
+];
+
+describe('while the database stands still', () => {
+  test.each(CALLS)('%s gets 503 with Retry-After soon', async (_name, make) => {
+    database.hold();
+    const { answer, ms } = await timed(make());
+    expectUnavailable(answer);
+    expect(ms).toBeLessThan(SOON);
+  });
+
+  test('requests that were under way get it too, on both faces', async () => {
+    const underWay = Array.from({ length: 60 }, (_, at) => CALLS[at % CALLS.length]![1]());
+    database.hold();
+    const { answer, ms } = await timed(Promise.all(underWay));
+    expect(ms).toBeLessThan(SOON);
+    for (const one of answer) if (one.status >= 300) expectUnavailable(one);
+  });
+
+  test('once that is known, it is said at once, and nothing piles up', async () => {
+    database.hold();
+    expectUnavailable(await read());
+    const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
+    answer.forEach(expectUnavailable);
+    expect(ms).toBeLessThan(SOON);
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    expect(Number(/^scopegate_http_requests_in_hand (\d+)$/m.exec(metrics)?.[1])).toBeLessThan(10);
+  });
+
+  test('the gateway lives, and is not ready', async () => {
+    database.hold();
+    expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
+    const { answer, ms } = await timed(readiness());
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
+    expect(ms).toBeLessThan(SOON);
+  });
+
+  test('what needs no database is answered', async () => {
+    database.hold();
+    expect((await raw(gateway.url, '/api/v1/products', {})).status).toBe(401);
+    expect((await call('/api/v1/openapi.json')).status).toBe(200);
+    expect((await call('/api/v1/nothing')).status).toBe(404);
+  });
+});
+
+test('when the database goes on, so does the gateway, by itself, and both are logged', async () => {
+  const states = (): unknown[] =>
+    gateway.logs.map(({ database: state }) => state).filter((state) => state !== undefined);
+  const before = states().length;
+  database.hold();
+  expectUnavailable(await read());
+  database.release();
+  await eventually(async () => (await read()).status === 200);
+  expect(JSON.parse((await graphql(LIST)).text)).toEqual({ data: { products: { has_more: false } } });
+  expect((await call('/api/v1/requests', { text: 'It goes on' })).status).toBe(201);
+  await eventually(async () => (await readiness()).status === 200);
+  await eventually(() => states().length >= before + 2);
+  expect(states().slice(before)).toEqual(['unavailable', 'ok']);
+});

@@ -1,0 +1,110 @@
+import { connect } from 'node:net';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { eventually } from '../http/eventually';
+import { operate, type OperatedGateway } from './gateway';
+import { head, openWire, type Wire } from './wire';
+
+let gateway: OperatedGateway;
+afterEach(() => gateway.stop());
+
+const BODY = JSON.stringify({ text: 'Accepted before the end' });
+
+/** A write whose body the gateway has asked for: it is under way, and waits for its caller. */
+async function writeUnderWay(): Promise<Wire> {
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  const wire = await openWire(gateway.url);
+  const headers = [`Authorization: Bearer ${key}`, 'Content-Type: application/json', 'Expect: 100-continue'];
+  wire.send(`${head('POST /api/v1/requests', ...headers, `Content-Length: ${String(BODY.length)}`)}\r\n`);
+  await wire.until(/^HTTP\/1\.1 100 Continue\r\n\r\n/);
+  return wire;
+}
+
+async function isRefused(): Promise<boolean> {
+  const { hostname, port } = new URL(gateway.url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => {
+      socket.destroy();
+      resolve(false);
+    }).once('error', () => {
+      resolve(true);
+    });
+  });
+}
+
+const LIVEZ = `${head('GET /livez')}\r\n`;
+const CLOSED_AFTER_200 = /HTTP\/1\.1 200 OK\r\n(.+\r\n)*Connection: close\r\n/;
+
+test('a request that was accepted is answered after the port is closed, and its connection ends', async () => {
+  gateway = await operate();
+  const wire = await writeUnderWay();
+  const drained = gateway.drain();
+  await eventually(isRefused);
+  wire.send(BODY);
+  expect(await wire.whole()).toMatch(/^HTTP\/1\.1 201 Created\r\n(.+\r\n)*Connection: close\r\n/m);
+  await drained;
+});
+
+test('/readyz says so first, and the port stays open for DRAIN_DELAY; every answer ends its connection', async () => {
+  gateway = await operate({ DRAIN_DELAY: '2' });
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  const reused = await openWire(gateway.url);
+  reused.send(LIVEZ);
+  expect(await reused.until(/"ok"/)).toMatch(/^Connection: keep-alive\r$/m);
+  const drained = gateway.drain();
+
+  const ready = await fetch(`${gateway.url}/readyz`);
+  expect([ready.status, ready.headers.get('connection'), await ready.json()]).toEqual([
+    503,
+    'close',
+    { status: 'draining' },
+  ]);
+  const answer = await client(gateway, key).get('/products');
+  expect([answer.status, answer.headers.get('connection')]).toEqual([200, 'close']);
+  reused.send(LIVEZ);
+  expect((await reused.whole()).slice(20)).toMatch(CLOSED_AFTER_200);
+  expect(await isRefused()).toBe(false);
+
+  await drained;
+  expect(await isRefused()).toBe(true);
+});
+
+test('a request that is on its way on a kept connection is answered, not cut off', async () => {
+  gateway = await operate();
+  const wire = await openWire(gateway.url);
+  wire.send(LIVEZ);
+  await wire.until(/"ok"/);
+  wire.send(head('GET /livez'));
+  const probe = await openWire(gateway.url);
+  probe.send(LIVEZ);
+  await probe.until(/"ok"/);
+  const drained = gateway.drain();
+  await eventually(isRefused);
+  // the idle one is ended, so the time of grace is over
+  await probe.whole();
+  wire.send('\r\n');
+  expect((await wire.whole()).slice(20)).toMatch(CLOSED_AFTER_200);
+  await drained;
+});
+
+test('connections that are idle, or never said anything, are ended without an answer', async () => {
+  gateway = await operate();
+  const [idle, silent] = [await openWire(gateway.url), await openWire(gateway.url)];
+  idle.send(LIVEZ);
+  const answered = await idle.until(/"ok"/);
+  await gateway.drain();
+  expect(await idle.whole()).toBe(answered);
+  expect(await silent.whole()).toBe('');
+});
+
+test('an end that was asked for twice is one', async () => {
+  gateway = await operate();
+  expect(gateway.drain()).toBe(gateway.drain());
+});
+
+test('a caller that never finishes cannot hold the end up', async () => {
+  gateway = await operate({}, { drain: 500 });
+  const wire = await writeUnderWay();
+  await gateway.drain();
+  expect(await wire.whole()).not.toMatch(/HTTP\/1\.1 2/);
+});

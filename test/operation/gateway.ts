@@ -1,0 +1,39 @@
+import pino from 'pino';
+import { openStore, type Store } from '../../src/cli/open';
+import { readConfig } from '../../src/config';
+import { type RunningServer, type ServerOptions, startServer } from '../../src/server';
+import type { TestGateway } from '../support/gateway';
+
+/** A gateway whose end and whose time limits are the matter of a test. */
+export interface OperatedGateway extends TestGateway {
+  readonly drain: RunningServer['drain'];
+}
+
+/** Starts a gateway over the run's database, or over `MONGODB_URI`. */
+export async function operate(
+  environment: Record<string, string> = {},
+  timeouts: NonNullable<ServerOptions['timeouts']> = {},
+): Promise<OperatedGateway> {
+  const config = readConfig({
+    MONGODB_URI: process.env.TEST_MONGODB_URI,
+    PORT: '0',
+    RATE_LIMIT_PER_MINUTE: '1000000',
+    CONTROL_DATABASE: 'scopegate_operation',
+    ...environment,
+  });
+  const store: Store = await openStore(config, () => undefined);
+  const logs: Record<string, unknown>[] = [];
+  const write = (line: string): void => void logs.push(JSON.parse(line) as Record<string, unknown>);
+  const server = await startServer({ config, ...store, logger: pino({ base: null }, { write }), timeouts });
+  const drain = (): Promise<void> => server.drain();
+  return {
+    ...store,
+    url: server.url,
+    drain,
+    logs,
+    stop: async () => {
+      await drain();
+      await store.close();
+    },
+  };
+}

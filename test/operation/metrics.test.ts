@@ -1,0 +1,186 @@
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startRedis } from '../support/redis';
+import { eventually } from '../http/eventually';
+import { raw } from '../http/raw';
+import { operate, type OperatedGateway } from './gateway';
+
+let gateway: OperatedGateway;
+beforeAll(async () => {
+  gateway = await operate();
+});
+afterAll(() => gateway.stop());
+
+/** The samples of a gateway, by name and labels. */
+async function samples({ url }: { url: string }): Promise<Map<string, number>> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
+}
+
+/** Waits for a sample: a request is counted when its answer is done, which its caller may learn earlier. */
+function counted(of: OperatedGateway, name: string, value: number): Promise<true> {
+  return eventually(async () => ((await samples(of)).get(name) === value ? true : undefined));
+}
+
+const requests = (operation: string, face: string, status: number): string =>
+  `scopegate_http_requests_total{operation="${operation}",face="${face}",status="${String(status)}"}`;
+
+describe('requests', () => {
+  test('are counted by operation, face and status, with their durations', async () => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['products:read'] });
+    const caller = client(gateway, key);
+    await caller.get('/products');
+    await caller.get('/products');
+    await caller.get('/quotes');
+    await caller.graphql('{ products { has_more } }');
+    await fetch(gateway.url);
+    await counted(gateway, requests('products', 'rest', 200), 2);
+    await counted(gateway, requests('quotes', 'rest', 403), 1);
+    await counted(gateway, requests('products', 'graphql', 200), 1);
+    await counted(gateway, requests('none', 'pages', 200), 1);
+    const found = await samples(gateway);
+    expect(found.get('scopegate_http_request_duration_seconds_count{operation="products",face="rest"}')).toBe(2);
+    expect(found.get('scopegate_http_request_duration_seconds_bucket{le="30",operation="products",face="rest"}')).toBe(
+      2,
+    );
+  });
+
+  test.each([
+    ['{ me { key { id } } products { has_more } }', 'multiple'],
+    ['{ a: products { has_more } b: products { has_more } }', 'multiple'],
+    ['{ __typename }', 'introspection'],
+    ['{ ...Any } fragment Any on Query { me { key { id } } }', 'other'],
+    ['{ secret_of_42: nothing_like_this }', 'none'],
+    ['{', 'none'],
+  ])('of GraphQL are known by one root field or none: %s is %s', async (query, operation) => {
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const labels = new RegExp(`^scopegate_http_requests_total\\{operation="${operation}",face="graphql"`);
+    const count = async (): Promise<number> =>
+      [...(await samples(gateway))].filter(([name]) => labels.test(name)).reduce((sum, [, value]) => sum + value, 0);
+    const before = await count();
+    await client(gateway, key).graphql(query);
+    await eventually(async () => (await count()) === before + 1);
+    expect([...(await samples(gateway)).keys()].join()).not.toMatch(/secret|nothing_like/);
+  });
+
+  test('leave no key, organisation, path or address in any label', async () => {
+    const organisation = await makeOrganisation(gateway);
+    const { key, id } = await makeKey(gateway, organisation);
+    await client(gateway, key).get('/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55');
+    await client(gateway, key).get('/made-up/path');
+    const names = [...(await samples(gateway)).keys()].join('\n');
+    for (const secret of [key, key.slice(0, 15), id, organisation.id, '0c8b4d6a', 'made-up', '127.0.0.1'])
+      expect(names).not.toContain(secret);
+  });
+});
+
+test('keys are counted by what became of them', async () => {
+  const own = await operate();
+  try {
+    const organisation = await makeOrganisation(own);
+    const [live, revoked, ended] = [
+      await makeKey(own, organisation),
+      await makeKey(own, organisation),
+      await makeKey(own, organisation, { expiresAt: new Date(Date.now() - 1000) }),
+    ];
+    await own.control.apiKeys.revoke(revoked.id);
+    const elsewhere = 'svc_live_0000000000000000000000_0000000000000000000000000000000000000000000000000';
+    for (const key of [live.key, revoked.key, ended.key, elsewhere, undefined]) await client(own, key).get('/me');
+    const found = await samples(own);
+    const states = ['live', 'revoked', 'expired', 'malformed'];
+    expect(states.map((state) => found.get(`scopegate_key_lookups_total{state="${state}"}`))).toEqual([1, 1, 1, 2]);
+    expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="allowed"}')).toBe(1);
+    expect(found.get('scopegate_limiter_decisions_total{limiter="address",decision="allowed"}')).toBe(4);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('refusals of the limiter are counted, and where limits are kept is told', async () => {
+  const own = await operate({ RATE_LIMIT_PER_MINUTE: '2' });
+  try {
+    const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
+    for (let call = 0; call < 3; call += 1) await caller.get('/me');
+    const found = await samples(own);
+    expect(found.get('scopegate_limiter_decisions_total{limiter="key",decision="refused"}')).toBe(1);
+    expect(found.get('scopegate_limiter_store{state="memory"}')).toBe(1);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('a shared store that goes away is told of, and its return', async () => {
+  const redis = await startRedis();
+  const own = await operate({ REDIS_URL: redis.url });
+  try {
+    const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
+    const store = async (state: string): Promise<boolean> => {
+      await caller.get('/me');
+      return (await samples(own)).get(`scopegate_limiter_store{state="${state}"}`) === 1;
+    };
+    await eventually(() => store('shared'));
+    await redis.kill();
+    await eventually(() => store('degraded'));
+    await redis.restart();
+    await eventually(() => store('shared'));
+  } finally {
+    await own.stop();
+    await redis.kill();
+  }
+});
+
+test('connections to the database, and the process, are told of', async () => {
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  await Promise.all(Array.from({ length: 20 }, () => client(gateway, key).get('/products')));
+  const found = await samples(gateway);
+  const pool = (state: string): number =>
+    found.get(`scopegate_database_connections{cluster="default",state="${state}"}`) ?? -1;
+  expect(pool('available') + pool('checked_out')).toBeGreaterThan(0);
+  expect(pool('pending')).toBe(0);
+  for (const name of [
+    'nodejs_eventloop_lag_p99_seconds',
+    'process_resident_memory_bytes',
+    'scopegate_http_connections',
+  ])
+    expect(found.get(name)).toBeGreaterThanOrEqual(0);
+});
+
+test('two gateways in one process count for themselves', async () => {
+  const other = await operate();
+  try {
+    await client(other).get('/orders');
+    await counted(other, requests('orders', 'rest', 401), 1);
+    expect((await samples(gateway)).has(requests('orders', 'rest', 401))).toBe(false);
+  } finally {
+    await other.stop();
+  }
+});
+
+describe('who may read them', () => {
+  test.each(['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via'])(
+    'not a caller through a proxy: %s gets 404',
+    async (name) => {
+      const answer = await raw(gateway.url, '/metrics', { headers: { [name]: '127.0.0.1' } });
+      expect(answer.status).toBe(404);
+      expect(answer.text).not.toContain('scopegate_http');
+    },
+  );
+
+  test.each([
+    ['public', 200],
+    ['off', 404],
+  ])('METRICS=%s answers anyone with %i', async (METRICS, status) => {
+    const own = await operate({ METRICS });
+    try {
+      expect((await raw(own.url, '/metrics', { headers: { 'x-forwarded-for': '8.8.8.8' } })).status).toBe(status);
+    } finally {
+      await own.stop();
+    }
+  });
+
+  test('reading is by GET and HEAD alone', async () => {
+    expect((await raw(gateway.url, '/metrics', { method: 'HEAD' })).text).toBe('');
+    expect((await raw(gateway.url, '/metrics', { method: 'POST' })).status).toBe(404);
+  });
+});

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto';
+import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/jsonSchema';
+import type { Operation } from '../../src/schema';
+import type { Json } from './client';
+import type { Arguments } from './faces';
+import { document } from './openapi';
+import { argumentsOf, graphqlSchema, type Ids, operations } from './operations';
+
+/* Every place of every operation that takes a value from the caller, read from the published document. */
+
+type Step = string | number;
+
+export interface Position {
+  readonly operation: Operation;
+  readonly where: 'path' | 'query' | 'body';
+  /** Steps from the arguments to the value: `['products', 0, 'sku']`. */
+  readonly steps: readonly Step[];
+  readonly schema: JsonSchema;
+  readonly title: string;
+}
+
+/** The document leaves the bounds of a bulk call's elements out; samples must keep them. */
+const components = componentSchemas(graphqlSchema, { elementBounds: true, closed: true });
+
+export const positions: readonly Position[] = operations.flatMap(positionsOf);
+
+/** Whether a value at the position can be a text. */
+export function isText({ schema }: Position): boolean {
+  return [schema.type].flat().includes('string');
+}
+
+function positionsOf(operation: Operation): Position[] {
+  const { rest } = operation;
+  if (!rest) return [];
+  const described = document.paths[rest.path.replaceAll(/:(\w+)/g, '{$1}')]![rest.method.toLowerCase()]!;
+  const position = (where: Position['where'], steps: readonly Step[], schema: JsonSchema): Position => ({
+    ...{ operation, where, steps, schema },
+    title: `${where} ${steps.join('.')} of ${operation.name}`,
+  });
+  const parameters = described.parameters
+    .filter((parameter) => parameter.in !== 'header')
+    .map((parameter) => position(parameter.in as 'path' | 'query', [parameter.name], parameter.schema));
+  const body = (described.requestBody as Json)?.content['application/json'].schema as JsonSchema | undefined;
+  const members = body ? placesIn(body, []).map(({ steps, schema }) => position('body', steps, schema)) : [];
+  return [...parameters, ...members];
+}
+
+/** Every member below a schema, lists by their first item. */
+function placesIn(schema: JsonSchema, steps: readonly Step[]): { steps: readonly Step[]; schema: JsonSchema }[] {
+  const { properties, items } = resolved(schema) as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  const inner = items ? [[0, items] as const] : Object.entries(properties ?? {});
+  return inner.flatMap(([step, found]) => {
+    const there = [...steps, step];
+    return [{ steps: there, schema: resolved(found) }, ...placesIn(found, there)];
+  });
+}
+
+/** The schema itself, where it is a reference or may be null. */
+function resolved(schema: JsonSchema): JsonSchema {
+  const reference = (schema.$ref ?? (schema.anyOf as JsonSchema[] | undefined)?.[0]?.$ref) as string | undefined;
+  return reference === undefined ? schema : components[reference.slice(SCHEMA_ROOT.length)]!;
+}
+
+/** Valid arguments of the position's operation, but for the value there. Objects on the way hold what they must. */
+export function argumentsWith({ operation, steps, where }: Position, value: unknown, ids: Ids): Arguments {
+  if (where !== 'body') return argumentsOf(operation, ids, { [steps[0]!]: value });
+  const { rest } = operation;
+  const described = document.paths[rest!.path]!.post!.requestBody as Json;
+  return withValue(described.content['application/json'].schema, steps, value) as Arguments;
+}
+
+/** The least object that fits a schema with a value put at a place of it. */
+function withValue(schema: JsonSchema, [step, ...more]: readonly Step[], value: unknown): unknown {
+  if (step === undefined) return value;
+  const { properties, items } = resolved(schema) as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
+  if (items) return [withValue(items, more, value)];
+  const inner = withValue(properties![step]!, more, value);
+  return { ...(sampleOf(schema) as object), [step]: inner };
+}
+
+let samples = 0;
+
+/** The least value that fits a schema; texts differ each time. */
+function sampleOf(schema: JsonSchema): unknown {
+  const { type, required, properties, items, format } = resolved(schema) as Json;
+  switch ([type].flat()[0]) {
+    case 'object':
+      return Object.fromEntries((required ?? []).map((name: string) => [name, sampleOf(properties[name])]));
+    case 'array':
+      return [sampleOf(items)];
+    case 'string':
+      return format === 'uuid' ? randomUUID() : `sample ${String((samples += 1))}`;
+    default:
+      throw new Error(`no sample of ${JSON.stringify(schema)}`);
+  }
+}
+
+/** What stands at a place. */
+export function valueAt(value: Json, steps: readonly Step[]): unknown {
+  return steps.reduce((inner: Json, step) => inner?.[step], value);
+}

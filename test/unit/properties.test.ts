@@ -1,0 +1,248 @@
+import fc from 'fast-check';
+import type { Model } from 'mongoose';
+import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/access/keys';
+import { AppError } from '../../src/errors';
+import { totalOf } from '../../src/money';
+import { findPage, firstPage, type ListRequest } from '../../src/pagination';
+import { scalars } from '../../src/scalars';
+import { searchWords } from '../../src/search';
+
+// the same cases on every machine; a failure prints what repeats it
+fc.configureGlobal({ seed: 20261121 });
+
+/** Any text a database keeps as it is, up to some characters. */
+const text = (maxLength: number): fc.Arbitrary<string> => fc.string({ unit: 'binary', maxLength });
+
+/** A text with one character replaced, put in, or left out. */
+function mutated(original: fc.Arbitrary<string>): fc.Arbitrary<{ original: string; changed: string }> {
+  const character = fc.oneof(
+    fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .'),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  );
+  return fc
+    .tuple(original, fc.nat(), character, fc.constantFrom('replace', 'insert', 'delete'))
+    .map(([whole, place, other, how]) => {
+      const at = place % whole.length;
+      const rest = whole.slice(at + (how === 'insert' ? 0 : 1));
+      return { original: whole, changed: whole.slice(0, at) + (how === 'delete' ? '' : other) + rest };
+    })
+    .filter(({ original: whole, changed }) => whole !== changed);
+}
+
+describe('a cursor', () => {
+  const SORTS = ['created_at', '-created_at', 'updated_at', '-updated_at', 'name', '-name'] as const;
+  const row = fc.record({
+    _id: fc.uuid(),
+    name: text(200),
+    created_at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
+    updated_at: fc.date({ noInvalidDate: true, min: new Date(0), max: new Date('9999-12-31') }),
+  });
+  const list = fc.record({
+    organisationId: fc.uuid(),
+    operation: fc.constantFrom('products', 'customers'),
+    sort: fc.constantFrom(...SORTS),
+    filters: fc.dictionary(fc.constantFrom('q', 'sku', 'category'), text(50)),
+  });
+  type Row = typeof row extends fc.Arbitrary<infer T> ? T : never;
+  type List = typeof list extends fc.Arbitrary<infer T> ? T : never;
+
+  function request({ sort, ...rest }: List, cursor?: string): ListRequest {
+    return { ...rest, args: { sort, limit: 1, ...(cursor === undefined ? {} : { cursor }) }, conditions: [] };
+  }
+
+  function cursorOf(rows: Row, of: List): string {
+    return firstPage([rows, rows], request(of)).next_cursor!;
+  }
+
+  /** The conditions that a cursor comes to; an AppError when it is refused. */
+  async function conditionsOf(cursor: string, of: List): Promise<unknown> {
+    let conditions: unknown;
+    const query = { sort: () => query, limit: () => query, lean: () => Promise.resolve([]) };
+    const model = { find: (filter: unknown) => ((conditions = filter), query) };
+    await findPage(model as unknown as Model<Row>, request(of, cursor));
+    return conditions;
+  }
+
+  test('leads to the rows behind the one it was made from, in the order of its list', async () => {
+    await fc.assert(
+      fc.asyncProperty(row, list, async (last, of) => {
+        const field = of.sort.replace('-', '') as keyof Row;
+        const [reached, beyond] = of.sort.startsWith('-') ? ['$lte', '$lt'] : ['$gte', '$gt'];
+        const found = await conditionsOf(cursorOf(last, of), of);
+        expect(found).toEqual({
+          [field]: { [reached]: last[field] },
+          $or: [{ [field]: { [beyond]: last[field] } }, { _id: { [beyond]: last._id } }],
+        });
+      }),
+    );
+  });
+
+  test('is no longer than the 2,048 characters that a list takes, whatever the row holds', () => {
+    const longest = fc.string({
+      unit: fc.constantFrom('\u0000', '\u{10ffff}', 'a', '"', '\u2028'),
+      minLength: 200,
+      maxLength: 200,
+    });
+    fc.assert(
+      fc.property(row, list, longest, (last, of, name) => {
+        expect(cursorOf({ ...last, name }, { ...of, sort: 'name' }).length).toBeLessThanOrEqual(2048);
+      }),
+    );
+  });
+
+  test('is refused for any other list, and with any one character changed', async () => {
+    const one = fc.record({ last: row, of: list });
+    const changes = fc.oneof(
+      fc.tuple(one, list).map(([{ last, of }, other]) => ({ cursor: cursorOf(last, of), own: of, asked: other })),
+      one.chain(({ last, of }) =>
+        mutated(fc.constant(cursorOf(last, of))).map(({ changed }) => ({ cursor: changed, own: undefined, asked: of })),
+      ),
+    );
+    await fc.assert(
+      fc.asyncProperty(changes, async ({ cursor, own, asked }) => {
+        fc.pre(JSON.stringify(own) !== JSON.stringify(asked));
+        const error: unknown = await conditionsOf(cursor, asked).catch((caught: unknown) => caught);
+        expect(error).toBeInstanceOf(AppError);
+        expect(error).toMatchObject({ code: 'invalid_request', extras: { errors: [{ parameter: 'cursor' }] } });
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  test('any text at all is taken or refused as the caller’s fault', async () => {
+    const anything = fc.oneof(
+      text(300),
+      fc.json().map((json) => Buffer.from(json).toString('base64url')),
+    );
+    await fc.assert(
+      fc.asyncProperty(anything, list, async (cursor, of) => {
+        await expect(conditionsOf(cursor, of)).rejects.toMatchObject({ code: 'invalid_request', status: 400 });
+      }),
+    );
+  });
+});
+
+describe('money', () => {
+  const amount = fc.oneof(
+    fc.maxSafeInteger(),
+    fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0, 1, -1),
+  );
+
+  test('a total is exact wherever it can be: up to 2^53-1', () => {
+    fc.assert(
+      fc.property(amount, amount, amount, amount, (subtotal, discount, vat, shipping) => {
+        const exact = BigInt(subtotal) - BigInt(discount) + BigInt(vat) + BigInt(shipping);
+        fc.pre(Number.isSafeInteger(Number(exact)));
+        const amounts = {
+          subtotal_minor: subtotal,
+          discount_minor: discount,
+          vat_minor: vat,
+          shipping_minor: shipping,
+        };
+        expect(BigInt(totalOf(amounts))).toBe(exact);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('an amount is taken exactly, and refused where it could not be', () => {
+    fc.assert(
+      fc.property(fc.oneof(amount, fc.double(), fc.bigInt(), fc.string(), fc.boolean()), (value) => {
+        if (Number.isSafeInteger(value)) expect(scalars.Minor.parseValue(value)).toBe(value);
+        else expect(() => scalars.Minor.parseValue(value)).toThrow(TypeError);
+      }),
+    );
+  });
+});
+
+describe('a key', () => {
+  const prefixes = fc.constantFrom(DEFAULT_KEY_PREFIX, 'svc_test_', 'k_', 'a_b_c_');
+  const made = prefixes.chain((prefix) =>
+    text(20).map((pepper) => ({ prefix, pepper, ...generateKey(prefix, pepper) })),
+  );
+
+  test('is read back as it was made, and matches what is kept of it with its own pepper alone', () => {
+    fc.assert(
+      fc.property(made, text(20), ({ key, id, prefix, pepper, ...kept }, other) => {
+        const parsed = parseKey(key, prefix)!;
+        expect(parsed.id).toBe(id);
+        expect(hashSecret(parsed.secret, kept.salt, pepper)).toBe(kept.hash);
+        expect(secretMatches(parsed.secret, kept, pepper)).toBe(true);
+        if (other !== pepper) expect(secretMatches(parsed.secret, kept, other)).toBe(false);
+      }),
+    );
+  });
+
+  test('is refused with any one character changed, put in or left out', () => {
+    const keys = made.chain(({ key, prefix }) => mutated(fc.constant(key)).map(({ changed }) => ({ changed, prefix })));
+    fc.assert(
+      fc.property(keys, ({ changed, prefix }) => {
+        expect(parseKey(changed, prefix)).toBeUndefined();
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test('is never seen in a text that is none', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          text(200),
+          text(72).map((rest) => DEFAULT_KEY_PREFIX + rest),
+        ),
+        (anything) => {
+          expect(parseKey(anything, DEFAULT_KEY_PREFIX)).toBeUndefined();
+        },
+      ),
+    );
+  });
+});
+
+describe('search words', () => {
+  const anyText = fc.oneof(
+    fc.string({ unit: 'grapheme', maxLength: 100 }),
+    text(100),
+    fc.lorem(),
+    fc.string({ unit: fc.constantFrom(...'aAßẞıİΣσςéÉe\u0301ŒæﬃÅǅ가각ㄱ한العربية 1²-'), maxLength: 40 }),
+  );
+
+  test('of search words are the same words', () => {
+    fc.assert(
+      fc.property(anyText, (given) => {
+        const words = searchWords(given);
+        expect(searchWords(words.join(' ')).sort()).toEqual(words.sort());
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('any beginning of any word of a text finds it', () => {
+    const beginnings = anyText.chain((given) => {
+      const words = given.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
+      if (words.length === 0) return fc.constant({ given, beginning: '' });
+      const beginning = fc
+        .tuple(fc.constantFrom(...words), fc.nat())
+        .map(([word, at]) => [...word].slice(0, 1 + (at % [...word].length)).join(''));
+      return beginning.map((found) => ({ given, beginning: found }));
+    });
+    fc.assert(
+      fc.property(beginnings, ({ given, beginning }) => {
+        const stored = searchWords(given);
+        const missed = searchWords(beginning).filter((word) => !stored.some((one) => one.startsWith(word)));
+        expect(missed).toEqual([]);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('do not depend on case or on how accents are written', () => {
+    const latin = fc.string({ unit: fc.constantFrom(...'abcdefxyzéüåñçøœß 0123'), maxLength: 60 });
+    fc.assert(
+      fc.property(latin, (given) => {
+        const words = searchWords(given).sort();
+        expect(searchWords(given.toUpperCase()).sort()).toEqual(words);
+        expect(searchWords(given.normalize('NFD')).sort()).toEqual(words);
+      }),
+    );
+  });
+});
