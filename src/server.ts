@@ -37,6 +37,8 @@ const TIMEOUTS: Timeouts = { head: 10_000, request: 30_000, keepAlive: 65_000, s
 /** How often requests that arrive slowly are looked for, in milliseconds; Node's own 30 s would let them have four times their due. */
 const CHECK_EVERY = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Connections that may wait to be accepted, as far as the system allows; past Node's 511 it drops those of a burst, and their callers see a reset. */
+const BACKLOG = 4096;
 /** A connection that is idle for this long of the drain is ended: whoever used it was told before. */
 const IDLE_GRACE = 1000;
 const SWEEP_EVERY = 50;
@@ -88,7 +90,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 async function listen(server: Server, { HOST, PORT }: Config): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(PORT, HOST, () => {
+    server.listen({ port: PORT, host: HOST, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve();
     });

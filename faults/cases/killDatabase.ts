@@ -10,7 +10,7 @@ export const killDatabase: Case = {
   name: 'kill-database',
   title: 'kill -9 the database under writes',
   what: ({ databaseKills }) =>
-    `The database gets SIGKILL at a random moment, ${number(databaseKills)} times, under the same load, and is started again on the same data 0 to 1 s later. Promise: as above, and writes go on within ${milliseconds(RECOVERY_BOUND)} of its return. Recovery is from the start of the new server process to the first acknowledged write.`,
+    `The database gets SIGKILL at a random moment, ${number(databaseKills)} times, under the same load, and is started again on the same data 0 to 1 s later. Promise: as above, a refusal is 503 and never 500, and writes go on within ${milliseconds(RECOVERY_BOUND)} of its return. Recovery is from the start of the new server process to the first acknowledged write.`,
   async run({ rig, scale, random, tell }) {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('killed database');
@@ -34,11 +34,18 @@ export const killDatabase: Case = {
     }
     await load.stop();
     const { counts } = await settle(load, callers, rig, tenant);
+    const internal = load.tally.count('500 internal');
     return {
       ...counts,
       recoveries,
       notes: [...counts.notes, `The server itself took at most ${milliseconds(slowestReturn)} to come back.`],
-      broken: [...counts.broken, ...late.map((text) => `writes went on too late ${text}`)],
+      broken: [
+        ...counts.broken,
+        ...late.map((text) => `writes went on too late ${text}`),
+        ...(internal === 0
+          ? []
+          : [`${number(internal)} answers were 500 internal, where 503 unavailable is the truth`]),
+      ],
     };
   },
 };

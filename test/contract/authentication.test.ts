@@ -5,16 +5,16 @@ import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, CALLS, FACES, operations } from '../support/operations';
 import { SAME_ID, seen } from './answers';
-import { startWatchedGateway, type WatchedGateway } from './commands';
+import { startRecordedGateway, type RecordedGateway } from './commands';
 import { IDS, makeStocked } from './scene';
 
-let gateway: WatchedGateway;
+let gateway: RecordedGateway;
 let key: { id: string; key: string };
 /** Values of Authorization that must not get in, by what is wrong with them. */
 let refused: Record<string, string | undefined>;
 
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
+  gateway = await startRecordedGateway();
   const organisation = await makeStocked(gateway);
   key = await makeKey(gateway, organisation);
   const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1) });

@@ -1,4 +1,5 @@
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startWatchedGateway } from '../support/commands';
+import type { TestGateway } from '../support/gateway';
 
 interface Command {
   readonly database: string;
@@ -6,15 +7,13 @@ interface Command {
   readonly collection: string;
 }
 
-/** A gateway that tells which commands it sent to the database. */
-export interface WatchedGateway extends TestGateway {
+/** A gateway that keeps the commands it sent to any database; a test empties the list where its own begin. */
+export interface RecordedGateway extends TestGateway {
   readonly commands: Command[];
 }
 
-export async function startWatchedGateway(environment: Record<string, string> = {}): Promise<WatchedGateway> {
-  const uri = new URL(process.env.TEST_MONGODB_URI!);
-  uri.searchParams.set('monitorCommands', 'true');
-  const gateway = await startGateway({ MONGODB_URI: uri.href, ...environment });
+export async function startRecordedGateway(): Promise<RecordedGateway> {
+  const gateway = await startWatchedGateway();
   const commands: Command[] = [];
   gateway.databases.control.getClient().on('commandStarted', ({ databaseName, commandName, command }) => {
     commands.push({ database: databaseName, name: commandName, collection: String(command[commandName]) });

@@ -3,15 +3,15 @@ import type { Organisation } from '../../src/access/principal';
 import { type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { argumentsOf, CALLS } from '../support/operations';
-import { startWatchedGateway, type WatchedGateway } from './commands';
+import { startRecordedGateway, type RecordedGateway } from './commands';
 import { IDS, makeStocked } from './scene';
 
-let gateway: WatchedGateway;
+let gateway: RecordedGateway;
 let organisation: Organisation;
 let caller: Client;
 
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
+  gateway = await startRecordedGateway();
   organisation = await makeStocked(gateway);
   caller = client(gateway, (await makeKey(gateway, organisation)).key);
 });

@@ -5,16 +5,16 @@ import { type Client, client, type Json } from '../support/client';
 import { makeKey } from '../support/factories';
 import { argumentsOf, CALLS, documentOf, facesOf, operations, RELATIONS } from '../support/operations';
 import { SAME_ID, seen } from './answers';
-import { startWatchedGateway, type WatchedGateway } from './commands';
+import { startRecordedGateway, type RecordedGateway } from './commands';
 import { IDS, makeStocked } from './scene';
 
-let gateway: WatchedGateway;
+let gateway: RecordedGateway;
 let organisation: Organisation;
 /** A caller with a key for every scope but the one named. */
 let callerWithout: Record<Scope, Client>;
 
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
+  gateway = await startRecordedGateway();
   organisation = await makeStocked(gateway);
   const callers = ALL_SCOPES.map(async (scope) => [scope, await callerWith(ALL_SCOPES.filter((one) => one !== scope))]);
   callerWithout = Object.fromEntries(await Promise.all(callers)) as typeof callerWithout;

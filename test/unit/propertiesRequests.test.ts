@@ -1,0 +1,148 @@
+import fc from 'fast-check';
+import { raw } from '../http/raw';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { documentOf, operations } from '../support/operations';
+
+fc.configureGlobal({ seed: 20261121 });
+
+const RUNS = 100;
+
+let gateway: TestGateway;
+let headers: Record<string, string>;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+  headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+});
+afterAll(() => gateway.stop());
+
+/** Sends a request as it is; it must be answered, and not as a fault of the server's. */
+async function expectAnswered(method: string, path: string, body?: string): Promise<void> {
+  const answer = await raw(gateway.url, path, { method, headers, ...(body === undefined ? {} : { body }) });
+  expect(answer.status).toBeGreaterThanOrEqual(200);
+  expect(answer.status).toBeLessThan(500);
+  expect(answer.text).not.toMatch(/"status":5\d\d|"internal"/);
+}
+
+const REST = operations.flatMap(({ name, rest }) =>
+  rest ? [{ name, method: rest.method, path: `/api/v1${rest.path}` }] : [],
+);
+const POSTS = REST.filter(({ method }) => method === 'POST');
+const GETS = REST.filter(({ method }) => method === 'GET');
+
+/** Names that mean something to some operation, so that what is made up gets further. */
+const NAMES = [
+  ...['products', 'customers', 'text', 'subject', 'contact', 'customer_id', 'atomic', 'dry_run', 'sku', 'external_ref'],
+  ...['name', 'email', 'contacts', 'billing_address', 'unit_price_minor', 'q', 'status', 'sort', 'limit', 'cursor'],
+  ...['category', 'active', 'updated_since', 'created_since', 'placed_since', 'id', '__proto__', 'constructor', ''],
+];
+const name = fc.oneof(fc.constantFrom(...NAMES), fc.string({ unit: 'binary', maxLength: 10 }));
+
+/** JSON with those names in it, of any shape. */
+const { json } = fc.letrec<{ json: unknown }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 4 },
+    fc.oneof(
+      fc.string({ unit: 'binary', maxLength: 30 }),
+      fc.double(),
+      fc.maxSafeInteger(),
+      fc.boolean(),
+      fc.constant(null),
+    ),
+    fc.array(tie('json'), { maxLength: 4 }),
+    fc.array(fc.tuple(name, tie('json')), { maxLength: 6 }).map((members) => Object.fromEntries(members)),
+    fc.jsonValue(),
+  ),
+}));
+
+describe('any JSON as the body', () => {
+  test.each(POSTS)('of $method $path is answered without a fault of the server', async ({ method, path }) => {
+    const body = fc.oneof(
+      json,
+      fc.array(fc.tuple(name, json), { maxLength: 4 }).map((members) => Object.fromEntries(members)),
+    );
+    await fc.assert(
+      fc.asyncProperty(body, (value) => expectAnswered(method, path, JSON.stringify(value))),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('of /graphql is answered without a fault of the server', async () => {
+    const request = fc.oneof(
+      json,
+      fc.record({ query: json, variables: json, operationName: json, extensions: json }, { requiredKeys: [] }),
+    );
+    await fc.assert(
+      fc.asyncProperty(request, (value) => expectAnswered('POST', '/graphql', JSON.stringify(value))),
+      { numRuns: RUNS },
+    );
+  });
+
+  test.each(operations)('as the variables of $name is answered without a fault of the server', async (operation) => {
+    const query = documentOf(operation);
+    const named = [...query.matchAll(/\$(\w+):/g)].map((match) => match[1]!);
+    const variables = fc.record(Object.fromEntries(named.map((variable) => [variable, json])), { requiredKeys: [] });
+    await fc.assert(
+      fc.asyncProperty(variables, (given) =>
+        expectAnswered('POST', '/graphql', JSON.stringify({ query, variables: given })),
+      ),
+      { numRuns: RUNS / 4 },
+    );
+  });
+});
+
+test('any text as the body of any POST is answered without a fault of the server', async () => {
+  const path = fc.constantFrom('/graphql', ...POSTS.map((post) => post.path));
+  await fc.assert(
+    fc.asyncProperty(
+      path,
+      fc.oneof(
+        fc.string({ unit: 'binary' }),
+        fc.json().map((text) => text.slice(1)),
+      ),
+      (to, body) => expectAnswered('POST', to, body),
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+describe('any query string', () => {
+  /** What an address may hold unencoded, and pairs of what means something and anything. */
+  const plain = fc.string({
+    unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+    maxLength: 60,
+  });
+  const value = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 30 }),
+    fc.constantFrom('1', '-created_at', 'true', '2026-01-01T00:00:00Z'),
+  );
+  const pairs = fc
+    .array(fc.tuple(name, value), { maxLength: 8 })
+    .map((all) => all.map(([key, given]) => `${encodeURIComponent(key)}=${encodeURIComponent(given)}`).join('&'));
+
+  test.each(GETS)('of $method $path is answered without a fault of the server', async ({ path }) => {
+    const id = fc.oneof(fc.uuid(), fc.string({ unit: 'binary', minLength: 1, maxLength: 20 }).map(encodeURIComponent));
+    await fc.assert(
+      fc.asyncProperty(id, fc.oneof(pairs, plain), (given, search) =>
+        expectAnswered('GET', `${path.replace(':id', given)}?${search}`),
+      ),
+      { numRuns: RUNS },
+    );
+  });
+
+  test('of /graphql is answered without a fault of the server', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          pairs,
+          plain,
+          plain.map((text) => `query=${text}`),
+        ),
+        (search) => expectAnswered('GET', `/graphql?${search}`),
+      ),
+      { numRuns: RUNS },
+    );
+  });
+});
