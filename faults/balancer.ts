@@ -1,9 +1,11 @@
-import { type Call, type Reply } from './client';
-import { type Gateway, readiness } from './gateway';
+import type { Call, Reply } from './client';
+import { type Gateway, isReady } from './gateway';
 import { sleep } from './timing';
 
 /** How often each gateway's readyz is asked, in milliseconds. */
 const PROBE_EVERY = 100;
+/** Longest wait for its answer, in milliseconds. */
+const PROBE_TIMEOUT = 2000;
 
 /** What a load balancer does: keep-alive to the gateways that are ready, each request sent once. */
 export interface Balancer {
@@ -12,14 +14,14 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-/** A gateway is out from the first refusal, readyz other than ok, or answer with `Connection: close`; in again when ready. */
+/** A gateway is out from the first refusal, 503 of readyz, or answer with `Connection: close`; in again when ready. */
 export function startBalancer(gateways: readonly Gateway[]): Balancer {
   const inService = new Set(gateways);
   let [turn, isOver] = [0, false];
 
   async function probe(gateway: Gateway): Promise<void> {
     while (!isOver) {
-      if ((await readiness(gateway, 1000)) === 'ok') inService.add(gateway);
+      if (await isReady(gateway, PROBE_TIMEOUT)) inService.add(gateway);
       else inService.delete(gateway);
       await sleep(PROBE_EVERY);
     }

@@ -1,5 +1,5 @@
 import { isAlive } from '../src/database/embedded/liveness';
-import { createCaller, type Caller } from './client';
+import { type Caller, createCaller, isSuccess } from './client';
 import { freePort, type Started, startProcess } from './processes';
 
 /** One gateway of this run: the same port through every restart. */
@@ -46,6 +46,11 @@ export async function startGateway({ name, program, env, logFile }: GatewayOptio
       running = await start();
     },
   };
+}
+
+/** Whether /readyz says, by its status code, that the gateway may be sent requests; degraded is fit to serve. */
+export async function isReady(gateway: Gateway, timeoutMs: number): Promise<boolean> {
+  return isSuccess(await gateway.call({ method: 'GET', path: '/readyz', fresh: true }, timeoutMs));
 }
 
 /** What /readyz says: its status word, or why it said nothing. */

@@ -9,5 +9,7 @@ interface Totals {
 
 /** total = subtotal - discount + vat (+ shipping), in minor units. */
 export function totalOf(amounts: Totals): number {
-  return amounts.subtotal_minor - amounts.discount_minor + amounts.vat_minor + (amounts.shipping_minor ?? 0);
+  // sums on the way may leave the exact range even where the total is within it
+  const { subtotal_minor: subtotal, discount_minor: discount, vat_minor: vat, shipping_minor: shipping = 0 } = amounts;
+  return Number(BigInt(subtotal) - BigInt(discount) + BigInt(vat) + BigInt(shipping));
 }

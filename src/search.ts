@@ -22,7 +22,7 @@ export function searchWords(...texts: readonly (string | null | undefined)[]): s
 }
 
 function normalise(text: string): string {
-  const decomposed = removeAccents(text.normalize('NFC'))
+  const decomposed = removeAccents(text.normalize('NFKC'))
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '');
   // capitals, as some have several small forms (Σ: σ, ς) or a longer form (ß: SS); small first for ẞ, which has none
