@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 const ROOT = join(__dirname, '..', '..');
-const ARGUMENTS = [join(ROOT, 'node_modules', 'tsx', 'dist', 'cli.mjs'), join(ROOT, 'src', 'main.ts')];
+// loaded into the process itself: tsx's own command stands between, and kills a command that takes its time to end
+const TSX = pathToFileURL(join(ROOT, 'node_modules', 'tsx', 'dist', 'loader.mjs')).href;
+const ARGUMENTS = ['--import', TSX, join(ROOT, 'src', 'main.ts')];
 
 /** The example data that `demo` loads. */
 export const NORTHWIND = join(ROOT, 'examples', 'northwind');
