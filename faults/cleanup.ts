@@ -1,5 +1,9 @@
 type Undo = () => void | Promise<void>;
 
+const end = new AbortController();
+/** Aborts when a signal ends the run: from then on nothing may be started. */
+export const ending = end.signal;
+
 const undos: { name: string; undo: Undo }[] = [];
 let running: Promise<void> | undefined;
 
@@ -35,6 +39,7 @@ export function cleanUpOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       process.stderr.write(`\n${signal}: stopping what was started\n`);
+      end.abort(new Error(`ended by ${signal}`));
       void cleanUp().then(() => process.exit(130));
     });
   }

@@ -6,7 +6,7 @@ import { secantusLink } from '../src/database/embedded/secantusdb';
 import { withClient } from '../src/database/embedded/ping';
 import { startServer } from '../src/database/embedded/start';
 import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database/embedded/types';
-import { onEnd } from './cleanup';
+import { ending, onEnd } from './cleanup';
 import { freePort } from './processes';
 
 /** A database server of this run: always the same address and data, however often it is killed. */
@@ -47,7 +47,8 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     start,
   };
   async function start(plan: ServerPlan): Promise<RunningServer> {
-    const server = await startServer(plan, options, port);
+    ending.throwIfAborted();
+    const server = await startServer(plan, { ...options, signal: ending }, port);
     await withClient(server.uri, 10_000, (client) =>
       client.db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME }),
     );

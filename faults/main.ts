@@ -9,7 +9,7 @@ import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { sharedLimit } from './cases/sharedLimit';
 import { stopDatabase } from './cases/stopDatabase';
-import { cleanUp, cleanUpOnSignals } from './cleanup';
+import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
 import { type Options, readOptions } from './options';
 import type { Case, Outcome } from './outcome';
 import { runToEnd } from './processes';
@@ -68,7 +68,10 @@ async function runAll(options: Options): Promise<boolean> {
   const rig = await openRig();
   say(`${rig.database.description}, Redis ${rig.redis.version}`);
   const results: Result[] = [];
-  for (const fault of options.cases) results.push(await runCase(fault, rig, options));
+  for (const fault of options.cases) {
+    results.push(await runCase(fault, rig, options));
+    ending.throwIfAborted();
+  }
   printResults(results);
   if (options.isWhole) {
     const facts = {

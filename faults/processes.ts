@@ -3,7 +3,7 @@ import { openSync, closeSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
-import { onEnd } from './cleanup';
+import { ending, onEnd } from './cleanup';
 
 /** A process that this run started; signals go to it by its id alone. */
 export interface Started {
@@ -26,6 +26,7 @@ export interface StartOptions {
 
 /** Starts a program and waits until it says that it is ready. */
 export async function startProcess(command: string, args: readonly string[], options: StartOptions): Promise<Started> {
+  ending.throwIfAborted();
   const log = openSync(options.logFile, 'a');
   const stdout = options.readyWhen ? 'pipe' : log;
   const child = spawn(command, args, { env: options.env, stdio: ['ignore', stdout, log] });
@@ -96,6 +97,8 @@ export async function runToEnd(
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<string> {
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const forget = onEnd(command, () => void child.kill('SIGTERM'));
+  child.once('close', () => void forget());
   let [out, err] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (chunk: string) => (out += chunk));
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => (err += chunk));

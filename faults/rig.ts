@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { ALL_SCOPES } from '../src/access/scopes';
 import { openStore, type Store } from '../src/cli/open';
 import { readConfig } from '../src/config';
-import { onEnd } from './cleanup';
+import { ending, onEnd } from './cleanup';
 import { type FaultDatabase, startDatabase } from './database';
 import { type Gateway, startGateway } from './gateway';
 import { runToEnd } from './processes';
@@ -126,6 +126,7 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
 
 /** A new folder under the system's own for such, removed at the end. */
 export async function temporaryFolder(): Promise<string> {
+  ending.throwIfAborted();
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-faults-'));
   // FAULTS_KEEP leaves the logs for whoever looks into a failure
   if (!process.env.FAULTS_KEEP) onEnd(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 5 }));

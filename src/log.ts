@@ -2,7 +2,7 @@ import pino, { type Logger } from 'pino';
 import type { Config } from './config';
 
 /** What a key looks like, whatever its prefix and however much of it there is. */
-const KEY_TEXT = /\b[a-z]+(?:_[a-z]+)*_[0-9A-Za-z]{22}_[0-9A-Za-z]{8,}/g;
+const KEY_TEXT = /(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
 
 /** JSON lines on stderr: stdout belongs to what a command answers. */
 export function createLogger(level: Config['LOG_LEVEL']): Logger {
@@ -19,7 +19,12 @@ export function redact(text: string): string {
 
 /** A path fit for a log; ASCII in it is decoded first, since a key may come percent-encoded. */
 export function redactPath(path: string): string {
-  return redact(path.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code)));
+  let plain = path.slice(0, 2000);
+  // twice, as a proxy may have encoded it again
+  for (let round = 0; round < 3; round += 1) {
+    plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
+  }
+  return redact(plain);
 }
 
 /** What is logged of an error that was masked: its words and stack, keys struck out. */

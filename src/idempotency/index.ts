@@ -38,7 +38,8 @@ export interface IdempotentCall {
 }
 
 export function idempotentWrite(data: OrganisationData, call: IdempotentCall): IdempotentWrite {
-  const id = `${call.keyId}:${call.idempotencyKey}`;
+  // hashed, since a caller may send anything there, even a key
+  const id = `${call.keyId}:${createHash('sha256').update(call.idempotencyKey).digest('base64url')}`;
   const fingerprint = fingerprintOf(call);
   const records = data.collection(idempotencyRecords);
 
