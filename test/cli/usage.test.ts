@@ -59,7 +59,7 @@ describe('wrong usage', () => {
 
   const WRONG: [line: string[], allowed: string][] = [
     [[], 'Commands:'],
-    [['frobnicate'], 'commands: demo, serve, org, key, import, export, openapi, doctor'],
+    [['frobnicate'], 'commands: demo, serve, org, key, audit, import, export, openapi, doctor'],
     [['org', 'frobnicate'], 'commands: create, list, set-plan'],
     [['org', 'create'], '--name'],
     [['org', 'create', '--name', ' '], '1 to 200 characters'],
