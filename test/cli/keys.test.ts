@@ -42,11 +42,13 @@ test('a key is shown when it is made, and never again', async () => {
       prefix: made.key.slice(0, 15),
       last_four: made.key.slice(-4),
       scopes: ['products:read', 'quotes:read'],
+      allowed_ranges: [],
       created_by: expect.stringMatching(/^cli:./) as unknown,
       created_at: expect.stringMatching(/Z$/) as unknown,
       expires_at: null,
       revoked_at: null,
       last_used_at: null,
+      last_used_from: null,
       state: 'active',
     },
   ]);
