@@ -1,0 +1,109 @@
+import { contextFactory, type RequestContext } from '../../src/context';
+import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES } from '../../src/access/scopes';
+import { createSofaRouter, type SofaRouter, sofaRoutes } from '../../src/rest/sofa';
+import { type RestOperation, restOperations } from '../../src/rest/routes';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, lasting, operations, restSchema } from '../support/operations';
+import { IDS, makeStocked } from './scene';
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let sofa: SofaRouter;
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeStocked(gateway);
+  sofa = createSofaRouter(restSchema, operations);
+});
+afterAll(() => gateway.stop());
+
+/** Some lists with what callers send to them; all texts, since that is what a path or query holds. */
+const FILTERED: Record<string, Record<string, string | string[]>> = {
+  quotes: { status: ['sent', 'accepted'], limit: '3' },
+  orders: { updated_since: '1996-01-01T00:00:00Z', limit: '2' },
+  products: { search: 'queso', limit: '5' },
+  customers: { search: 'alf', limit: '1' },
+};
+
+describe.each(restOperations(operations).map((operation) => ({ operation, name: operation.name })))(
+  '$name',
+  ({ operation }) => {
+    test('called directly, its route answers as when Sofa matches and reads the request itself', async () => {
+      const args = argumentsOf(operation, IDS, FILTERED[operation.name]);
+      const [short, long] = [await directly(operation, args), await byRouting(operation, args)];
+      expect(short.status).toBe(operation.rest.status);
+      expect(long).toEqual(short);
+    });
+  },
+);
+
+test('called directly, a route throws what the operation threw, where Sofa would call its error handler', async () => {
+  const quote = restOperations(operations).find(({ name }) => name === 'quote')!;
+  const args = { id: organisation.id };
+  await expect(directly(quote, args)).rejects.toMatchObject({ originalError: { code: 'not_found' } });
+  expect((await byRouting(quote, args)).status).toBe(599);
+});
+
+interface Outcome {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+async function directly(operation: RestOperation, args: Record<string, unknown>): Promise<Outcome> {
+  const handle = sofaRoutes(restSchema, operations)(operation);
+  const { status, body } = await handle(typed(args), await openContext());
+  return { status, body: lasting(operation, JSON.parse(body)) };
+}
+
+async function byRouting(operation: RestOperation, args: Record<string, unknown>): Promise<Outcome> {
+  const others = new Map(Object.entries(args));
+  const path = operation.rest.path.replaceAll(/:(\w+)/g, (_match, name: string) => {
+    const value = others.get(name) as string;
+    others.delete(name);
+    return value;
+  });
+  const url = new URL(`http://gateway/api/v1${path}`);
+  const isPost = operation.rest.method === 'POST';
+  if (!isPost) {
+    for (const [name, value] of others) for (const item of [value].flat()) url.searchParams.append(name, String(item));
+  }
+  const request = new Request(url, {
+    method: operation.rest.method,
+    ...(isPost
+      ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(Object.fromEntries(others)) }
+      : {}),
+  });
+  const response = await sofa.fetch(request, { context: await openContext() });
+  const text = await response.text();
+  return { status: response.status, body: text === '' ? '' : lasting(operation, JSON.parse(text)) };
+}
+
+/** As the checks in front of the handlers leave them: numbers are numbers. */
+function typed({ limit, ...others }: Record<string, unknown>): Record<string, unknown> {
+  return limit === undefined ? others : { ...others, limit: Number(limit) };
+}
+
+/** A context of the real factory, for a caller who may do everything. */
+function openContext(): Promise<RequestContext> {
+  const open = contextFactory({
+    authenticate: () =>
+      Promise.resolve({
+        kind: 'key',
+        organisation,
+        scopes: new Set(ALL_SCOPES),
+        key: { id: 'key', name: 'test', prefix: 'svc_live_test', expiresAt: null },
+      }),
+    limiter: { consume: () => Promise.resolve({ allowed: true, limit: 600, remaining: 599, resetAt: new Date() }) },
+    organisationData: gateway.databases.organisationData,
+    checkElement: () => [],
+  });
+  return open({
+    requestId: 'test',
+    authorization: undefined,
+    idempotencyKey: undefined,
+    address: '127.0.0.1',
+    onRate: () => undefined,
+    onReplay: () => undefined,
+    onPrincipal: () => undefined,
+  });
+}
