@@ -47,6 +47,7 @@ test('a key is shown when it is made, and never again', async () => {
       created_at: expect.stringMatching(/Z$/) as unknown,
       expires_at: null,
       revoked_at: null,
+      rotated_to: null,
       last_used_at: null,
       last_used_from: null,
       state: 'active',
