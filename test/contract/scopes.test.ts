@@ -64,6 +64,8 @@ const PROBES: readonly Record<string, unknown>[] = [
   { products: [] },
   { customers: [] },
   { text: '' },
+  { group_by: Array.from({ length: 5 }, () => 'STATUS') },
+  { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' },
 ];
 
 describe('without the scope', () => {

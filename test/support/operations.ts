@@ -37,6 +37,9 @@ const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
     customers: [{ external_ref: 'CONTRACT-1', name: 'Contract' }, { external_ref: 'CONTRACT-2' }],
     dry_run: true,
   }),
+  quote_totals: () => ({ group_by: ['STATUS', 'MONTH', 'CUSTOMER'] }),
+  order_totals: () => ({ group_by: ['STATUS', 'MONTH', 'CUSTOMER'] }),
+  product_sales: () => ({ limit: 100 }),
   open_request: (ids) => ({ text: 'Do you deliver to Leeds?', customer_id: ids.customer, contact: { name: 'Ann' } }),
 };
 

@@ -4,14 +4,19 @@ import type { ListArguments } from '../../pagination';
 import { customerOf } from '../customers/service';
 import { quoteOf } from '../quotes/service';
 import { selects } from '../selection';
+import type { TotalsArguments } from '../totals';
 import type { Order } from './model';
+import { productSales, type ProductSalesArguments } from './productSales';
 import { getOrder, listOrders } from './service';
+import { orderTotals } from './totals';
 
 export const orderResolvers = {
   Query: {
     orders: (_: unknown, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
       listOrders(data, args, { lines: selects(info, 'data', 'lines') }),
     order: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getOrder(data, id),
+    order_totals: (_: unknown, args: TotalsArguments, { data }: RequestContext) => orderTotals(data, args),
+    product_sales: (_: unknown, args: ProductSalesArguments, { data }: RequestContext) => productSales(data, args),
   },
   Order: {
     id: (order: Order) => order._id,

@@ -51,5 +51,13 @@ export const quotes = defineCollection<Quote>(
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
+    // all that quote_totals reads, so that it reads no quote
+    {
+      on: {
+        ...{ created_at: -1, currency: 1, status: 1, customer_id: 1 },
+        ...{ subtotal_minor: 1, discount_minor: 1, vat_minor: 1, total_minor: 1 },
+      },
+      options: { name: 'totals' },
+    },
   ],
 );

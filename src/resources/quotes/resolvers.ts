@@ -3,14 +3,17 @@ import type { RequestContext } from '../../context';
 import type { ListArguments } from '../../pagination';
 import { customerOf } from '../customers/service';
 import { selects } from '../selection';
+import type { TotalsArguments } from '../totals';
 import type { Quote } from './model';
 import { getQuote, listQuotes } from './service';
+import { quoteTotals } from './totals';
 
 export const quoteResolvers = {
   Query: {
     quotes: (_: unknown, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
       listQuotes(data, args, { lines: selects(info, 'data', 'lines') }),
     quote: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getQuote(data, id),
+    quote_totals: (_: unknown, args: TotalsArguments, { data }: RequestContext) => quoteTotals(data, args),
   },
   Quote: {
     id: (quote: Quote) => quote._id,

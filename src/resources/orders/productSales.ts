@@ -1,0 +1,67 @@
+import { trusted } from 'mongoose';
+import type { OrganisationData } from '../../database/organisationData';
+import { DEFAULT_LIMIT } from '../../pagination';
+import { aggregate, exact, type Rows, type Span, within } from '../totals';
+import { orders } from './model';
+
+export interface ProductSalesArguments extends Span {
+  /** Products of each currency. */
+  readonly limit?: number | null;
+}
+
+/** A sum of decimals comes as Decimal128. */
+type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): string } };
+
+const QTY = { $toDecimal: '$lines.qty' };
+const PRICE = { $toDecimal: exact('$lines.unit_price_minor') };
+const PERCENT = { $toDecimal: '$lines.discount_pct' };
+const GROSS = { $multiply: [QTY, PRICE] };
+const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
+
+/** Half up, as amounts of lines are rounded; $round rounds half to even. */
+function rounded(amount: object): object {
+  return { $toLong: { $floor: { $add: [amount, { $toDecimal: '0.5' }] } } };
+}
+
+/** What each product sold: the best of each currency, which the lines' own amounts decide. @throws AppError invalid_request */
+export async function productSales(
+  data: OrganisationData,
+  { limit, ...span }: ProductSalesArguments,
+): Promise<Rows<object>> {
+  const found = await aggregate(data, orders, [
+    within('placed_at', span),
+    { $match: { status: trusted({ $ne: 'cancelled' }) } },
+    // read no more of a line than is summed
+    {
+      $project: {
+        currency: 1,
+        ...Object.fromEntries(
+          ['sku', 'uom', 'qty', 'unit_price_minor', 'discount_pct', 'description'].map((name) => [`lines.${name}`, 1]),
+        ),
+      },
+    },
+    { $unwind: '$lines' },
+    { $match: { 'lines.sku': trusted({ $ne: null }) } },
+    {
+      $group: {
+        _id: { sku: '$lines.sku', currency: '$currency', uom: '$lines.uom' },
+        description: { $max: '$lines.description' },
+        qty: { $sum: QTY },
+        line_count: { $sum: 1 },
+        gross_minor: { $sum: rounded(GROSS) },
+        discount_minor: { $sum: rounded(DISCOUNT) },
+      },
+    },
+    { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
+    {
+      $setWindowFields: {
+        partitionBy: '$_id.currency',
+        sortBy: { net_minor: -1, '_id.sku': 1, '_id.uom': 1 },
+        output: { place: { $documentNumber: {} } },
+      },
+    },
+    { $match: { place: trusted({ $lte: limit ?? DEFAULT_LIMIT }) } },
+    { $sort: { '_id.currency': 1, place: 1 } },
+  ]);
+  return { ...found, data: (found.data as Sale[]).map((sale) => ({ ...sale, qty: Number(sale.qty.toString()) })) };
+}

@@ -1,0 +1,250 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { commandsOf, startWatchedGateway } from '../support/commands';
+import { type Arguments, ask, GRAPHQL, query, refusal } from '../support/faces';
+import { makeKey, makeNorthwind, makeOrganisation, northwind, store } from '../support/factories';
+import type { TestGateway } from '../support/gateway';
+
+const orders = northwind('orders') as Json[];
+const quotes = northwind('quotes') as Json[];
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+  organisation = await makeNorthwind(gateway);
+  caller = await callerOf(organisation);
+});
+afterAll(() => gateway.stop());
+
+async function callerOf(of: Organisation): Promise<Client> {
+  return client(gateway, (await makeKey(gateway, of)).key);
+}
+
+/** A caller of an organisation that holds these rows alone. */
+async function callerWith(records: { orders?: Json[]; quotes?: Json[] }): Promise<Client> {
+  const own = await makeOrganisation(gateway);
+  await store(gateway, own, records);
+  return callerOf(own);
+}
+
+/** Northwind's first order with other members, and the ids of another. */
+function orderWith(changes: Json): Json {
+  return { ...orders[0], id: randomUUID(), number: randomUUID(), ...changes };
+}
+
+const AMOUNTS = ['subtotal_minor', 'discount_minor', 'vat_minor', 'total_minor'];
+
+const KEYS: Record<string, (row: Json, at: string) => [string, unknown]> = {
+  MONTH: (row, at) => ['month', row[at].slice(0, 7)],
+  STATUS: (row) => ['status', row.status],
+  CUSTOMER: (row) => ['customer_id', row.customer_id],
+  CURRENCY: (row) => ['currency', row.currency],
+};
+
+/** The totals of some rows, computed here. */
+function expectedTotals(rows: Json[], at: string, groupBy: readonly string[], amounts: readonly string[]): Json[] {
+  const groups = new Map<string, { names: Json; sums: Record<string, number> }>();
+  for (const row of rows) {
+    const keys = Object.fromEntries(groupBy.map((by) => KEYS[by]!(row, at)));
+    const names: Json = { currency: row.currency, status: null, month: null, customer_id: null, ...keys };
+    const id = JSON.stringify(['month', 'status', 'customer_id', 'currency'].map((name) => names[name] ?? ''));
+    const sums: Record<string, number> = groups.get(id)?.sums ?? {};
+    for (const name of amounts) sums[name] = (sums[name] ?? 0) + Number(row[name]);
+    sums.count = (sums.count ?? 0) + 1;
+    groups.set(id, { names, sums });
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { names, sums }]) => ({ ...names, ...sums }));
+}
+
+test("Northwind's orders sum to 1,354,458.59 USD gross and 1,265,792.76 net of discounts", async () => {
+  const { data, has_more } = await ask(GRAPHQL, caller, 'order_totals', { group_by: [] });
+  expect({ rows: data.length, has_more }).toEqual({ rows: 1, has_more: false });
+  const [all] = data;
+  expect(all).toMatchObject({ currency: 'USD', count: 830, status: null, month: null, customer_id: null });
+  expect(all.subtotal_minor).toBe(135_445_859);
+  expect(all.subtotal_minor - all.discount_minor).toBe(126_579_276);
+  expect(all.total_minor - all.vat_minor - all.shipping_minor).toBe(126_579_276);
+});
+
+const GROUPINGS = [
+  [],
+  ['CURRENCY'],
+  ['STATUS'],
+  ['MONTH'],
+  ['CUSTOMER'],
+  ['MONTH', 'STATUS', 'CURRENCY'],
+  ['STATUS', 'STATUS'],
+];
+
+test.each(GROUPINGS.map((groupBy) => ({ groupBy })))(
+  'totals by $groupBy are those of the rows',
+  async ({ groupBy }) => {
+    const args = { group_by: groupBy };
+    expect(await ask(GRAPHQL, caller, 'quote_totals', args)).toEqual({
+      data: expectedTotals(quotes, 'created_at', groupBy, AMOUNTS),
+      has_more: false,
+    });
+    expect(await ask(GRAPHQL, caller, 'order_totals', args)).toEqual({
+      data: expectedTotals(orders, 'placed_at', groupBy, [...AMOUNTS, 'shipping_minor']),
+      has_more: false,
+    });
+  },
+);
+
+test('a span begins with its first moment and ends before its last, whatever their offset', async () => {
+  const [from, to] = [orders[100]!.placed_at as string, orders[300]!.placed_at as string];
+  const within = orders.filter((row) => row.placed_at >= from && row.placed_at < to);
+  const [total] = (await ask(GRAPHQL, caller, 'order_totals', { from, to })).data;
+  expect(total.count).toBe(within.length);
+  const shifted = from.replace('T00:00:00.000Z', 'T02:00:00+02:00');
+  expect(shifted).not.toBe(from);
+  expect((await ask(GRAPHQL, caller, 'order_totals', { from: shifted, to })).data).toEqual([total]);
+  expect((await ask(GRAPHQL, caller, 'order_totals', { from: to, to })).data).toEqual([]);
+});
+
+test('two currencies are never added, nor two units of measure', async () => {
+  const two = await callerWith({
+    orders: [orderWith({ currency: 'USD' }), orderWith({ currency: 'EUR' }), orderWith({ currency: 'EUR' })],
+  });
+  const { data } = await ask(GRAPHQL, two, 'order_totals', { group_by: ['STATUS'] });
+  expect(data.map(({ currency, count }: Json) => [currency, count])).toEqual([
+    ['EUR', 2],
+    ['USD', 1],
+  ]);
+  const [line] = orders[0]!.lines;
+  const lines = [
+    { ...line, qty: 1.1, uom: 'kg' },
+    { ...line, position: 1, qty: 2.2, uom: 'kg' },
+    { ...line, position: 2, uom: 'box' },
+  ];
+  const units = await callerWith({ orders: [orderWith({ lines })] });
+  const sales = (await ask(GRAPHQL, units, 'product_sales')).data;
+  expect(sales.map(({ uom, qty, line_count: count }: Json) => [uom, qty, count])).toEqual([
+    ['box', 12, 1],
+    ['kg', 3.3, 2],
+  ]);
+});
+
+test('sums are exact to 2^53-1, and refused beyond it rather than rounded', async () => {
+  const most = Number.MAX_SAFE_INTEGER;
+  const amounts = (subtotal: number): Json =>
+    orderWith({ subtotal_minor: subtotal, total_minor: subtotal, shipping_minor: 0, lines: [] });
+  const exact = await callerWith({ orders: [amounts(most - 2), amounts(1), amounts(1)] });
+  expect((await ask(GRAPHQL, exact, 'order_totals')).data[0].total_minor).toBe(most);
+  const beyond = await callerWith({ orders: [amounts(most), amounts(most), amounts(1)] });
+  expect(await refusal(GRAPHQL, beyond, 'order_totals')).toMatchObject({
+    code: 'invalid_request',
+    errors: [{ parameter: 'from', code: 'range', detail: expect.stringContaining('2^53-1') }],
+  });
+});
+
+/** What each product sold, computed from the lines as the sample's own amounts are. */
+function expectedSales(rows: Json[]): Json[] {
+  const sales = new Map<string, { names: Json; qty: number; count: number; gross: number; discount: number }>();
+  for (const { currency, lines } of rows) {
+    for (const { sku, description, uom, ...line } of lines) {
+      const [qty, price] = [Number(line.qty), Number(line.unit_price_minor)];
+      const discount = Math.floor((qty * price * Math.round(line.discount_pct * 100)) / 10_000 + 0.5);
+      const sum = sales.get(sku) ?? { qty: 0, count: 0, gross: 0, discount: 0 };
+      sales.set(sku, {
+        names: { sku, description, currency, uom },
+        qty: sum.qty + qty,
+        count: sum.count + 1,
+        gross: sum.gross + qty * price,
+        discount: sum.discount + discount,
+      });
+    }
+  }
+  return [...sales.values()]
+    .map(({ names, qty, count, gross, discount }) => ({
+      ...{ ...names, qty, line_count: count },
+      ...{ gross_minor: gross, discount_minor: discount, net_minor: gross - discount },
+    }))
+    .sort((a, b) => b.net_minor - a.net_minor || (a.sku < b.sku ? -1 : 1));
+}
+
+test('sales by product add up to the orders, the best first', async () => {
+  const { data, has_more } = await ask(GRAPHQL, caller, 'product_sales', { limit: 100 });
+  expect(has_more).toBe(false);
+  expect(data).toEqual(expectedSales(orders));
+  expect(data.reduce((sum: number, row: Json) => sum + Number(row.net_minor), 0)).toBe(126_579_276);
+  expect((await ask(GRAPHQL, caller, 'product_sales', { limit: 3 })).data).toEqual(data.slice(0, 3));
+  expect((await ask(GRAPHQL, caller, 'product_sales')).data).toEqual(data.slice(0, 20));
+});
+
+test('cancelled orders and lines without a product sell nothing; each currency has its best', async () => {
+  const [line] = orders[0]!.lines;
+  const withLines = (changes: Json, ...skus: (string | null)[]): Json =>
+    orderWith({ ...changes, lines: skus.map((sku, position) => ({ ...line, sku, position, qty: 10 - position })) });
+  const own = await callerWith({
+    orders: [
+      withLines({ status: 'cancelled' }, 'A', 'B'),
+      withLines({ currency: 'EUR' }, 'A', null, 'B'),
+      withLines({ currency: 'USD' }, 'C', 'D'),
+    ],
+  });
+  const { data } = await ask(GRAPHQL, own, 'product_sales', { limit: 1 });
+  expect(data.map(({ currency, sku, qty }: Json) => [currency, sku, qty])).toEqual([
+    ['EUR', 'A', 10],
+    ['USD', 'C', 10],
+  ]);
+});
+
+test.each([
+  ['order_totals', { group_by: ['STATUS', 'MONTH', 'CUSTOMER', 'CURRENCY', 'STATUS'] }, 'group_by'],
+  ['quote_totals', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
+  ['product_sales', { limit: 0 }, 'limit'],
+  ['product_sales', { limit: 101 }, 'limit'],
+])('%s with %j is refused', async (name, args, parameter) => {
+  expect(await refusal(GRAPHQL, caller, name, args)).toMatchObject({
+    code: 'invalid_request',
+    status: 400,
+    errors: [{ parameter }],
+  });
+});
+
+test('more than 1,000 groups are cut, and said to be', async () => {
+  const many = await callerWith({
+    orders: Array.from({ length: 1001 }, () => orderWith({ customer_id: randomUUID(), lines: [] })),
+  });
+  const { data, has_more } = await ask(GRAPHQL, many, 'order_totals', { group_by: ['CUSTOMER'] });
+  expect({ groups: data.length, has_more }).toEqual({ groups: 1000, has_more: true });
+});
+
+describe('the database', () => {
+  async function plansOf(name: string, args: Arguments): Promise<string> {
+    const sent = await commandsOf(gateway, organisation, () => ask(GRAPHQL, caller, name, args));
+    expect(sent.map((one) => one.name)).toEqual(['aggregate']);
+    const { aggregate, pipeline } = sent[0]!.command;
+    const { connection } = gateway.databases.organisationData(organisation);
+    return JSON.stringify(
+      await connection.db!.command({ explain: { aggregate, pipeline, cursor: {} }, verbosity: 'queryPlanner' }),
+    );
+  }
+
+  test.each(['quote_totals', 'order_totals', 'product_sales'])(
+    'is asked once by %s, through an index, with a span or without',
+    async (name) => {
+      for (const span of [{}, { from: '1997-01-01T00:00:00Z', to: '1997-02-01T00:00:00Z' }]) {
+        const plan = await plansOf(name, span);
+        expect(plan).toContain('IXSCAN');
+        expect(plan).not.toContain('COLLSCAN');
+      }
+    },
+  );
+});
+
+test('a dashboard is one request: several totals beside each other', async () => {
+  const answer = await query(
+    caller,
+    `{ byMonth: order_totals(group_by: [MONTH]) { data { month currency total_minor } }
+       byStatus: quote_totals(group_by: [STATUS]) { data { status count } }
+       product_sales(limit: 5) { data { sku net_minor } } }`,
+  );
+  expect(answer.byMonth.data).toHaveLength(23);
+  expect(answer.byStatus.data).toHaveLength(5);
+  expect(answer.product_sales.data).toHaveLength(5);
+});
