@@ -131,8 +131,8 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
         const known = toAppError(error);
         if (known.status >= 500) {
           // what was thrown on purpose says all in its code; its stack would only cost, when many are refused
-          const failure = error === known ? { code: known.code } : { error: describeError(error) };
-          logger.error({ request_id: exchange.requestId, ...failure }, 'request failed');
+          const failure = error === known ? {} : { error: describeError(error) };
+          logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
         }
         (faceOf(exchange) === 'graphql' ? sendGraphqlError : sendProblem)(exchange, known);
       }

@@ -27,8 +27,26 @@ export function redactPath(path: string): string {
   return redact(plain);
 }
 
-/** What is logged of an error that was masked: its words and stack, keys struck out. */
-export function describeError(error: unknown): { type: string; message: string; stack?: string } {
+/** What is logged of an error that was masked, as it was before GraphQL wrapped it: keys struck out. */
+export function describeError(thrown: unknown): {
+  type: string;
+  message: string;
+  code?: string | number;
+  stack?: string;
+} {
+  const error = unwrapped(thrown);
   if (!(error instanceof Error)) return { type: typeof error, message: redact(String(error)) };
-  return { type: error.name, message: redact(error.message), stack: (error.stack ?? '').replaceAll(KEY_TEXT, '[key]') };
+  const { code } = error as { code?: unknown };
+  return {
+    type: error.name,
+    message: redact(error.message),
+    ...(typeof code === 'number' && { code }),
+    ...(typeof code === 'string' && { code: redact(code) }),
+    stack: (error.stack ?? '').replaceAll(KEY_TEXT, '[key]'),
+  };
+}
+
+function unwrapped(error: unknown): unknown {
+  const { originalError } = (error ?? {}) as { originalError?: unknown };
+  return error instanceof Error && originalError instanceof Error ? originalError : error;
 }

@@ -1,7 +1,7 @@
 import mongoose, { type Connection } from 'mongoose';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
 import { type PoolUse, watchPool } from './pools';
-import { pulseOf } from './pulse';
+import { pulseOf, type Question } from './pulse';
 
 // client input never becomes an operator; indexes are made with the organisation, not on each boot
 mongoose.set('sanitizeFilter', true);
@@ -58,8 +58,8 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const main = connect(options.uri);
   const connections = new Map([[DEFAULT_CLUSTER, main]]);
   for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
-  const uris = { ...options.clusters, [DEFAULT_CLUSTER]: options.uri };
-  const pulses = new Map(Object.entries(uris).map(([name, uri]) => [name, pulseOf(uri)]));
+  const pulses = new Map(Object.entries(options.clusters).map(([name, uri]) => [name, pulseOf(uri, ping)]));
+  pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, keyLookup(options.controlDatabase)));
   const close = async (): Promise<void> => {
     await Promise.all([...connections.values(), ...pulses.values()].map((one) => one.close()));
   };
@@ -88,6 +88,17 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     pools: () => pools.map((use) => use()),
     close,
   };
+}
+
+const ping: Question = (client) => client.db('admin').command({ ping: 1 });
+
+/** What every request begins with: a server may answer pings that finds no key, without a primary or with its storage gone. */
+function keyLookup(controlDatabase: string): Question {
+  return (client) =>
+    client
+      .db(controlDatabase)
+      .collection('api_keys')
+      .findOne({ _id: '' as never });
 }
 
 function connect(uri: string): Connection {

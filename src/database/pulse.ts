@@ -12,6 +12,9 @@ const OPTIONS: mongoose.mongo.MongoClientOptions = {
   connectTimeoutMS: ANSWER_WITHIN,
 };
 
+/** What is asked. */
+export type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
+
 /** Whether a cluster answers, asked over a connection of its own: that of commands may have a long queue. */
 export interface Pulse {
   /** Answers within a second. Who asks while another is asking gets the same answer. */
@@ -20,7 +23,7 @@ export interface Pulse {
 }
 
 /** Connects when it is first asked: most commands never do. */
-export function pulseOf(uri: string): Pulse {
+export function pulseOf(uri: string, question: Question): Pulse {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
   let asking: Promise<boolean> | undefined;
 
@@ -35,8 +38,7 @@ export function pulseOf(uri: string): Pulse {
 
   const ask = async (): Promise<boolean> => {
     try {
-      const client = await connect();
-      await client.db('admin').command({ ping: 1 });
+      await question(await connect());
       return true;
     } catch {
       return false;

@@ -1,3 +1,4 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +26,11 @@ export async function startDatabase(): Promise<OwnDatabase> {
   const signal = (name: NodeJS.Signals) => (): void => void process.kill(run.serverPid, name);
   return {
     uri: database.uri,
-    hold: signal('SIGSTOP'),
+    hold: () => {
+      signal('SIGSTOP')();
+      // a thread on another core may answer one more question before it stops
+      while (!isStill(run.serverPid));
+    },
     release: signal('SIGCONT'),
     async stop() {
       signal('SIGCONT')();
@@ -33,4 +38,16 @@ export async function startDatabase(): Promise<OwnDatabase> {
       await rm(dataDir, { recursive: true, force: true });
     },
   };
+}
+
+/** Whether every thread of a process has stopped; taken for granted where /proc is not. */
+function isStill(pid: number): boolean {
+  const threads = `/proc/${String(pid)}/task`;
+  if (!existsSync(threads)) return true;
+  try {
+    return readdirSync(threads).every((id) => /\) [Tt] /.test(readFileSync(`${threads}/${id}/stat`, 'utf8')));
+  } catch {
+    // a thread that was there is gone, so they run
+    return false;
+  }
 }

@@ -42,12 +42,27 @@ describe('the error meant for the caller', () => {
   });
 });
 
-describe('a database that does not answer', () => {
-  const { MongoNetworkError, MongoServerSelectionError, MongoServerError } = mongoose.mongo;
+const { MongoBulkWriteError, MongoNetworkError, MongoServerSelectionError, MongoServerError } = mongoose.mongo;
+
+function serverError(code: number, errorLabels: string[] = [], message = '10.0.0.1'): Error {
+  return new MongoServerError({ message, code, errorLabels });
+}
+
+describe('a database that does not answer, or cannot serve', () => {
+  const lost = new MongoNetworkError('connection 5 to 10.0.0.1 closed');
+  lost.addErrorLabel('TransientTransactionError');
   test.each([
     ['no server', new MongoServerSelectionError('10.0.0.1 refused', {} as never)],
     ['no network', new MongoNetworkError('connect ECONNREFUSED 10.0.0.1')],
-    ['no time left', new MongoServerError({ message: '10.0.0.1', code: 50 })],
+    ['a connection lost in a bulk write', new MongoBulkWriteError(lost, {} as never)],
+    ['no time left', serverError(50)],
+    ['a server that shuts down', serverError(91)],
+    ['a server that was interrupted in a transaction', serverError(11600, ['TransientTransactionError'])],
+    ['a primary that stepped down', serverError(189)],
+    ['no primary', serverError(10107)],
+    ['no space on its disk', serverError(14031)],
+    ['too much to do', serverError(462, ['SystemOverloadedError'])],
+    ['its storage gone', serverError(1, [], 'WiredTiger error: WT_PANIC: WiredTiger library panic')],
   ])('is unavailable, to be asked again, and not named: %s', (_title, error) => {
     for (const thrown of [error, new GraphQLError('x', { originalError: error })]) {
       const shown = toAppError(thrown);
@@ -55,6 +70,18 @@ describe('a database that does not answer', () => {
       expect(shown.detail).not.toContain('10.0.0.1');
     }
   });
+});
+
+test('a transaction that lost against others is a conflict', () => {
+  expect(toAppError(serverError(112, ['TransientTransactionError']))).toMatchObject({ code: 'conflict', status: 409 });
+});
+
+test.each([
+  ['what the server does not understand', serverError(9)],
+  ['what it may not do', serverError(13)],
+  ['a write it refused', new MongoBulkWriteError({ message: 'x', code: 121 }, {} as never)],
+])('%s is a fault of ours, and no reason to ask again', (_title, error) => {
+  expect(toAppError(error)).toMatchObject({ code: 'internal', status: 500, extras: {} });
 });
 
 describe('an error of the table', () => {
