@@ -6,6 +6,8 @@ import { sleep } from './timing';
 const PROBE_EVERY = 100;
 /** Longest wait for its answer, in milliseconds. */
 const PROBE_TIMEOUT = 2000;
+/** Refusals of readyz in a row after which a gateway is out, as in Kubernetes; one success and it is in again. */
+export const OUT_AFTER = 3;
 
 /** What a load balancer does: keep-alive to the gateways that are ready, each request sent once. */
 export interface Balancer {
@@ -14,15 +16,17 @@ export interface Balancer {
   stop(): Promise<void>;
 }
 
-/** A gateway is out from the first refusal, 503 of readyz, or answer with `Connection: close`; in again when ready. */
+/** Goes by readyz alone: whoever drains is sent requests until its refusals have been noticed. */
 export function startBalancer(gateways: readonly Gateway[]): Balancer {
   const inService = new Set(gateways);
   let [turn, isOver] = [0, false];
 
   async function probe(gateway: Gateway): Promise<void> {
+    let refusals = 0;
     while (!isOver) {
-      if (await isReady(gateway, PROBE_TIMEOUT)) inService.add(gateway);
-      else inService.delete(gateway);
+      refusals = (await isReady(gateway, PROBE_TIMEOUT)) ? 0 : refusals + 1;
+      if (refusals === 0) inService.add(gateway);
+      if (refusals === OUT_AFTER) inService.delete(gateway);
       await sleep(PROBE_EVERY);
     }
   }
@@ -37,9 +41,7 @@ export function startBalancer(gateways: readonly Gateway[]): Balancer {
         const reply = { kind: 'failed', reason: 'no gateway is ready', mayHaveArrived: false, ms: 0 } as const;
         return { reply, gateway: 'none' };
       }
-      const reply = await gateway.call(call);
-      if (reply.kind === 'failed' || reply.headers.connection === 'close') inService.delete(gateway);
-      return { reply, gateway: gateway.name };
+      return { reply: await gateway.call(call), gateway: gateway.name };
     },
     isIn: (gateway) => inService.has(gateway),
     async stop() {

@@ -135,6 +135,10 @@ export class Tally {
     return this.#counts.get(label) ?? 0;
   }
 
+  isEmpty(): boolean {
+    return this.#counts.size === 0;
+  }
+
   toString(): string {
     const sorted = [...this.#counts].sort(([a], [b]) => (a < b ? -1 : 1));
     return sorted.map(([label, count]) => `${label} × ${count.toLocaleString('en')}`).join(', ') || 'none';

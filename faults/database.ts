@@ -1,3 +1,4 @@
+import mongoose from 'mongoose';
 import { binaryLink } from '../src/database/embedded/binary';
 import { startOne } from '../src/database/embedded/choice';
 import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/liveness';
@@ -19,6 +20,10 @@ export interface FaultDatabase {
   kill(): Promise<void>;
   /** Starts it again on the same data; resolves when it answers. */
   restart(): Promise<void>;
+  /** How the transactions of a gateway that died come to their end. */
+  orphansEnd(): string;
+  /** Ends the transactions of gateways that died, where the server would take its own 60 s for that. */
+  endOrphans(): Promise<void>;
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
@@ -28,7 +33,7 @@ export interface FaultDatabase {
  * Seconds after which the server ends a transaction whose gateway died; its objects refuse every other write until then.
  * The server's own 60 s would make each kill a minute's wait for the clients that were cut off.
  */
-export const TRANSACTION_LIFETIME = 5;
+const TRANSACTION_LIFETIME = 5;
 
 /** Starts MONGOD_BINARY, or the first of the product's own chain that works, on data of its own. */
 export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
@@ -46,12 +51,11 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     links: [binaryLink, memoryServerLink, secantusLink],
     start,
   };
+  let endsOrphans = true;
   async function start(plan: ServerPlan): Promise<RunningServer> {
     ending.throwIfAborted();
     const server = await startServer(plan, { ...options, signal: ending }, port);
-    await withClient(server.uri, 10_000, (client) =>
-      client.db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME }),
-    );
+    endsOrphans = await shortenTransactions(server.uri);
     return server;
   }
 
@@ -67,6 +71,13 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   return {
     uri: first.uri,
     description: `${plan.program} ${plan.version}${syncOption(plan)}`,
+    orphansEnd: () =>
+      endsOrphans
+        ? `by the database after ${String(TRANSACTION_LIFETIME)} s here (transactionLifetimeLimitSeconds; its default is 60)`
+        : 'by killAllSessions, with all others, as soon as its gateway is back',
+    endOrphans: async () => {
+      if (!endsOrphans) await asAdmin(server.uri, { killAllSessions: [] });
+    },
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');
@@ -85,6 +96,21 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     },
     stop: stopNow,
   };
+}
+
+function asAdmin(uri: string, command: Record<string, unknown>): Promise<unknown> {
+  return withClient(uri, 10_000, (client) => client.db('admin').command(command));
+}
+
+/** False where the server has no such parameter. */
+async function shortenTransactions(uri: string): Promise<boolean> {
+  try {
+    await asAdmin(uri, { setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME });
+    return true;
+  } catch (error) {
+    if (error instanceof mongoose.mongo.MongoServerError) return false;
+    throw error;
+  }
 }
 
 function syncOption(plan: ServerPlan): string {

@@ -21,6 +21,8 @@ export interface LoadOptions {
   readonly persistent: number;
   /** Clients that send each write once, without an Idempotency-Key, and never learn of some. */
   readonly impatient: number;
+  /** Longest a single answer may take, whatever it is, in milliseconds. */
+  readonly answerBound: number;
 }
 
 /** Writes that go on in the background. */
@@ -39,7 +41,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-export function startLoad({ callers, key, random, persistent, impatient }: LoadOptions): Load {
+export function startLoad({ callers, key, random, persistent, impatient, answerBound }: LoadOptions): Load {
   const entries: Entry[] = [];
   const tally = new Tally();
   const [unexpected, late]: [string[], string[]] = [[], []];
@@ -48,7 +50,7 @@ export function startLoad({ callers, key, random, persistent, impatient }: LoadO
   function note(entry: Entry, reply: Reply): void {
     tally.add(labelOf(reply));
     slowest = Math.max(slowest, reply.ms);
-    if (reply.ms <= ANSWER_BOUND) return;
+    if (reply.ms <= answerBound) return;
     const sentAt = new Date(Date.now() - reply.ms).toISOString();
     late.push(
       `${entry.kind} ${entry.markers[0] ?? ''} sent at ${sentAt}: ${labelOf(reply)} after ${milliseconds(reply.ms)}`,

@@ -20,6 +20,7 @@ const FULL: Scale = {
   restartRounds: 5,
   connections: 10_000,
   connectionRounds: 5,
+  slack: 1,
 };
 
 const SHORT: Scale = {
@@ -32,6 +33,7 @@ const SHORT: Scale = {
   restartRounds: 1,
   connections: 500,
   connectionRounds: 2,
+  slack: 10,
 };
 
 /** Takes too long, and root, for every change. */

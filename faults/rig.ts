@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { ALL_SCOPES } from '../src/access/scopes';
 import { openStore, type Store } from '../src/cli/open';
 import { readConfig } from '../src/config';
 import { ending, onEnd } from './cleanup';
+import { Tally } from './client';
 import { type FaultDatabase, startDatabase } from './database';
 import { type Gateway, startGateway } from './gateway';
 import { runToEnd } from './processes';
@@ -35,6 +36,8 @@ export interface Rig {
   /** The gateways started last. */
   running(): readonly Gateway[];
   endGateways(): Promise<void>;
+  /** What the gateways of this rig logged of answers that were 500, and how often. */
+  internalErrors(): Promise<Tally>;
   /** A new organisation; the first of a rig is made by the command line, as an operator would. */
   newTenant(name: string): Promise<Tenant>;
   /** A further key of an organisation, made in this process. */
@@ -71,6 +74,8 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
     return JSON.parse(said) as T;
   }
 
+  const logOf = (name: string): string => join(place, `gateway-${name}.log`);
+
   async function endGateways(): Promise<void> {
     await Promise.all((running ?? []).map((gateway) => gateway.end('SIGKILL')));
     running = undefined;
@@ -100,10 +105,21 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
       await endGateways();
       const env = { ...environment, REDIS_URL: redis.url, ...own };
       const start = (name: string): Promise<Gateway> =>
-        startGateway({ name, program: PROGRAM, env, logFile: join(place, `gateway-${name}.log`) });
+        startGateway({ name, program: PROGRAM, env, logFile: logOf(name) });
       running = await Promise.all([start('a'), start('b')]);
       startedWith = wanted;
       return running;
+    },
+    async internalErrors() {
+      const tally = new Tally();
+      for (const name of ['a', 'b']) {
+        const lines = (await readFile(logOf(name), 'utf8')).split('\n');
+        for (const line of lines.filter((one) => one.includes('"code":"internal"'))) {
+          const { error } = JSON.parse(line) as { error?: { type: string; message: string } };
+          tally.add(`${error?.type ?? 'unknown'}: ${error?.message ?? line}`);
+        }
+      }
+      return tally;
     },
     newKey,
     async newTenant(name) {

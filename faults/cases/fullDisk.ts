@@ -3,6 +3,7 @@ import { createWriteStream } from 'node:fs';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { onEnd } from '../cleanup';
+import { isReady } from '../gateway';
 import { acknowledgement, isSuccess, labelOf, type Reply, Tally } from '../client';
 import { type Entry, verify } from '../ledger';
 import { callOf, newEntry } from '../load';
@@ -27,7 +28,7 @@ export const fullDisk: Case = {
   name: 'full-disk',
   title: 'The database’s disk is full',
   what: () =>
-    `The data of a database of its own are on a tmpfs of ${number(DISK_MIB)} MiB, filled up to ${String(LEFT_MIB)} MiB by another file; four clients write bulk calls and threads of hard-to-compress text until writes fail, and for ${milliseconds(WATCH)} more while reads go on. Then the other file is deleted, and the database is started again if it ended. Promise: a write on the full disk is answered with a problem of status 500 or 503 within ${milliseconds(ANSWER_BOUND)}, a read with 200 or 503, nothing acknowledged is lost, and writes go on afterwards. Recovery is from the deletion to the first acknowledged write.`,
+    `The data of a database of its own are on a tmpfs of ${number(DISK_MIB)} MiB, filled up to ${String(LEFT_MIB)} MiB by another file; four clients write bulk calls and threads of hard-to-compress text until writes fail, and for ${milliseconds(WATCH)} more while reads go on. Then the other file is deleted, and the database is started again if it ended. Promise: a write on the full disk is answered 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}, a read with 200, or with 503 as well and then by \`readyz\` too, nothing acknowledged is lost, and writes go on afterwards. Recovery is from the deletion to the first acknowledged write.`,
   async run(input) {
     const disk = await mountDisk();
     if ('refused' in disk)
@@ -75,6 +76,7 @@ async function fill(folder: string, rig: Rig, { random, tell }: CaseInput): Prom
   const [writes, reads] = [new Tally(), new Tally()];
   const [unclean, unread]: [string[], string[]] = [[], []];
   let [isOver, failedAt, slowest] = [false, 0, 0];
+  let lastRead: Reply | undefined;
   const filler = noise(random, 200_000);
 
   async function writer(index: number): Promise<void> {
@@ -99,8 +101,9 @@ async function fill(folder: string, rig: Rig, { random, tell }: CaseInput): Prom
   async function reader(): Promise<void> {
     while (!isOver) {
       const reply = await gateways[0].call({ method: 'GET', path: '/api/v1/requests?limit=1', key: tenant.key });
+      lastRead = reply;
       if (failedAt > 0) reads.add(labelOf(reply));
-      if (!isSuccess(reply) && !(reply.kind === 'answer' && reply.status === 503)) unread.push(brief(reply));
+      if (!isSuccess(reply) && !isCleanFailure(reply)) unread.push(brief(reply));
       await sleep(100);
     }
   }
@@ -113,6 +116,7 @@ async function fill(folder: string, rig: Rig, { random, tell }: CaseInput): Prom
   const hasFailed = failedAt > 0;
   tell(hasFailed ? `writes fail after ${number(entries.length)} calls` : 'writes never failed');
   if (hasFailed) await sleep(WATCH);
+  const [isServed, saysReady] = [lastRead !== undefined && isSuccess(lastRead), await isReady(gateways[0], 5000)];
   isOver = true;
   await Promise.all(running);
 
@@ -141,6 +145,9 @@ async function fill(folder: string, rig: Rig, { random, tell }: CaseInput): Prom
     unread.length === 0,
     `${number(unread.length)} reads failed otherwise: ${unread.slice(0, 2).join('; ')}`,
   );
+  const internal = await rig.internalErrors();
+  promises.keep(internal.isEmpty(), `logged of answers that were 500: ${internal.toString()}`);
+  promises.keep(isServed || !saysReady, 'readyz said 200 while reads were refused');
   promises.keep(slowest <= ANSWER_BOUND, `a refusal took ${milliseconds(slowest)}`);
   promises.keep(recovery !== undefined, 'writes did not go on after space was freed');
   const server = survived ? 'stayed up' : 'ended by itself';
@@ -188,7 +195,7 @@ async function writesGoOn(rig: Rig, tenant: Tenant, entries: Entry[], timeoutMs:
 }
 
 function isCleanFailure(reply: Reply): boolean {
-  if (reply.kind === 'failed' || (reply.status !== 500 && reply.status !== 503)) return false;
+  if (reply.kind === 'failed' || reply.status !== 503 || reply.headers['retry-after'] === undefined) return false;
   return reply.headers['content-type']?.startsWith('application/problem+json') === true;
 }
 

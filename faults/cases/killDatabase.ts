@@ -1,4 +1,4 @@
-import { startLoad } from '../load';
+import { ANSWER_BOUND, startLoad } from '../load';
 import { type Case, number, settle } from '../outcome';
 import { milliseconds, sleep } from '../timing';
 
@@ -15,7 +15,14 @@ export const killDatabase: Case = {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('killed database');
     const callers = gateways.map(({ call }) => call);
-    const load = startLoad({ callers, key: tenant.key, random, persistent: 6, impatient: 2 });
+    const load = startLoad({
+      callers,
+      key: tenant.key,
+      random,
+      persistent: 6,
+      impatient: 2,
+      answerBound: ANSWER_BOUND * scale.slack,
+    });
     const recoveries: number[] = [];
     const late: string[] = [];
     let slowestReturn = 0;
@@ -28,7 +35,8 @@ export const killDatabase: Case = {
       const back = performance.now() - started;
       slowestReturn = Math.max(slowestReturn, back);
       const wait = await load.nextAcknowledgement(60_000);
-      if (wait === undefined || wait > RECOVERY_BOUND) late.push(`after kill ${String(kill)}: ${String(wait)} ms`);
+      if (wait === undefined || wait > RECOVERY_BOUND * scale.slack)
+        late.push(`after kill ${String(kill)}: ${String(wait)} ms`);
       if (wait !== undefined) recoveries.push(back + wait);
       if (kill % 5 === 0) tell(`${String(kill)} of ${String(scale.databaseKills)} kills`);
     }
@@ -44,7 +52,9 @@ export const killDatabase: Case = {
         ...late.map((text) => `writes went on too late ${text}`),
         ...(internal === 0
           ? []
-          : [`${number(internal)} answers were 500 internal, where 503 unavailable is the truth`]),
+          : [
+              `${number(internal)} answers were 500 internal, where 503 unavailable is the truth: ${String(await rig.internalErrors())}`,
+            ]),
       ],
     };
   },

@@ -13,7 +13,14 @@ export const killGateway: Case = {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('killed gateways');
     const callers = gateways.map(({ call }) => call);
-    const load = startLoad({ callers, key: tenant.key, random, persistent: 6, impatient: 2 });
+    const load = startLoad({
+      callers,
+      key: tenant.key,
+      random,
+      persistent: 6,
+      impatient: 2,
+      answerBound: ANSWER_BOUND * scale.slack,
+    });
     const recoveries: number[] = [];
     const gaps: number[] = [];
     for (let kill = 1; kill <= scale.gatewayKills; kill += 1) {
@@ -26,6 +33,7 @@ export const killGateway: Case = {
       await victim.restart();
       await until(async () => (await readiness(victim)) === 'ok', 30_000);
       recoveries.push(performance.now() - started);
+      await rig.database.endOrphans();
       if (kill % 10 === 0) tell(`${String(kill)} of ${String(scale.gatewayKills)} kills`);
     }
     await load.stop();

@@ -57,7 +57,12 @@ export const redisAway: Case = {
   },
 };
 
-async function away(kind: Kind, gateways: readonly Gateway[], tenant: Tenant, { rig }: CaseInput): Promise<Outcome> {
+async function away(
+  kind: Kind,
+  gateways: readonly Gateway[],
+  tenant: Tenant,
+  { rig, scale }: CaseInput,
+): Promise<Outcome> {
   const freshKey = async (): Promise<string> => (await rig.newKey(tenant.organisationId)).key;
   const promises = new Promises();
   const before = await steady(gateways, await freshKey(), kind.ms / 2);
@@ -71,7 +76,7 @@ async function away(kind: Kind, gateways: readonly Gateway[], tenant: Tenant, { 
   const degradedAfter = await degraded;
   await sleep(Math.max(0, kind.ms - (performance.now() - beganAt)));
   await kind.end();
-  const ready = await until(() => all(gateways, 'ok'), READY_BOUND, 50);
+  const ready = await until(() => all(gateways, 'ok'), READY_BOUND * scale.slack, 50);
   const after = await steady(gateways, await freshKey(), kind.ms / 4);
 
   const replies = [...before, ...during, ...after];
@@ -84,14 +89,17 @@ async function away(kind: Kind, gateways: readonly Gateway[], tenant: Tenant, { 
   );
   const [slowestBefore, slowestDuring] = [slowest(before), slowest(during)];
   const added = Math.max(0, slowestDuring - slowestBefore);
-  promises.keep(added <= WAIT_BOUND, `Redis ${kind.name}: a request waited ${milliseconds(added)} longer`);
+  promises.keep(
+    added <= WAIT_BOUND * scale.slack,
+    `Redis ${kind.name}: a request waited ${milliseconds(added)} longer`,
+  );
   const share = LIMIT / INSTANCES;
   promises.keep(
     burst.perGateway.every((count) => count > 0 && count <= share),
     `Redis ${kind.name}: the key got ${burst.perGateway.join(' and ')} on the two gateways, at most ${String(share)} each were due`,
   );
   promises.keep(degradedAfter !== undefined, `Redis ${kind.name}: readyz never said degraded`);
-  promises.keep(ready !== undefined, `Redis ${kind.name}: readyz was not ok after ${milliseconds(READY_BOUND)}`);
+  promises.keep(ready !== undefined, `Redis ${kind.name}: readyz was not ok in time`);
   const ms = during.map((reply) => reply.ms);
   return {
     recoveries: ready === undefined ? [] : [ready],

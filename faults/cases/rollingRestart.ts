@@ -1,4 +1,4 @@
-import { type Balancer, startBalancer } from '../balancer';
+import { type Balancer, OUT_AFTER, startBalancer } from '../balancer';
 import { acknowledgement, isSuccess, labelOf, Tally } from '../client';
 import type { Gateway } from '../gateway';
 import { type Entry, verify } from '../ledger';
@@ -9,15 +9,19 @@ import { milliseconds, sleep, spread, until } from '../timing';
 const CLIENTS = 16;
 /** The drain's own limit is 25 s. */
 const EXIT_BOUND = 30_000;
+/** Seconds between the first 503 of readyz and the closing of the port: ten times what the balancer needs to notice. */
+const DRAIN_DELAY = 3;
+/** Longest wait for a gateway to be in service, in milliseconds. */
+const RETURN_BOUND = 30_000;
 
 /** SIGTERM to one gateway after the other, under load from behind a balancer. */
 export const rollingRestart: Case = {
   name: 'rolling-restart',
   title: 'Rolling restart under load',
   what: ({ restartRounds }) =>
-    `${String(CLIENTS)} keep-alive clients behind a small balancer (asks \`readyz\` ten times a second, drops a gateway on 503 or \`Connection: close\`, sends nothing twice) read and write without an Idempotency-Key. One gateway gets SIGTERM, its exit is awaited, it is started again; then the other; ${number(restartRounds)} rounds. Promise: no request fails, each exit has code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being back in service.`,
+    `${String(CLIENTS)} keep-alive clients behind a small balancer (asks \`readyz\` ten times a second, takes a gateway out after ${String(OUT_AFTER)} refusals in a row, sends nothing twice) read and write without an Idempotency-Key. DRAIN_DELAY=${String(DRAIN_DELAY)}. One gateway gets SIGTERM, its exit is awaited, it is started again and back in service; then the other; ${number(restartRounds)} rounds. Promise: no request fails, each exit has code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being back in service.`,
   async run({ rig, scale, random, tell }) {
-    const gateways = await rig.gateways();
+    const gateways = await rig.gateways({ DRAIN_DELAY: String(DRAIN_DELAY) });
     const tenant = await rig.newTenant('rolling restart');
     const balancer = startBalancer(gateways);
     const entries: Entry[] = [];
@@ -53,8 +57,10 @@ export const rollingRestart: Case = {
     for (let round = 1; round <= scale.restartRounds; round += 1) {
       for (const gateway of gateways) {
         await sleep(500);
+        const areIn = await until(() => gateways.every((one) => balancer.isIn(one)), RETURN_BOUND);
+        promises.keep(areIn !== undefined, `before the end of ${gateway.name} not both gateways were in service`);
         const started = performance.now();
-        exits.push(await replace(gateway, balancer, promises));
+        exits.push(await replace(gateway, balancer, promises, EXIT_BOUND * scale.slack));
         recoveries.push(performance.now() - started);
       }
       tell(`${String(round)} of ${String(scale.restartRounds)} rounds; ${number(failed)} of ${number(sent)} failed`);
@@ -79,13 +85,13 @@ export const rollingRestart: Case = {
 };
 
 /** Ends a gateway gently and puts a new process in its place; how long the exit took. */
-async function replace(gateway: Gateway, balancer: Balancer, promises: Promises): Promise<number> {
+async function replace(gateway: Gateway, balancer: Balancer, promises: Promises, exitBound: number): Promise<number> {
   const started = performance.now();
-  const code = await Promise.race([gateway.end('SIGTERM'), sleep(EXIT_BOUND, 'late' as const, { ref: false })]);
+  const code = await Promise.race([gateway.end('SIGTERM'), sleep(exitBound, 'late' as const, { ref: false })]);
   const ms = performance.now() - started;
   promises.keep(code === 0, `gateway ${gateway.name} ended ${code === 'late' ? 'too late' : `with ${String(code)}`}`);
   if (code === 'late') await gateway.end('SIGKILL');
   await gateway.restart();
-  await until(() => balancer.isIn(gateway), 30_000);
+  await until(() => balancer.isIn(gateway), RETURN_BOUND);
   return ms;
 }

@@ -88,11 +88,11 @@ export const stopDatabase: Case = {
       unclean.length === 0,
       `${number(unclean.length)} of ${number(meanwhile.length)} requests got no 503 with Retry-After`,
     );
-    promises.keep(slowest <= ANSWER_BOUND, `the slowest answer took ${milliseconds(slowest)}`);
+    promises.keep(slowest <= ANSWER_BOUND * scale.slack, `the slowest answer took ${milliseconds(slowest)}`);
     promises.keep(during - before <= GROWTH_BOUND, `memory grew by ${String(Math.round(during - before))} MiB`);
     const recovered = recoveries.flatMap((ms) => ms ?? []);
     promises.keep(
-      recovered.length === gateways.length && Math.max(...recovered) <= RECOVERY_BOUND,
+      recovered.length === gateways.length && Math.max(...recovered) <= RECOVERY_BOUND * scale.slack,
       `recovery took ${recoveries.map((ms) => (ms === undefined ? 'too long' : milliseconds(ms))).join(', ')}`,
     );
     return {
