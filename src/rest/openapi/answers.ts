@@ -3,8 +3,7 @@ import type { RestOperation } from '../routes';
 
 /* What every operation answers besides its success: errors, and the headers of both. */
 
-export const SUCCESS_HEADERS = [
-  'X-Request-Id',
+const BUDGET_HEADERS = [
   'RateLimit-Policy',
   'RateLimit',
   'X-RateLimit-Limit',
@@ -12,9 +11,27 @@ export const SUCCESS_HEADERS = [
   'X-RateLimit-Reset',
 ] as const;
 
-/** Headers of an error answer, by status; those that never got as far as the key have no budget. */
+export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS] as const;
+
+/** Statuses that are decided before a key is read, and those that may be: then the answer knows of no budget. */
+const NEVER_KEYED: readonly number[] = [401, 405];
+const PERHAPS_KEYED: readonly number[] = [429, 500, 503];
+
+/** Of a header in components: of the variant that is not always there, where it is one. */
+const perhaps = (name: string): string => `${name}.perhaps`;
+
+/** References to headers by name. */
+export function headerRefs(names: readonly string[]): Record<string, object> {
+  return Object.fromEntries(
+    names.map((name) => [name.replace(/\.perhaps$/, ''), { $ref: `#/components/headers/${name}` }]),
+  );
+}
+
+/** Headers of an error answer, by status. */
 function headersOf(status: number): string[] {
-  const headers: string[] = status === 401 || status === 405 ? ['X-Request-Id'] : [...SUCCESS_HEADERS];
+  const headers: string[] = ['X-Request-Id'];
+  if (!NEVER_KEYED.includes(status))
+    headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(perhaps) : BUDGET_HEADERS));
   if (status === 401) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
   if (status === 429 || status === 503) headers.push('Retry-After');
@@ -51,7 +68,7 @@ function response(status: number): object {
   const codes = codesOf(status);
   return {
     description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].help}`).join('\n\n'),
-    headers: Object.fromEntries(headersOf(status).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: headerRefs(headersOf(status)),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
@@ -90,10 +107,34 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   unavailable: { retry_after: 2 },
 };
 
-export function sharedHeaders(): Record<string, object> {
-  const text = (description: string, example: string): object => ({ description, schema: { type: 'string' }, example });
-  const integer = (description: string, example: number): object => ({
+interface Header {
+  readonly description: string;
+  /** Whether every answer that names it has it. */
+  readonly required: boolean;
+  readonly schema: object;
+  readonly example: string | number;
+}
+
+export function sharedHeaders(): Record<string, Header> {
+  const headers = alwaysAndSometimes();
+  const variants = BUDGET_HEADERS.map((name): [string, Header] => {
+    const { description, ...rest } = headers[name];
+    const when = 'Absent where the answer was decided before a key was read.';
+    return [perhaps(name), { ...rest, description: `${description} ${when}`, required: false }];
+  });
+  return { ...headers, ...Object.fromEntries(variants) };
+}
+
+function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
+  const text = (description: string, example: string, required = true): Header => ({
     description,
+    required,
+    schema: { type: 'string' },
+    example,
+  });
+  const integer = (description: string, example: number): Header => ({
+    description,
+    required: true,
     schema: { type: 'integer', minimum: 0 },
     example,
   });
@@ -113,11 +154,12 @@ export function sharedHeaders(): Record<string, object> {
     'Retry-After': integer('Seconds until another try makes sense.', 23),
     'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
     ETag: text('Strong entity tag of the object as it is now.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
-    'Idempotent-Replayed': text('`true` on an answer that was given before.', 'true'),
+    'Idempotent-Replayed': text('`true` on an answer that was given before, absent on a new one.', 'true', false),
     Allow: text('Methods the route takes.', 'GET, HEAD'),
     Link: text(
       'Relative address of the next page (RFC 8288); absent on the last.',
       '</api/v1/products?limit=20&cursor=WyI…>; rel="next"',
+      false,
     ),
     Location: text('Relative address of what was made.', '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6'),
   };
@@ -126,6 +168,6 @@ export function sharedHeaders(): Record<string, object> {
 /** What answers before a request is read as one, for any operation. */
 export const HEAD_TOO_LARGE = {
   description: 'The head of the request, its address included, is larger than 16 KiB.',
-  headers: { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } },
+  headers: headerRefs(['X-Request-Id']),
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 } as const;

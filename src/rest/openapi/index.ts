@@ -4,7 +4,7 @@ import { buildSchemas, type Operation } from '../../schema';
 import { readsOneObject, type RestOperation, restOperations } from '../routes';
 import { type Linked, linksOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
-import { errorResponses, HEAD_TOO_LARGE, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import examples from './examples.json';
 import { PROBLEM_SCHEMAS } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
@@ -130,7 +130,7 @@ function success(operation: RestOperation, field: Field, links: object): object 
   ];
   return {
     description: field.description ?? type,
-    headers: Object.fromEntries(headers.map((header) => [header, { $ref: `#/components/headers/${header}` }])),
+    headers: headerRefs(headers),
     content: {
       'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExamples[name] },
     },
