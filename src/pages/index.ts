@@ -31,7 +31,7 @@ const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, ...errorC
 export function createPages(options: PagesOptions): Express {
   const { version, onError } = options;
   const app = express();
-  app.disable('x-powered-by').enable('case sensitive routing').set('query parser', 'simple');
+  app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
   app.use(defaultHeaders);
   app.use('/assets', onlyReads(version), assets());
   app.get('/favicon.ico', (_request, response) => {
