@@ -51,6 +51,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
   const patience = createPatience({
     answers: databases.answers,
+    lostAt: databases.lostAt,
     onShed: () => {
       metrics.requestShed();
     },

@@ -41,6 +41,8 @@ export interface Databases {
   ping(): Promise<void>;
   /** Use of each cluster's connections at this moment. */
   readonly pools: () => PoolUse[];
+  /** When the connections to a cluster (the control database's when left out) were last lost, by performance.now(). */
+  readonly lostAt: (cluster?: string) => number;
   close(): Promise<void>;
 }
 
@@ -72,7 +74,7 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const control = main.useDb(options.controlDatabase);
   const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
     (await pulses.get(cluster)?.isBeating()) ?? false;
-  const pools = [...connections].map(([name, connection]) => watchPool(name, connection));
+  const pools = new Map([...connections].map(([name, connection]) => [name, watchPool(name, connection)]));
   return {
     control,
     clusters: [...connections.keys()],
@@ -85,7 +87,8 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     ping: async () => {
       if (!(await answers())) throw new Error('the database does not answer');
     },
-    pools: () => pools.map((use) => use()),
+    pools: () => [...pools.values()].map((pool) => pool.use()),
+    lostAt: (cluster = DEFAULT_CLUSTER) => pools.get(cluster)?.lostAt() ?? -Infinity,
     close,
   };
 }

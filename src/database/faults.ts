@@ -42,6 +42,15 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
 /** The driver's and the server's own marks of an error that another try may mend, but for conflicts of transactions. */
 const TRY_AGAIN: readonly string[] = ['RetryableWriteError', 'PoolRequestedRetry', 'SystemOverloadedError'];
 
+/** Codes of a connection that was lost while the driver wrote to it: it throws what the socket said. */
+const LOST: ReadonlySet<unknown> = new Set([
+  'EPIPE',
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ETIMEDOUT',
+  'ERR_STREAM_DESTROYED',
+]);
+
 /** WiredTiger gave up, as it does when it cannot write: until its server is started again every command fails. */
 const PANIC = /\bWT_PANIC\b/;
 
@@ -52,6 +61,7 @@ export function isUnavailable(error: unknown): boolean {
     error instanceof MongoServerSelectionError ||
     error instanceof MongoNetworkError ||
     UNAVAILABLE.includes(error.name) ||
+    LOST.has((error as { code?: unknown }).code) ||
     (error instanceof MongoServerError && cannotServe(error))
   );
 }

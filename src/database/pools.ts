@@ -11,10 +11,16 @@ export interface PoolUse {
   readonly pending: number;
 }
 
+export interface PoolWatch {
+  use(): PoolUse;
+  /** When its connections to a server were last given up, by performance.now(); -Infinity when they never were. */
+  lostAt(): number;
+}
+
 /** Follows a cluster's pools (one for each server of its replica set) by the driver's events. */
-export function watchPool(cluster: string, connection: Connection): () => PoolUse {
+export function watchPool(cluster: string, connection: Connection): PoolWatch {
   const [open, checkedOut] = [new Set<string>(), new Set<string>()];
-  let pending = 0;
+  let [pending, lostAt] = [0, -Infinity];
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
     `${address} ${String(connectionId)}`;
   connection
@@ -32,6 +38,10 @@ export function watchPool(cluster: string, connection: Connection): () => PoolUs
       open.add(name(event));
       checkedOut.add(name(event));
     })
-    .on('connectionCheckedIn', (event) => checkedOut.delete(name(event)));
-  return () => ({ cluster, checkedOut: checkedOut.size, available: open.size - checkedOut.size, pending });
+    .on('connectionCheckedIn', (event) => checkedOut.delete(name(event)))
+    .on('connectionPoolCleared', () => (lostAt = performance.now()));
+  return {
+    use: () => ({ cluster, checkedOut: checkedOut.size, available: open.size - checkedOut.size, pending }),
+    lostAt: () => lostAt,
+  };
 }

@@ -11,6 +11,11 @@ import type { Exchange } from './exchange';
 const LOOK_EVERY = 1500;
 /** How often a database that is away is asked, in milliseconds. */
 const ASK_AGAIN = 200;
+/**
+ * How long a request whose connections were lost may go on, in milliseconds. The driver tells most of them, or tries
+ * again; a command that it was about to write to a connection just closed waits for ever.
+ */
+const AFTER_LOSS = 5000;
 /** Longest a request may take, however much the database answers, in milliseconds. */
 const LONGEST = 60_000;
 /** Requests that may wait at once: at 20 KB each 40 MB, and no database that answers leaves so many waiting. */
@@ -39,12 +44,14 @@ export interface Patience {
 export interface PatienceOptions {
   /** Whether the control database and a cluster's answer. */
   readonly answers: (cluster: string | undefined) => Promise<boolean>;
+  /** When the connections to the control database or a cluster's were last lost, by performance.now(). */
+  readonly lostAt: (cluster: string | undefined) => number;
   readonly onShed: () => void;
   /** Told when the control database goes away, and when it is back. */
   readonly onChange: (isAway: boolean) => void;
 }
 
-export function createPatience({ answers, onShed, onChange }: PatienceOptions): Patience {
+export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOptions): Patience {
   const inHand = new Set<Exchange>();
   let [isAway, isStopped] = [false, false];
   let asking: NodeJS.Timeout | undefined;
@@ -74,6 +81,13 @@ export function createPatience({ answers, onShed, onChange }: PatienceOptions): 
     return (await ask()) && (cluster === undefined || (await answers(cluster)));
   }
 
+  /** Whether it was under way when its connections were lost, and should have been told since. */
+  function isLost({ isReceiving, log }: Exchange, started: number): boolean {
+    if (isReceiving) return false;
+    const at = Math.max(lostAt(undefined), lostAt(log.principal?.organisation.cluster));
+    return started < at && performance.now() - at > AFTER_LOSS;
+  }
+
   return {
     inHand: () => inHand.size,
     admit() {
@@ -96,7 +110,7 @@ export function createPatience({ answers, onShed, onChange }: PatienceOptions): 
         function look(): void {
           void answersStill(exchange).then((areThere) => {
             if (isDone) return;
-            if (!areThere) reject(unavailable(AWAY));
+            if (!areThere || isLost(exchange, started)) reject(unavailable(AWAY));
             else if (performance.now() - started > LONGEST) reject(unavailable('This took too long.'));
             else timer = setTimeout(look, LOOK_EVERY);
           });

@@ -55,6 +55,7 @@ describe('a database that does not answer, or cannot serve', () => {
     ['no server', new MongoServerSelectionError('10.0.0.1 refused', {} as never)],
     ['no network', new MongoNetworkError('connect ECONNREFUSED 10.0.0.1')],
     ['a connection lost in a bulk write', new MongoBulkWriteError(lost, {} as never)],
+    ['a connection lost while it was written to', Object.assign(new Error('10.0.0.1 ended'), { code: 'EPIPE' })],
     ['no time left', serverError(50)],
     ['a server that shuts down', serverError(91)],
     ['a server that was interrupted in a transaction', serverError(11600, ['TransientTransactionError'])],
