@@ -50,7 +50,8 @@ export function startLoad({ callers, key, random, persistent, impatient, answerB
   function note(entry: Entry, reply: Reply): void {
     tally.add(labelOf(reply));
     slowest = Math.max(slowest, reply.ms);
-    if (reply.ms <= answerBound) return;
+    const isNever = reply.kind === 'failed' && reply.reason === 'timeout';
+    if (reply.ms <= answerBound && !isNever) return;
     const sentAt = new Date(Date.now() - reply.ms).toISOString();
     late.push(
       `${entry.kind} ${entry.markers[0] ?? ''} sent at ${sentAt}: ${labelOf(reply)} after ${milliseconds(reply.ms)}`,

@@ -24,12 +24,12 @@ const FULL: Scale = {
 };
 
 const SHORT: Scale = {
-  gatewayKills: 5,
+  gatewayKills: 3,
   databaseKills: 3,
   databaseStop: 4000,
   redisStop: 3000,
   limitRounds: 1,
-  revocations: 100,
+  revocations: 50,
   restartRounds: 1,
   connections: 500,
   connectionRounds: 2,

@@ -9,7 +9,7 @@ const AT_ONCE = 200;
 /** Longest rest between two rounds, in milliseconds. */
 const SETTLE = 10_000;
 /** Requests of another client while the connections are held. */
-const REQUESTS = 500;
+const requestsBeside = (connections: number): number => Math.min(500, connections / 5);
 const SLOWEST_BOUND = 2000;
 /** Connections to the database and kept-alive ones may come and go. */
 const FILES_SLACK = 20;
@@ -31,7 +31,7 @@ export const connections: Case = {
   name: 'connections',
   title: 'Idle connections',
   what: ({ connections: wanted, connectionRounds }) =>
-    `${number(wanted)} connections from ten addresses to one gateway, each of which asks \`livez\` once and then stays open; meanwhile another client sends ${number(REQUESTS)} requests. Then all are closed; ${number(connectionRounds)} rounds, MAX_CONNECTIONS above that. Promise: all are held, every request is answered 200 within ${milliseconds(SLOWEST_BOUND)}, every descriptor is given back, and memory is given back: one of the last three rounds needs no more than ${String(LEAK_BOUND)} MiB more than the first (the collector runs when it likes and the process keeps what it freed, so memory goes up and down between rounds; what is never freed would add up).`,
+    `${number(wanted)} connections from ten addresses to one gateway, each of which asks \`livez\` once and then stays open; meanwhile another client sends ${number(requestsBeside(wanted))} requests. Then all are closed; ${number(connectionRounds)} rounds, MAX_CONNECTIONS above that. Promise: all are held, every request is answered 200 within ${milliseconds(SLOWEST_BOUND)}, every descriptor is given back, and memory is given back: one of the last three rounds needs no more than ${String(LEAK_BOUND)} MiB more than the first (the collector runs when it likes and the process keeps what it freed, so memory goes up and down between rounds; what is never freed would add up).`,
   async run({ rig, scale, tell }): Promise<Outcome> {
     const [gateway] = await rig.gateways();
     const tenant = await rig.newTenant('connections');
@@ -47,7 +47,10 @@ export const connections: Case = {
     const promises = new Promises();
     for (const { held, tally, latencies, filesLeft } of rounds) {
       promises.keep(held === scale.connections, `only ${number(held)} of ${number(scale.connections)} were held`);
-      promises.keep(tally.count('200') === REQUESTS, `requests meanwhile: ${tally.toString()}`);
+      promises.keep(
+        tally.count('200') === requestsBeside(scale.connections),
+        `requests meanwhile: ${tally.toString()}`,
+      );
       const slowest = Math.max(...latencies);
       promises.keep(slowest <= SLOWEST_BOUND * scale.slack, `a request meanwhile took ${milliseconds(slowest)}`);
       promises.keep(filesLeft <= FILES_SLACK, `${number(filesLeft)} descriptors stayed open`);
@@ -89,7 +92,7 @@ async function hold(gateway: Gateway, key: string, wanted: number, filesBefore: 
   const openedIn = performance.now() - started;
   const tally = new Tally();
   const latencies: number[] = [];
-  for (let sent = 0; sent < REQUESTS; sent += 1) {
+  for (let sent = 0; sent < requestsBeside(wanted); sent += 1) {
     const reply = await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key });
     tally.add(labelOf(reply));
     if (isSuccess(reply)) latencies.push(reply.ms);
