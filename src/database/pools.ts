@@ -11,7 +11,7 @@ export interface PoolUse {
   readonly pending: number;
 }
 
-export interface PoolWatch {
+interface PoolWatch {
   use(): PoolUse;
   /** When its connections to a server were last given up, by performance.now(); -Infinity when they never were. */
   lostAt(): number;

@@ -107,6 +107,14 @@ test('bad lines are named by file and line, the good ones are kept, and the exit
   expect(again.answer.errors).toEqual(answer.errors);
 });
 
+test('half of a character, which no database keeps, is a fault of the text that holds it', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Half characters');
+  const [line = ''] = await northwindLines('products.ndjson', 1);
+  const { code, answer } = await importText(org, line.replace('"Chai"', String.raw`"Chai \ud83d"`));
+  expect(code).toBe(1);
+  expect(answer.errors).toMatchObject([{ line: 1, pointer: '/name', code: 'format' }]);
+});
+
 test('rules across members are held: totals, positions, states, and messages that belong to one thread', async () => {
   const { id: org } = await makeOrganisation(cli, 'Rules');
   const [quote = ''] = await northwindLines('quotes.ndjson', 1);

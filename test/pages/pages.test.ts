@@ -102,6 +102,10 @@ describe('assets', () => {
   );
 });
 
+test.each(PATHS.filter((path) => path !== '/'))('%s with a slash after it is nothing', async (path) => {
+  expect((await site.call(`${path}/`, { headers: BROWSER })).status).toBe(404);
+});
+
 describe('an error code', () => {
   test.each(Object.entries(ERROR_CODES))(
     '%s has a page with its status, title and remedy, and is in the list',

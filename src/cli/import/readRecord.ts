@@ -1,11 +1,11 @@
 import type { Fault } from '../../errors';
+import { brokenTexts } from '../../resources/brokenTexts';
 import type { ImportRecord, RecordKind } from '../../resources/records';
 import { buildSchemas } from '../../schema';
 import { SCHEMA_ROOT } from '../../jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../../validation';
 import { lowerCaseIds } from '../records/ids';
 import { recordName, type RecordSchemas, recordSchemas, resolveSchema } from '../records/schemas';
-import { halfCharacterAt } from '../records/wellFormed';
 import type { Line } from './ndjsonLines';
 
 /** A line's record, or everything that is wrong with it. */
@@ -32,10 +32,7 @@ function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parame
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
     }
-    const faults = check(value);
-    const half = halfCharacterAt(line.text, value);
-    if (half !== undefined)
-      faults.push({ pointer: half, code: 'encoding', detail: 'holds half of a character (a lone surrogate)' });
+    const faults = [...check(value), ...brokenTexts(value)];
     if (faults.length > 0) return { faults };
     const record = value as ImportRecord;
     amend(record);
