@@ -26,8 +26,8 @@ const FULL: Scale = {
 const SHORT: Scale = {
   gatewayKills: 3,
   databaseKills: 3,
-  databaseStop: 4000,
-  redisStop: 3000,
+  databaseStop: 3000,
+  redisStop: 2500,
   limitRounds: 1,
   revocations: 50,
   restartRounds: 1,
