@@ -69,7 +69,7 @@ export function toMarkdown(results: readonly Result[], facts: RunFacts, scale: S
     '',
     ...factLines(facts).map((fact) => `- ${fact}`),
     '',
-    'Run it again with `npm run faults` (about a quarter of an hour; `MONGOD_BINARY` names the database server, `redis-server` must be on PATH, the full disk needs root). X `-- --only kill-gateway,shared-limit` runs some, `-- --seed 7` other random moments. It exits with 1 when a promise is broken.',
+    'Run it again with `npm run faults` (up to a quarter of an hour; `MONGOD_BINARY` names the database server, `redis-server` must be on PATH, the full disk needs root). `npm run faults -- --short` takes a minute or two, `-- --only kill-gateway,shared-limit` runs some, `-- --seed 7` other random moments. It exits with 1 when a promise is broken.',
     '',
     ...results.flatMap((result) => section(result, scale)),
   ].join('\n');
