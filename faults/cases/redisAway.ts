@@ -70,7 +70,7 @@ async function away(
 
   await kind.begin();
   const beganAt = performance.now();
-  const degraded = until(() => all(gateways, 'degraded'), kind.ms, 50);
+  const degraded = until(() => all(gateways, 'degraded'), Math.max(kind.ms, READY_BOUND * scale.slack), 50);
   const during = await steady(gateways, quiet, kind.ms / 2);
   const burst = await hammer(gateways, hammered, HAMMERED);
   const degradedAfter = await degraded;
