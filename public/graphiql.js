@@ -59,6 +59,12 @@ function tabs() {
   return shown.map(({ query, variables }) => ({ query, variables, headers }));
 }
 
+/** Right after a change of tabs GraphiQL still names the operation of the tab before: a name is sent where it chooses. */
+function withoutStaleName({ operationName, ...parameters }) {
+  const named = parameters.query.match(/^\s*(query|mutation)\b/gm) ?? [];
+  return named.length > 1 ? { operationName, ...parameters } : parameters;
+}
+
 async function send(parameters, { headers = {} } = {}) {
   const authorization = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
   if (authorization?.includes('…')) {
@@ -72,7 +78,7 @@ async function send(parameters, { headers = {} } = {}) {
       Accept: 'application/graphql-response+json, application/json',
       ...headers,
     },
-    body: JSON.stringify(parameters),
+    body: JSON.stringify(withoutStaleName(parameters)),
   });
   return answer.json();
 }

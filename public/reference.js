@@ -56,3 +56,9 @@ const ui = window.SwaggerUIBundle({
     if (settings.key && scheme) ui.preauthorizeApiKey(scheme, settings.key);
   },
 });
+
+// Swagger UI takes every fragment for one of its own, and the focus back
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  document.getElementById('content').focus();
+});

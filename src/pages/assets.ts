@@ -20,6 +20,7 @@ const FILES: Readonly<Record<string, { readonly root: string; readonly file: str
   'landing.js': { root: PUBLIC, file: 'landing.js' },
   'sandbox.js': { root: PUBLIC, file: 'sandbox.js' },
   'graphiql.js': { root: PUBLIC, file: 'graphiql.js' },
+  'repairs.js': { root: PUBLIC, file: 'repairs.js' },
   'reference.js': { root: PUBLIC, file: 'reference.js' },
   'vendor/graphiql.css': { root: GRAPHIQL, file: 'graphiql.min.css' },
   'vendor/graphiql.js': { root: GRAPHIQL, file: 'graphiql.min.js' },

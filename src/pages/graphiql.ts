@@ -15,7 +15,7 @@ function render(visit: Visit): Html {
     current: '/graphql',
     kind: 'tool',
     styles: ['vendor/graphiql.css'],
-    scripts: ['vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
+    scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
     body: html`<h1 class="unseen">GraphQL: GraphiQL</h1>
       <div class="stage" id="graphiql">
         <noscript

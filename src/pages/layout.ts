@@ -41,7 +41,12 @@ export function layout(options: LayoutOptions): Html {
           <a class="brand" href="/">${LOGO}<span>Scopegate</span></a>
           <nav aria-label="Main">${NAVIGATION.map((entry) => navigationLink(entry, current))}</nav>
         </header>
-        <main id="content" tabindex="-1">${body}</main>
+        ${
+          // Swagger UI brings a main of its own
+          kind === 'reference'
+            ? html`<div id="content" tabindex="-1">${body}</div>`
+            : html`<main id="content" tabindex="-1">${body}</main>`
+        }
         ${
           kind === 'tool'
             ? undefined

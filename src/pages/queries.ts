@@ -68,6 +68,28 @@ query ProductSearch($q: String) {
 }
 `;
 
+const SALES = `# A dashboard in one request: totals by month
+# and currency, and what sold best.
+query SalesByMonth {
+  order_totals(group_by: [MONTH]) {
+    data {
+      month
+      currency
+      count
+      total_minor
+    }
+  }
+  product_sales(limit: 5) {
+    data {
+      sku
+      description
+      currency
+      net_minor
+    }
+  }
+}
+`;
+
 const ME = `# Whose key this is, what it may do,
 # and what is left of its budget.
 query Me {
@@ -96,6 +118,7 @@ export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
   { query: QUOTES },
   { query: ORDERS },
   { query: PRODUCTS, variables: '{\n  "q": "ch"\n}\n' },
+  { query: SALES },
   { query: ME },
 ];
 

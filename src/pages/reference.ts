@@ -14,8 +14,8 @@ function render(visit: Visit): Html {
     current: '/api/v1/docs',
     kind: 'reference',
     styles: ['vendor/swagger-ui.css'],
-    scripts: ['vendor/swagger-ui.js', 'reference.js'],
-    body: html`<h1 class="unseen">REST reference</h1>
+    scripts: ['repairs.js', 'vendor/swagger-ui.js', 'reference.js'],
+    body: html`<section aria-labelledby="title"><h1 class="unseen" id="title">REST reference</h1></section>
       <div id="reference">
         <noscript
           ><p class="notice">

@@ -1,0 +1,141 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import type { Json } from '../support/client';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+/** What a page shows once it is drawn. */
+const PAGES: readonly { path: string; drawn: string }[] = [
+  { path: '/', drawn: '#status[data-state=ready]' },
+  { path: '/errors', drawn: '.errors' },
+  { path: '/errors/rate_limited', drawn: 'pre' },
+  { path: '/nowhere', drawn: 'h1' },
+  { path: '/api/v1/docs', drawn: '.opblock' },
+  { path: '/graphiql', drawn: '.graphiql-query-editor textarea[aria-label]' },
+];
+const VIEWS = PAGES.flatMap((page) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...page, theme, width }))));
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let key: string;
+
+  beforeAll(async () => {
+    gateway = await startGateway({ INTROSPECTION: 'public' });
+    ({ key } = await makeKey(gateway, await makeNorthwind(gateway, 20)));
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  async function withPage(
+    path: string,
+    work: (page: Page) => Promise<void>,
+    options: Parameters<typeof visitor>[2] = {},
+  ): Promise<{ faults: string[]; foreign: string[] }> {
+    const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
+    try {
+      await page.goto(gateway.url + path);
+      await work(page);
+    } finally {
+      await close();
+    }
+    return { faults, foreign };
+  }
+
+  test.each(VIEWS)(
+    '$path, $theme and $width pixels wide, is accessible, fits, and asks no one else',
+    async ({ path, drawn, ...view }) => {
+      const { faults, foreign } = await withPage(
+        path,
+        async (page) => {
+          await page.waitForSelector(drawn, { state: 'attached' });
+          const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
+          expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
+          expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+        },
+        view,
+      );
+      expect(foreign).toEqual([]);
+      expect(faults.filter((fault) => path !== '/nowhere' || !fault.includes('404'))).toEqual([]);
+    },
+  );
+
+  test.each(PAGES)(
+    '$path is used by keyboard: past the bar first, every stop shows where it is',
+    async ({ path, drawn }) => {
+      await withPage(path, async (page) => {
+        await page.waitForSelector(drawn, { state: 'attached' });
+        const seen: string[] = [];
+        for (let stop = 0; stop < 6; stop += 1) {
+          await page.keyboard.press('Tab');
+          const [text, isMarked] = await page.evaluate<[string, boolean]>(`[
+          document.activeElement.textContent.trim(),
+          getComputedStyle(document.activeElement).outlineStyle !== 'none',
+        ]`);
+          seen.push(text);
+          if (stop < 5) expect({ text, isMarked }).toEqual({ text, isMarked: true });
+        }
+        expect(seen.slice(0, 5)).toEqual(['Skip to content', 'Scopegate', 'REST', 'GraphQL', 'Errors']);
+        await page.keyboard.press('Home');
+        await page.locator('.skip').focus();
+        await page.keyboard.press('Enter');
+        expect(await page.evaluate('document.activeElement.id')).toBe('content');
+      });
+    },
+  );
+
+  test('/graphql gives way to GraphiQL by itself, where an example runs with the key in the header box', async () => {
+    const { foreign } = await withPage('/graphql', async (page) => {
+      await page.waitForURL('**/graphiql');
+      const headers = page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(2) .CodeMirror');
+      for (const tab of ['QuotesWithLines', 'SalesByMonth']) {
+        await page.getByRole('button', { name: tab, exact: true }).click();
+        await headers.evaluate(
+          (element: unknown, text) => {
+            (element as { CodeMirror: { setValue(text: string): void } }).CodeMirror.setValue(text);
+          },
+          JSON.stringify({ Authorization: `Bearer ${key}` }),
+        );
+        await page.locator('.graphiql-execute-button').click();
+        await page.locator('.graphiql-response').getByText('total_minor').first().waitFor();
+      }
+    });
+    expect(new Set(foreign.map((url) => new URL(url).hostname))).toEqual(
+      new Set(['embeddable-sandbox.cdn.apollographql.com']),
+    );
+  });
+
+  test('the reference takes a key and tries a route with it', async () => {
+    await withPage('/api/v1/docs', async (page) => {
+      await page.locator('.btn.authorize').click();
+      await page.locator('.auth-container input').fill(key);
+      await page.locator('.auth-btn-wrapper .authorize').click();
+      await page.locator('.auth-btn-wrapper .btn-done').click();
+      await page.locator('#operations-me-me .opblock-summary-control').press('Enter');
+      await page.locator('#operations-me-me .execute').click();
+      const answer = page.locator('#operations-me-me .live-responses-table');
+      await answer.getByText('Northwind Traders').first().waitFor();
+      expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
+    });
+  });
+
+  test('the landing page has a command that can be copied, with the address of the browser in it', async () => {
+    const options = { permissions: ['clipboard-read', 'clipboard-write'] };
+    await withPage(
+      '/',
+      async (page) => {
+        const command = page.locator('.command', { hasText: '/api/v1/quotes' });
+        await command.getByRole('button').press('Enter');
+        await command.getByText('Copied').waitFor();
+        expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"${gateway.url}/api/v1/quotes`);
+      },
+      options,
+    );
+  });
+});

@@ -1,0 +1,66 @@
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { findProgram } from './programs';
+
+/** Debian's own Chromium, or the one that CHROMIUM names. */
+export const CHROMIUM =
+  process.env.CHROMIUM ?? findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
+export const INSTALL_CHROMIUM = 'apt-get install chromium, or set CHROMIUM to the path of one';
+
+/** No talk to anyone but the pages: neither updates nor accounts. */
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export function openBrowser(): Promise<Browser> {
+  if (CHROMIUM === undefined) throw new Error(`there is no Chromium: ${INSTALL_CHROMIUM}`);
+  return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+}
+
+export const WIDTHS = [1280, 390] as const;
+export const THEMES = ['light', 'dark'] as const;
+export type Width = (typeof WIDTHS)[number];
+export type Theme = (typeof THEMES)[number];
+
+export interface Visit {
+  readonly page: Page;
+  /** What went wrong: errors on the console and exceptions. */
+  readonly faults: string[];
+  /** Addresses of other hosts that the page asked for; none was let through. */
+  readonly foreign: string[];
+  readonly close: () => Promise<void>;
+}
+
+/** A fresh visitor without internet: only `origins` can be reached. */
+export async function visitor(
+  browser: Browser,
+  origins: readonly string[],
+  { width = 1280, theme = 'light', ...options }: { width?: Width; theme?: Theme } & BrowserContextOptions = {},
+): Promise<Visit> {
+  const context = await browser.newContext({
+    viewport: { width, height: width === 390 ? 844 : 800 },
+    colorScheme: theme,
+    reducedMotion: 'reduce',
+    ...options,
+  });
+  const foreign: string[] = [];
+  await context.route(
+    (url) => !origins.includes(url.origin) && url.protocol !== 'data:',
+    (route) => {
+      foreign.push(route.request().url());
+      return route.abort('internetdisconnected');
+    },
+  );
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(error.message));
+  page.on('console', (message) => {
+    if (message.type() === 'error') faults.push(message.text());
+  });
+  return { page, faults, foreign, close: () => context.close() };
+}
