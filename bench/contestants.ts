@@ -1,0 +1,68 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { freePort, runToEnd, type Started, startProcess } from '../faults/processes';
+import type { Target } from './load';
+import { type Cores, onServerCore } from './machine';
+import { ROOT, type Rig } from './rig';
+
+/** Everyone that is measured, by the word the report uses. */
+export const CONTESTANTS = {
+  node: 'R0: node:http and the driver',
+  fastify: 'R1: Fastify 5 and the driver',
+  sofa: 'R2: Sofa as in its README, mongoose documents',
+  apollo: 'R2: Apollo as in its README, mongoose documents',
+  parse: 'Parse Server 9',
+  scopegate: 'Scopegate',
+  limited: 'Scopegate, every key over its limit',
+} as const;
+
+export type ContestantName = keyof typeof CONTESTANTS;
+
+interface Start {
+  /** Arguments of node, from the root of the project. */
+  readonly args: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const server = (name: string): string[] => ['--import', 'tsx', join('bench', 'servers', `${name}.ts`)];
+
+const STARTS: Readonly<Record<ContestantName, Start>> = {
+  node: { args: server('node') },
+  fastify: { args: server('fastify') },
+  sofa: { args: server('libraries'), env: { FACE: 'rest' } },
+  apollo: { args: server('libraries'), env: { FACE: 'graphql' } },
+  parse: { args: server('parseServer') },
+  scopegate: { args: [join('dist', 'main.js'), 'serve'] },
+  limited: { args: [join('dist', 'main.js'), 'serve'], env: { RATE_LIMIT_PER_MINUTE: '1' } },
+};
+
+export interface Contestant extends Target {
+  readonly name: ContestantName;
+  stop(): Promise<void>;
+}
+
+/** Starts a contestant's server on its core; resolves when it listens. */
+export async function start(
+  name: ContestantName,
+  rig: Rig,
+  { cores, profile }: { cores: Cores | undefined; profile: string | undefined },
+): Promise<Contestant> {
+  const port = await freePort();
+  const { args, env } = STARTS[name];
+  const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profile, name)}`];
+  const started: Started = await startProcess(...onServerCore(cores, process.execPath, [...profiling, ...args]), {
+    env: { ...rig.environment, ...env, PORT: String(port) },
+    logFile: join(rig.place, `${name}.log`),
+    readyWhen: /^listening on /,
+  });
+  return { name, url: `http://127.0.0.1:${String(port)}`, pid: started.pid, stop: () => started.stop() };
+}
+
+const PEERS = join(ROOT, 'bench', 'peers');
+
+/** Installs what only the comparison needs, by its own lock file, unless it is there. */
+export async function installPeers(): Promise<void> {
+  if (existsSync(join(PEERS, 'node_modules', 'parse-server'))) return;
+  const args = ['ci', '--prefix', PEERS, '--ignore-scripts', '--no-audit', '--no-fund'];
+  await runToEnd('npm', args, process.env);
+}

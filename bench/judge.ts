@@ -1,0 +1,36 @@
+import type { Figures, MeasuredScenario } from './measure';
+import type { Goal } from './scenarios';
+import { type Spread, spreadOf } from './statistics';
+
+export interface Verdict {
+  readonly goal: Goal;
+  readonly subject: string;
+  /** Of each round by itself; undefined where processor time cannot be read. */
+  readonly ratio: Spread | undefined;
+  readonly isMet: boolean | undefined;
+}
+
+/** What came of a scenario's goals: ratios are taken round by round, so that both sides met the same machine. */
+export function judge({ scenario, figures }: MeasuredScenario): Verdict[] {
+  return scenario.goals.map((goal) => {
+    const subject = goal.subject ?? 'Scopegate';
+    const ratio = ratioOf(goal, find(figures, subject), find(figures, goal.against));
+    return { goal, subject, ratio, isMet: ratio && ratio.median >= goal.least };
+  });
+}
+
+function ratioOf({ figure }: Goal, subject: Figures, other: Figures): Spread | undefined {
+  const ratios: number[] = [];
+  for (const [round, mine] of subject.samples.entries()) {
+    const theirs = other.samples[round];
+    const ratio = figure === 'rate' ? mine.rate / (theirs?.rate ?? NaN) : (theirs?.cpu ?? NaN) / (mine.cpu ?? NaN);
+    if (Number.isFinite(ratio)) ratios.push(ratio);
+  }
+  return ratios.length > 0 ? spreadOf(ratios) : undefined;
+}
+
+function find(figures: readonly Figures[], label: string): Figures {
+  const found = figures.find((one) => one.label === label);
+  if (!found) throw new Error(`nothing was measured for ${label}`);
+  return found;
+}

@@ -1,0 +1,38 @@
+import { DEFAULT_KEY_PREFIX, generateKey } from '../src/access/keys';
+import type { Organisation } from '../src/access/principal';
+import type { Scope } from '../src/access/scopes';
+import type { Store } from '../src/cli/open';
+
+/** Makes many keys at once, as the control database would hold them; one by one takes a transaction each. */
+export async function makeKeys(
+  { databases }: Store,
+  organisation: Organisation,
+  count: number,
+  scopes: readonly Scope[],
+): Promise<string[]> {
+  const keys: string[] = [];
+  while (keys.length < count) {
+    const made = Array.from({ length: Math.min(500, count - keys.length) }, () => generateKey(DEFAULT_KEY_PREFIX, ''));
+    const documents = made.map(({ id, displayPrefix, lastFour, salt, hash }) => ({
+      _id: id,
+      organisation,
+      name: 'bench',
+      prefix: displayPrefix,
+      last_four: lastFour,
+      salt,
+      hash,
+      scopes,
+      created_by: 'bench',
+      created_at: new Date(),
+      expires_at: null,
+      revoked_at: null,
+      last_used_at: null,
+      last_used_from: null,
+      allowed_ranges: [],
+      rotated_to: null,
+    }));
+    await databases.control.collection<(typeof documents)[number]>('api_keys').insertMany(documents);
+    keys.push(...made.map(({ key }) => key));
+  }
+  return keys;
+}

@@ -1,0 +1,180 @@
+import autocannon from 'autocannon';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Random, seeded } from '../faults/random';
+import { cpuSeconds } from './machine';
+
+/* Load on one server: as much as it takes, and half of that. */
+
+export interface Call {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+  /** Whether its latency is the one that counts where calls are mixed. */
+  readonly isRead?: true;
+}
+
+/** The next call of one of the connections. */
+export type NextCall = (random: Random, connection: number) => Call;
+
+export interface Target {
+  readonly url: string;
+  readonly pid: number;
+}
+
+export interface LoadOptions {
+  readonly next: NextCall;
+  readonly connections: number;
+  readonly seconds: number;
+  readonly seed: number;
+  /** The status that every answer must have. */
+  readonly status: number;
+}
+
+export interface PacedOptions extends LoadOptions {
+  readonly perSecond: number;
+  readonly isMixed?: boolean;
+}
+
+export interface Sample {
+  readonly perSecond: number;
+  /** Processor time of the server, in microseconds a request; undefined where it cannot be read. */
+  readonly cpu: number | undefined;
+  /** In milliseconds, ascending. */
+  readonly latencies: readonly number[];
+}
+
+/** Until every connection is at work, in milliseconds. */
+const RAMP = 200;
+/** Calls that a connection goes through before it begins again. */
+const CALLS = 400;
+/** Bodies are built before the load starts: large ones are fewer. */
+const MOST_BYTES = 2_000_000;
+
+/** Keeps every connection busy, and measures after a moment of it. @throws Error when an answer is not the expected one. */
+export async function saturate({ url, pid }: Target, options: LoadOptions): Promise<Sample> {
+  const wrong = new Map<number, number>();
+  let counted = 0;
+  let latencies: number[] = [];
+  let connection = 0;
+  const run = autocannon(
+    {
+      url,
+      connections: options.connections,
+      duration: 3600,
+      sampleInt: 100,
+      setupClient: (client) => {
+        client.setRequests(callsOf(options, connection));
+        connection += 1;
+      },
+    },
+    () => undefined,
+  );
+  const ended = new Promise((resolve) => run.once('done', resolve));
+  run.on('response', (_client, status, _bytes, milliseconds) => {
+    counted += 1;
+    latencies.push(milliseconds);
+    if (status !== options.status) wrong.set(status, (wrong.get(status) ?? 0) + 1);
+  });
+  run.on('reqError', () => wrong.set(0, (wrong.get(0) ?? 0) + 1));
+  await pause(Math.min(RAMP, options.seconds * 1000));
+  counted = 0;
+  wrong.clear();
+  latencies = [];
+  const [started, before] = [performance.now(), await cpuSeconds(pid)];
+  await pause(options.seconds * 1000);
+  const [after, seconds] = [await cpuSeconds(pid), (performance.now() - started) / 1000];
+  const sample = { perSecond: counted / seconds, cpu: share(before, after, counted), latencies: ascending(latencies) };
+  run.stop();
+  await ended;
+  if (wrong.size > 0) throw new Error(`answers of ${url} were not ${String(options.status)}: ${describe(wrong)}`);
+  if (counted === 0) throw new Error(`${url} answered nothing in ${String(options.seconds)} s`);
+  return sample;
+}
+
+function callsOf({ next, seed }: LoadOptions, connection: number): autocannon.Request[] {
+  const random = seeded(seed * 1009 + connection);
+  const calls: autocannon.Request[] = [];
+  for (let bytes = 0; calls.length < CALLS && bytes < MOST_BYTES;) {
+    const { headers, isRead: _isRead, ...call } = next(random, connection);
+    calls.push({ ...call, headers: { ...headers } });
+    bytes += call.body?.length ?? 0;
+  }
+  return calls;
+}
+
+function share(before: number | undefined, after: number | undefined, counted: number): number | undefined {
+  return before === undefined || after === undefined ? undefined : ((after - before) / counted) * 1e6;
+}
+
+function describe(wrong: ReadonlyMap<number, number>): string {
+  return [...wrong]
+    .map(([status, count]) => `${String(count)} × ${status === 0 ? 'no answer' : String(status)}`)
+    .join(', ');
+}
+
+/**
+ * Sends requests at moments that do not depend on the answers (exponential gaps), `perSecond` on average. Gives the
+ * latencies, ascending; of a mixture those of the reads.
+ */
+export async function pace({ url }: Target, options: PacedOptions): Promise<number[]> {
+  const agent = new Agent({ keepAlive: true, maxSockets: options.connections * 4 });
+  const random = seeded(options.seed);
+  const latencies: number[] = [];
+  const sent: Promise<void>[] = [];
+  const end = performance.now() + options.seconds * 1000;
+  for (let due = performance.now(); due < end; due += (-Math.log(1 - random()) / options.perSecond) * 1000) {
+    const wait = due - performance.now();
+    if (wait > 1) await pause(wait);
+    const from = performance.now();
+    const call = options.next(random, sent.length % options.connections);
+    const isMixed = options.isMixed === true;
+    sent.push(
+      send(agent, url, call, options.status).then(() => {
+        if (!isMixed || call.isRead) latencies.push(performance.now() - from);
+      }),
+    );
+  }
+  await Promise.all(sent);
+  agent.destroy();
+  return ascending(latencies);
+}
+
+async function send(agent: Agent, url: string, call: Call, expected: number): Promise<void> {
+  const { status } = await ask(agent, url, call);
+  if (status !== expected) throw new Error(`${call.method} ${url}${call.path} answered ${String(status)}`);
+}
+
+interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** Sends one call on a connection of its own. */
+export function fetchOnce({ url }: Pick<Target, 'url'>, call: Call): Promise<Answer> {
+  return ask(false, url, call);
+}
+
+function ask(agent: Agent | false, url: string, { method, path, headers, body }: Call): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url + path, { agent, method, headers: { ...headers } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk)).once('error', reject);
+      response.once('end', () => {
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: Buffer.concat(chunks).toString(),
+        });
+      });
+    });
+    asked.once('error', reject);
+    asked.end(body);
+  });
+}
+
+function ascending(values: readonly number[]): number[] {
+  return values.toSorted((one, other) => one - other);
+}

@@ -1,0 +1,119 @@
+import { join } from 'node:path';
+import { cleanUp, cleanUpOnSignals } from '../faults/cleanup';
+import { runToEnd } from '../faults/processes';
+import { type Contestant, type ContestantName, installPeers, start } from './contestants';
+import { quotesOf } from './data';
+import { describeMachine, divideCores } from './machine';
+import { measure, type MeasuredScenario } from './measure';
+import { HELP, type Options, readOptions } from './options';
+import { fillParse } from './parse';
+import { printScenario, printStartup } from './report/table';
+import { type Report, writeReport } from './report/write';
+import { type Content, fill, FULL, openRig, QUOTES_PER_CUSTOMER, type Rig, ROOT, SMOKE } from './rig';
+import { scenariosOf } from './scenarios';
+import { measureStartup } from './startup';
+import { readTags, verify } from './verify';
+
+/** With the seconds since the start, so that a slow step shows. */
+const say = (line: string): void => {
+  process.stderr.write(`${process.uptime().toFixed(1).padStart(6)} s  ${line}\n`);
+};
+
+async function build(): Promise<void> {
+  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
+  await runToEnd(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], process.env);
+}
+
+/** Starts the contestants that the scenarios name. */
+async function startAll(
+  names: ReadonlySet<ContestantName>,
+  launch: (name: ContestantName) => Promise<Contestant>,
+): Promise<(name: ContestantName) => Contestant> {
+  const servers = new Map<ContestantName, Contestant>();
+  for (const name of names) {
+    say(`starting ${name} …`);
+    servers.set(name, await launch(name));
+  }
+  return (name) => {
+    const server = servers.get(name);
+    if (!server) throw new Error(`${name} was not started`);
+    return server;
+  };
+}
+
+async function run(options: Options): Promise<void> {
+  const startedAt = new Date();
+  const cores = divideCores();
+  say('building …');
+  await build();
+  const scale = options.isSmoke ? SMOKE : FULL;
+  const rig = await openRig();
+  say(`${rig.database.description}; filling …`);
+  const content = await fill(rig, scale);
+  const withParse = !options.isSmoke;
+  const all = (tags: ReadonlyMap<string, string>): ReturnType<typeof scenariosOf> =>
+    scenariosOf(content, tags, withParse).filter(({ name }) => options.only?.includes(name) ?? true);
+  const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
+  if (names.size === 0) throw new Error('--only names no scenario');
+  names.add('scopegate');
+  if (names.has('parse')) await installPeers();
+  const servers = await startAll(names, (name) => start(name, rig, { cores, profile: options.profile }));
+  if (names.has('parse')) await copyToParse(rig, servers('parse'), content, scale.lines);
+  const tags = await readTags(content, servers('scopegate'), scale.keys / 10);
+  const measured: MeasuredScenario[] = [];
+  for (const scenario of all(tags)) {
+    say(`${scenario.name} …`);
+    await verify(scenario, servers);
+    // compiled code of the first scenario serves the others too
+    const warmUp = options.warmUp * (measured.length === 0 ? 2 : 1);
+    const result = await measure(scenario, servers, { ...options, warmUp });
+    printScenario(result);
+    measured.push(result);
+  }
+  const startup = options.only ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
+  printStartup(startup);
+  const report: Report = {
+    startedAt,
+    seconds: process.uptime(),
+    machine: describeMachine(),
+    cores,
+    database: rig.database.description,
+    options,
+    measured,
+    startup,
+  };
+  if (!options.isSmoke && !options.only) say(`written: ${(await writeReport(report)).join(', ')}`);
+}
+
+async function copyToParse(rig: Rig, server: Contestant, { quotes }: Content, lines: number): Promise<void> {
+  say('copying the quotes to Parse Server …');
+  const source = quotesOf(1, { lines, perCustomer: QUOTES_PER_CUSTOMER });
+  await fillParse(
+    rig,
+    server,
+    quotes.map(() => source.next().value),
+  );
+}
+
+async function main(): Promise<number> {
+  const options = readOptions(process.argv.slice(2));
+  if (options.help) {
+    process.stdout.write(HELP);
+    return 0;
+  }
+  cleanUpOnSignals();
+  try {
+    await run(options);
+    return 0;
+  } finally {
+    await cleanUp();
+  }
+}
+
+main().then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    process.exit(1);
+  },
+);

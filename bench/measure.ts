@@ -1,0 +1,87 @@
+import type { Contestant, ContestantName } from './contestants';
+import { pace, type Sample, saturate } from './load';
+import { type Entry, labelOf, type Scenario } from './scenarios';
+import { quantile, type Spread, spreadOf } from './statistics';
+
+export interface Figures {
+  readonly label: string;
+  /** Processor time of the server, in microseconds a request. */
+  readonly cpu: Spread | undefined;
+  /** Requests a second. */
+  readonly rate: Spread;
+  /** Latencies at half load, in milliseconds. */
+  readonly halfLoad?: { readonly p50: number; readonly p99: number };
+  /** One a round. */
+  readonly samples: readonly { readonly cpu: number | undefined; readonly rate: number }[];
+}
+
+export interface MeasuredScenario {
+  readonly scenario: Scenario;
+  readonly figures: readonly Figures[];
+}
+
+export interface Pace {
+  readonly rounds: number;
+  readonly seconds: number;
+  /** Seconds of load before the first round. */
+  readonly warmUp: number;
+}
+
+type Servers = (name: ContestantName) => Contestant;
+
+/** Every contestant once a round, each round in another order, so that what changes on the machine meets all alike. */
+export async function measure(
+  scenario: Scenario,
+  servers: Servers,
+  { rounds, seconds, warmUp }: Pace,
+): Promise<MeasuredScenario> {
+  const samples = new Map<Entry, Sample[]>(scenario.entries.map((entry) => [entry, []]));
+  const { connections } = scenario;
+  for (const { contestant, next, status = 200 } of scenario.entries) {
+    await saturate(servers(contestant), { next, connections, seconds: warmUp, seed: 0, status });
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (const entry of rotated(scenario.entries, round)) {
+      const { next, status = 200 } = entry;
+      const load = { next, connections, seconds, seed: round + 1, status };
+      samples.get(entry)?.push(await saturate(servers(entry.contestant), load));
+    }
+  }
+  const figures: Figures[] = [];
+  for (const [entry, taken] of samples) {
+    const rate = spreadOf(taken.map(({ perSecond }) => perSecond));
+    const halfLoad = scenario.isPaced ? await latencies(scenario, entry, servers, rate.median / 2, seconds) : undefined;
+    figures.push({
+      label: labelOf(entry),
+      cpu: spreadOfKnown(taken.map(({ cpu }) => cpu)),
+      rate,
+      ...(halfLoad && { halfLoad }),
+      samples: taken.map(({ cpu, perSecond }) => ({ cpu, rate: perSecond })),
+    });
+  }
+  return { scenario, figures };
+}
+
+async function latencies(
+  scenario: Scenario,
+  { contestant, next, status = 200 }: Entry,
+  servers: Servers,
+  perSecond: number,
+  seconds: number,
+): Promise<{ p50: number; p99: number }> {
+  const { connections, name } = scenario;
+  const isMixed = name === 'mixed';
+  const load = { next, connections, seconds: seconds * 2, seed: 99, status, perSecond, isMixed };
+  const taken = await pace(servers(contestant), load);
+  return { p50: quantile(taken, 0.5), p99: quantile(taken, 0.99) };
+}
+
+function rotated<T>(values: readonly T[], by: number): T[] {
+  const at = by % values.length;
+  return [...values.slice(at), ...values.slice(0, at)];
+}
+
+function spreadOfKnown(values: readonly (number | undefined)[]): Spread | undefined {
+  const known = values.filter((value) => value !== undefined);
+  return known.length === values.length ? spreadOf(known) : undefined;
+}

@@ -1,0 +1,45 @@
+import { print, printTable } from '../../src/cli/terminal';
+import { judge, type Verdict } from '../judge';
+import type { Figures, MeasuredScenario } from '../measure';
+import type { Startup } from '../startup';
+import { micros, milliseconds, ratio, thousands } from './format';
+
+/* A scenario's figures as rows, for the terminal and the report. */
+
+export const FIGURE_HEADINGS = ['', 'CPU a request', 'requests/s', 'p50 at half load', 'p99'] as const;
+
+export function figureRow({ label, cpu, rate, halfLoad }: Figures): string[] {
+  return [label, micros(cpu?.median), thousands(rate.median), milliseconds(halfLoad?.p50), milliseconds(halfLoad?.p99)];
+}
+
+export const VERDICT_HEADINGS = ['goal', 'wanted', 'measured', 'result'] as const;
+
+export function verdictRow({ goal, subject, ratio: found, isMet }: Verdict): string[] {
+  const stretch = goal.stretch === undefined ? '' : ` (${String(goal.stretch)})`;
+  const result = isMet === undefined ? 'not measured' : isMet ? 'met' : 'missed';
+  return [
+    `${goal.figure === 'cpu' ? 'CPU' : 'rate'}: ${subject} to ${goal.against}`,
+    `${String(goal.least)}${stretch}`,
+    ratio(found),
+    result,
+  ];
+}
+
+export function printScenario(measured: MeasuredScenario): void {
+  print(`\n${measured.scenario.title}, ${String(measured.scenario.connections)} at once`);
+  printTable(FIGURE_HEADINGS, measured.figures.map(figureRow));
+  printTable(VERDICT_HEADINGS, judge(measured).map(verdictRow));
+}
+
+export const STARTUP_HEADINGS = ['', 'wanted', 'measured', 'result'] as const;
+
+export function startupRow({ title, value, unit, most }: Startup): string[] {
+  const shown = `${value.median.toFixed(unit === 's' ? 2 : 0)} ${unit}`;
+  return [title, `under ${String(most)} ${unit}`, shown, value.median < most ? 'met' : 'missed'];
+}
+
+export function printStartup(startup: readonly Startup[]): void {
+  if (startup.length === 0) return;
+  print('');
+  printTable(STARTUP_HEADINGS, startup.map(startupRow));
+}

@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { onEnd } from '../faults/cleanup';
+import { type FaultDatabase, startDatabase } from '../faults/database';
+import { ALL_SCOPES } from '../src/access/scopes';
+import type { Organisation } from '../src/access/principal';
+import { openStore, type Store } from '../src/cli/open';
+import { readConfig } from '../src/config';
+import type { Collection } from '../src/database/collection';
+import { products } from '../src/resources/products/model';
+import { quotes } from '../src/resources/quotes/model';
+import { productsOf, quotesOf, skuOf } from './data';
+import { makeKeys } from './keys';
+
+export const ROOT = resolve(__dirname, '..');
+const CONTROL_DATABASE = 'scopegate_bench';
+/** Where a limit would only be in the way. */
+export const NO_LIMIT = '1000000000';
+
+export interface Scale {
+  readonly customers: number;
+  readonly lines: number;
+  readonly keys: number;
+  /** Sets of products, one for each connection that writes. */
+  readonly productSets: number;
+  readonly productsPerSet: number;
+}
+
+export const FULL: Scale = { customers: 100, lines: 20, keys: 10_000, productSets: 16, productsPerSet: 1000 };
+export const SMOKE: Scale = { customers: 2, lines: 3, keys: 10, productSets: 2, productsPerSet: 20 };
+export const QUOTES_PER_CUSTOMER = 60;
+/** Keys that the load is spread over, unless a scenario is about them. */
+export const KEYS_IN_USE = 1000;
+
+/** What the load asks for. */
+export interface Content {
+  readonly organisation: Organisation;
+  readonly keys: readonly string[];
+  readonly quotes: readonly string[];
+  readonly customers: readonly string[];
+  /** Stock keeping units, by set. */
+  readonly skus: readonly (readonly string[])[];
+}
+
+/** The one database of a run, the product's own access to it, and what contestants are told of it. */
+export interface Rig {
+  readonly database: FaultDatabase;
+  readonly store: Store;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** For logs. */
+  readonly place: string;
+}
+
+/** Starts the database on data of its own, which is removed at the end. */
+export async function openRig(): Promise<Rig> {
+  const place = await mkdtemp(join(tmpdir(), 'scopegate-bench-'));
+  onEnd(place, () => rm(place, { recursive: true, force: true, maxRetries: 5 }));
+  const dataDir = join(place, 'data');
+  await mkdir(dataDir);
+  const database = await startDatabase(dataDir, join(ROOT, '.cache'));
+  const environment = {
+    ...process.env,
+    NODE_ENV: 'production',
+    MONGODB_URI: database.uri,
+    CONTROL_DATABASE,
+    DATA_DIR: dataDir,
+    HOST: '127.0.0.1',
+    LOG_LEVEL: 'warn',
+    RATE_LIMIT_PER_MINUTE: NO_LIMIT,
+  };
+  const store = await openStore(readConfig(environment), () => undefined);
+  onEnd('the connection to the database', () => store.close());
+  return { database, store, environment, place };
+}
+
+/** An organisation with generated quotes and products, and keys for it. */
+export async function fill(rig: Rig, scale: Scale): Promise<Content> {
+  const organisation = await rig.store.control.organisations.create({
+    name: 'Bench',
+    plan: 'integrations',
+    currency: 'EUR',
+  });
+  const source = quotesOf(1, { lines: scale.lines, perCustomer: QUOTES_PER_CUSTOMER });
+  const [ids, customers] = [[] as string[], new Set<string>()];
+  for (let at = 0; at < scale.customers; at += 1) {
+    const batch = Array.from({ length: QUOTES_PER_CUSTOMER }, () => source.next().value);
+    for (const { _id, customer_id } of batch) {
+      ids.push(_id);
+      if (customer_id !== null) customers.add(customer_id);
+    }
+    await insert(rig, organisation, quotes, batch);
+  }
+  for (const batch of chunks(productsOf(2, scale.productSets, scale.productsPerSet), 500)) {
+    await insert(rig, organisation, products, batch);
+  }
+  const skus = Array.from({ length: scale.productSets }, (_set, set) =>
+    Array.from({ length: scale.productsPerSet }, (_sku, at) => skuOf(set, at)),
+  );
+  const keys = await makeKeys(rig.store, organisation, scale.keys, ALL_SCOPES);
+  return { organisation, keys, quotes: ids, customers: [...customers], skus };
+}
+
+/** Stores documents as they are, in one command. */
+export async function insert<T extends { readonly _id: string }>(
+  rig: Rig,
+  organisation: Organisation,
+  definition: Collection<T>,
+  documents: readonly T[],
+): Promise<void> {
+  const { collection } = rig.store.databases.organisationData(organisation).collection(definition);
+  await collection.insertMany(documents as unknown as Parameters<typeof collection.insertMany>[0], { ordered: false });
+}
+
+function* chunks<T>(values: readonly T[], size: number): Generator<T[]> {
+  for (let at = 0; at < values.length; at += size) yield values.slice(at, at + size);
+}

@@ -1,0 +1,212 @@
+import { DEFAULT_KEY_PREFIX, generateKey } from '../src/access/keys';
+import { listQuotes, mixed, query, readAgain, readQuote, SOFA_QUOTE, upsertProducts, withKeys } from './calls';
+import type { ContestantName } from './contestants';
+import { pick } from './data';
+import type { NextCall } from './load';
+import { listObjects, queryObject, queryObjects, readObject } from './parse';
+import type { Content } from './rig';
+
+/* What is measured, and what is wanted of it. */
+
+export interface Entry {
+  /** What it is called in the report, where it is not the contestant itself. */
+  readonly label?: string;
+  readonly contestant: ContestantName;
+  readonly next: NextCall;
+  /** Expected of every answer; 200 when left out. */
+  readonly status?: number;
+}
+
+/** A ratio that is wanted: the other's processor time over the subject's, or the subject's rate over the other's. */
+export interface Goal {
+  readonly figure: 'cpu' | 'rate';
+  /** Labels of entries; the subject is `Scopegate` when left out. */
+  readonly subject?: string;
+  readonly against: string;
+  readonly least: number;
+  readonly stretch?: number;
+}
+
+export interface Scenario {
+  readonly name: string;
+  readonly title: string;
+  readonly connections: number;
+  readonly entries: readonly Entry[];
+  readonly goals: readonly Goal[];
+  /** Whether latencies at half load are wanted besides. */
+  readonly isPaced?: boolean;
+  /** Whether R0, R1 and Scopegate must answer the same bytes. */
+  readonly isByteEqual?: boolean;
+}
+
+export const READ = 'Scopegate, one quote';
+const [ONE_KEY, MANY_KEYS, UNKNOWN, MALFORMED, LIMITED] = [
+  'one key',
+  '10,000 keys',
+  'unknown key',
+  'malformed key',
+  'over the limit',
+];
+const [PARSE, PARSE_REST] = ['Parse Server 9', 'Parse Server 9, REST'];
+const AT_ONCE = 16;
+
+/** Tags by quote, as the servers answer them. */
+export type Tags = ReadonlyMap<string, string>;
+
+export function scenariosOf(content: Content, tags: Tags, withParse: boolean): Scenario[] {
+  const same = (next: NextCall, ...contestants: ContestantName[]): Entry[] =>
+    contestants.map((contestant) => ({ contestant, next }));
+  const parse = (next: NextCall, label = PARSE): Entry[] => (withParse ? [{ contestant: 'parse', label, next }] : []);
+  const parseGoal = (least: number, against = PARSE): Goal[] =>
+    withParse
+      ? [
+          { figure: 'cpu', against, least },
+          { figure: 'rate', against, least },
+        ]
+      : [];
+  return [
+    {
+      name: 'rest-quote',
+      title: 'REST: one quote with 20 lines',
+      connections: AT_ONCE,
+      isPaced: true,
+      isByteEqual: true,
+      entries: [
+        ...same(readQuote(content), 'node', 'fastify', 'scopegate'),
+        ...same(readQuote(content, withKeys(content), SOFA_QUOTE), 'sofa'),
+        ...parse(readObject(content)),
+      ],
+      goals: [
+        { figure: 'cpu', against: 'node', least: 1.8, stretch: 2.5 },
+        { figure: 'rate', against: 'node', least: 1.5 },
+        { figure: 'cpu', against: 'sofa', least: 2 },
+        ...parseGoal(2),
+      ],
+    },
+    {
+      name: 'rest-quote-alone',
+      title: 'REST: one quote with 20 lines, one connection',
+      connections: 1,
+      entries: same(readQuote(content), 'node', 'scopegate'),
+      goals: [
+        { figure: 'cpu', against: 'node', least: 0.9 },
+        { figure: 'rate', against: 'node', least: 0.9 },
+      ],
+    },
+    {
+      name: 'rest-list',
+      title: 'REST: a list of 50 quotes',
+      connections: AT_ONCE,
+      isPaced: true,
+      isByteEqual: true,
+      entries: [
+        ...same(listQuotes(content), 'node', 'fastify', 'sofa', 'scopegate'),
+        ...parse(listObjects(content, false)),
+      ],
+      goals: [
+        { figure: 'cpu', against: 'node', least: 0.9, stretch: 1.2 },
+        { figure: 'cpu', against: 'sofa', least: 3 },
+      ],
+    },
+    {
+      name: 'graphql-quote',
+      title: 'GraphQL: one quote whole, 20 lines',
+      connections: AT_ONCE,
+      isPaced: true,
+      isByteEqual: true,
+      entries: [
+        ...same(query(content, 'Whole'), 'node', 'fastify', 'apollo', 'scopegate'),
+        ...parse(queryObject(content)),
+      ],
+      goals: [
+        { figure: 'cpu', against: 'node', least: 1.4, stretch: 2 },
+        { figure: 'cpu', against: 'apollo', least: 2 },
+        ...parseGoal(2),
+      ],
+    },
+    {
+      name: 'graphql-three',
+      title: 'GraphQL: three fields of one quote',
+      connections: AT_ONCE,
+      isByteEqual: true,
+      entries: same(query(content, 'Three'), 'node', 'fastify', 'apollo', 'scopegate'),
+      goals: [{ figure: 'cpu', against: 'node', least: 1.8 }],
+    },
+    {
+      name: 'graphql-list',
+      title: 'GraphQL: a list of 20 quotes with their lines',
+      connections: AT_ONCE,
+      isByteEqual: true,
+      entries: [
+        ...same(query(content, 'List'), 'node', 'apollo', 'scopegate'),
+        ...parse(queryObjects(content)),
+        ...parse(listObjects(content, true), PARSE_REST),
+      ],
+      goals: [{ figure: 'cpu', against: 'apollo', least: 3 }, ...parseGoal(1.5), ...parseGoal(1.5, PARSE_REST)],
+    },
+    {
+      name: 'bulk',
+      title: 'REST: bulk upsert of 1,000 products, all changed',
+      connections: AT_ONCE,
+      entries: same(upsertProducts(content, 1000), 'node', 'scopegate'),
+      goals: [{ figure: 'cpu', against: 'node', least: 0.9 }],
+    },
+    {
+      name: 'keys',
+      title: 'REST: one quote, with one key and with 10,000 at random',
+      connections: AT_ONCE,
+      entries: [
+        { label: ONE_KEY, contestant: 'scopegate', next: readQuote(content, withKeys(content, 1)) },
+        { label: MANY_KEYS, contestant: 'scopegate', next: readQuote(content, withKeys(content, 10_000)) },
+      ],
+      goals: [
+        { figure: 'cpu', subject: MANY_KEYS, against: ONE_KEY, least: 0.95 },
+        { figure: 'rate', subject: MANY_KEYS, against: ONE_KEY, least: 0.95 },
+      ],
+    },
+    {
+      name: 'etag',
+      title: 'REST: one quote that has not changed (304)',
+      connections: AT_ONCE,
+      entries: same(readAgain(content, tags), 'node', 'scopegate').map((entry) => ({ ...entry, status: 304 })),
+      goals: [{ figure: 'cpu', against: 'node', least: 1.5 }],
+    },
+    {
+      name: 'refused',
+      title: 'REST: refused keys, and keys over their limit',
+      connections: AT_ONCE,
+      entries: [
+        { label: READ, contestant: 'scopegate', next: readQuote(content) },
+        { label: UNKNOWN, contestant: 'scopegate', next: readQuote(content, unknownKeys()), status: 401 },
+        { label: MALFORMED, contestant: 'scopegate', next: readQuote(content, malformedKeys()), status: 401 },
+        { label: LIMITED, contestant: 'limited', next: readQuote(content, withKeys(content, 4)), status: 429 },
+      ],
+      goals: [UNKNOWN, MALFORMED, LIMITED].map((subject) => ({ figure: 'rate', subject, against: READ, least: 3 })),
+    },
+    {
+      name: 'mixed',
+      title: 'Mixed: 70 % reads, 20 % lists, 8 % single writes, 2 % bulk writes of 100',
+      connections: AT_ONCE,
+      isPaced: true,
+      entries: same(mixed(content), 'node', 'scopegate'),
+      goals: [
+        { figure: 'cpu', against: 'node', least: 0.75 },
+        { figure: 'rate', against: 'node', least: 0.75 },
+      ],
+    },
+  ];
+}
+
+/** Keys of the right shape that no one made: each comes again, as those of a caller that does not notice would. */
+function unknownKeys(): ReturnType<typeof withKeys> {
+  const keys = Array.from({ length: 100 }, () => generateKey(DEFAULT_KEY_PREFIX, '').key);
+  return (random) => ({ Authorization: `Bearer ${pick(random, keys)}` });
+}
+
+function malformedKeys(): ReturnType<typeof withKeys> {
+  return (random) => ({ Authorization: `Bearer ${DEFAULT_KEY_PREFIX}${String(random())}` });
+}
+
+export function labelOf({ label, contestant }: Entry): string {
+  return label ?? (contestant === 'scopegate' ? 'Scopegate' : contestant);
+}

@@ -1,0 +1,20 @@
+/** What a contestant's server is told, and how it says that it is ready. */
+export interface Settings {
+  readonly uri: string;
+  readonly controlDatabase: string;
+  readonly port: number;
+  readonly said: () => void;
+}
+
+export function settings(): Settings {
+  const { MONGODB_URI, CONTROL_DATABASE, PORT } = process.env;
+  if (MONGODB_URI === undefined || CONTROL_DATABASE === undefined) throw new Error('started by bench/main.ts only');
+  // an exit by itself, so that a CPU profile is written
+  process.once('SIGTERM', () => process.exit(0));
+  return {
+    uri: MONGODB_URI,
+    controlDatabase: CONTROL_DATABASE,
+    port: Number(PORT),
+    said: () => process.stdout.write(`listening on http://127.0.0.1:${PORT ?? ''}\n`),
+  };
+}

@@ -1,0 +1,18 @@
+/** Value below which a share of ascending values lies. */
+export function quantile(ascending: readonly number[], share: number): number {
+  const at = (ascending.length - 1) * share;
+  const [below, above] = [ascending[Math.floor(at)] ?? NaN, ascending[Math.ceil(at)] ?? NaN];
+  return below + (above - below) * (at - Math.floor(at));
+}
+
+export interface Spread {
+  readonly median: number;
+  /** Quarters: half of the values lie between them. */
+  readonly low: number;
+  readonly high: number;
+}
+
+export function spreadOf(values: readonly number[]): Spread {
+  const sorted = values.toSorted((one, other) => one - other);
+  return { median: quantile(sorted, 0.5), low: quantile(sorted, 0.25), high: quantile(sorted, 0.75) };
+}
