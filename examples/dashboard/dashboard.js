@@ -1,0 +1,124 @@
+import { amount, barChart, barTable, clear } from './draw.js';
+
+const QUERY = `query Dashboard($from: DateTime, $to: DateTime) {
+  me { organisation { name } }
+  months: order_totals(group_by: [MONTH], from: $from, to: $to) {
+    data { month currency count total_minor }
+    has_more
+  }
+  quotes: quote_totals(group_by: [STATUS], from: $from, to: $to) {
+    data { status currency count total_minor }
+  }
+  products: product_sales(limit: 10, from: $from, to: $to) {
+    data { sku description currency uom qty net_minor }
+  }
+}`;
+
+const form = document.getElementById('connect');
+const message = document.getElementById('message');
+const panels = document.getElementById('panels');
+
+/** Asks the gateway; waits once where it says that the key's budget is spent. */
+async function ask(url, key, variables, mayWait = true) {
+  const answer = await fetch(new URL('/graphql', url), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
+    body: JSON.stringify({ query: QUERY, variables }),
+  });
+  if (answer.status === 429 && mayWait) {
+    const seconds = Number(answer.headers.get('Retry-After') ?? 1);
+    message.textContent = `The key's budget is spent; trying again in ${seconds} s.`;
+    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+    return ask(url, key, variables, false);
+  }
+  const { data, errors } = await answer.json();
+  if (errors) {
+    const [{ message: words, extensions }] = errors;
+    throw new Error(`${words} (${extensions.code}, request ${extensions.request_id})`);
+  }
+  return data;
+}
+
+/** Rows by currency: amounts of two currencies never share a chart. */
+function byCurrency(rows) {
+  return Object.entries(Object.groupBy(rows, ({ currency }) => currency));
+}
+
+function show({ me, months, quotes, products }) {
+  document.getElementById('title').textContent = me.organisation.name;
+  const [monthly, best, statuses] = ['months', 'products', 'quotes'].map((id) => clear(document.getElementById(id)));
+  for (const [currency, rows] of byCurrency(months.data)) {
+    const sum = rows.reduce((total, { total_minor: minor }) => total + minor, 0);
+    const count = rows.reduce((total, row) => total + row.count, 0);
+    monthly.append(
+      barChart({
+        caption: `${currency}: ${amount(sum, currency)} in ${count.toLocaleString()} orders`,
+        bars: rows.map((row) => ({ name: row.month, value: row.total_minor, text: amount(row.total_minor, currency) })),
+      }),
+    );
+  }
+  for (const [currency, rows] of byCurrency(products.data)) {
+    best.append(
+      barTable({
+        caption: `${currency}, net of discounts`,
+        headings: ['Product', 'Quantity', 'Sales'],
+        rows: rows.map((row) => ({
+          cells: [row.description, `${row.qty.toLocaleString()} ${row.uom}`, amount(row.net_minor, currency)],
+          value: row.net_minor,
+        })),
+      }),
+    );
+  }
+  for (const [currency, rows] of byCurrency(quotes.data)) {
+    statuses.append(
+      barTable({
+        caption: currency,
+        headings: ['Status', 'Quotes', 'Total'],
+        rows: rows
+          .toSorted((a, b) => b.count - a.count)
+          .map((row) => ({
+            cells: [row.status, row.count.toLocaleString(), amount(row.total_minor, currency)],
+            value: row.count,
+          })),
+      }),
+    );
+  }
+  offerYears(months.data);
+}
+
+/** The years of the first answer, which covers everything. */
+function offerYears(rows) {
+  const { year } = form.elements;
+  if (year.options.length > 1) return;
+  for (const name of new Set(rows.map(({ month }) => month.slice(0, 4)))) year.append(new Option(name));
+}
+
+async function refresh() {
+  const { url, key, year } = form.elements;
+  const variables = year.value
+    ? { from: `${year.value}-01-01T00:00:00Z`, to: `${Number(year.value) + 1}-01-01T00:00:00Z` }
+    : {};
+  message.textContent = 'Asking…';
+  try {
+    show(await ask(url.value, key.value, variables));
+    panels.hidden = false;
+    message.textContent = '';
+  } catch (error) {
+    panels.hidden = true;
+    message.textContent =
+      error instanceof TypeError
+        ? `${url.value} cannot be reached from here: is CORS_ORIGINS set to ${location.origin}?`
+        : error.message;
+  }
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  void refresh();
+});
+form.elements.year.addEventListener('change', () => void refresh());
+
+// #url=…&key=… fills the form: a fragment is sent to no server
+const given = new URLSearchParams(location.hash.slice(1));
+for (const [name, value] of given) if (form.elements[name]) form.elements[name].value = value;
+if (given.has('key')) void refresh();

@@ -1,0 +1,67 @@
+"""A small client of Scopegate's REST API on requests."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+import requests
+
+
+class Problem(Exception):
+    """What the API answered instead: decide by `code`, quote `request_id`."""
+
+    def __init__(self, problem: dict[str, Any]) -> None:
+        super().__init__(f"{problem['code']}: {problem.get('detail', problem['title'])}")
+        self.status: int = problem["status"]
+        self.code: str = problem["code"]
+        self.errors: list[dict[str, str]] = problem.get("errors", [])
+        self.request_id: str = problem["request_id"]
+
+
+class Scopegate:
+    """Waits when it is told to, and sends a write at most once."""
+
+    def __init__(self, url: str, key: str, retries: int = 5) -> None:
+        self.url = f"{url}/api/v1"
+        self.retries = retries
+        self.session = requests.Session()
+        self.session.headers["Authorization"] = f"Bearer {key}"
+
+    def get(self, path: str, **parameters: Any) -> Any:
+        return self._send("GET", path, params=parameters)
+
+    def post(self, path: str, body: dict[str, Any]) -> Any:
+        # one key for all attempts at this write: however often it is sent, it happens once
+        return self._send("POST", path, json=body, headers={"Idempotency-Key": str(uuid.uuid4())})
+
+    def pages(self, path: str, **filters: Any) -> Iterator[dict[str, Any]]:
+        """Every row of a list, page by page: a cursor neither skips nor repeats a row."""
+        cursor = None
+        while True:
+            page = self.get(path, **{"limit": 100, **filters, **({"cursor": cursor} if cursor else {})})
+            yield from page["data"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def _send(self, method: str, path: str, **options: Any) -> Any:
+        for attempt in range(self.retries + 1):
+            is_last = attempt == self.retries
+            try:
+                response = self.session.request(method, self.url + path, timeout=30, **options)
+            except requests.ConnectionError:
+                if is_last:
+                    raise
+                time.sleep(2**attempt / 4)
+                continue
+            if response.ok:
+                return response.json()
+            problem = Problem(response.json())
+            worth_it = problem.status in (429, 503) or problem.code == "idempotency_in_progress"
+            if is_last or not worth_it:
+                raise problem
+            time.sleep(float(response.headers.get("Retry-After", 2**attempt / 2)))
+        raise AssertionError("unreachable")

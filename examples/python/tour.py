@@ -1,0 +1,47 @@
+"""SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… python tour.py
+
+The key needs products:read, products:write and orders:read.
+"""
+
+import os
+import sys
+from collections import Counter
+
+from scopegate import Problem, Scopegate
+
+
+def main() -> None:
+    api = Scopegate(os.environ.get("SCOPEGATE_URL", "http://127.0.0.1:4000"), os.environ["SCOPEGATE_KEY"])
+
+    me = api.get("/me")
+    print(f"key {me['key']['prefix']}… of {me['organisation']['name']}, {me['rate_limit']['remaining']} requests left")
+
+    totals: Counter[str] = Counter()
+    count = 0
+    for order in api.pages("/orders", status=["confirmed", "dispatched", "completed"]):
+        totals[order["currency"]] += order["total_minor"]
+        count += 1
+    for currency, minor in totals.items():
+        print(f"{count} orders, {currency} {minor / 100:.2f}")
+
+    report = api.post(
+        "/products/bulk",
+        {
+            "products": [
+                {"sku": "PY-1", "name": "Tour ticket", "unit_price_minor": 1250, "currency": "EUR"},
+                {"sku": "PY-2", "name": "Guide", "active": False},
+                {"sku": "PY-3"},
+            ]
+        },
+    )
+    print("products:", ", ".join(f"{report[name]} {name}" for name in ("created", "updated", "unchanged", "failed")))
+    for result in report["results"]:
+        for fault in result["errors"]:
+            print(f"  {fault['pointer']}: {fault['detail']}")
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(f"{problem} (request {problem.request_id})")

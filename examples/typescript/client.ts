@@ -1,0 +1,62 @@
+import createClient, { type Client, type Middleware } from 'openapi-fetch';
+import type { paths } from './scopegate';
+
+export interface ClientOptions {
+  /** http://127.0.0.1:4000 */
+  readonly url: string;
+  readonly key: string;
+  /** How often a request is sent again after 429, 503 or a broken connection. Default 5. */
+  readonly retries?: number;
+}
+
+/** A client that knows every route, waits when it is told to, and sends a write at most once. */
+export function scopegate({ url, key, retries = 5 }: ClientOptions): Client<paths> {
+  const client = createClient<paths>({
+    baseUrl: `${url}/api/v1`,
+    fetch: (request) => patiently(request, retries),
+    // several values of a filter are sent as ?status=a&status=b
+    querySerializer: { array: { style: 'form', explode: true } },
+  });
+  const authorise: Middleware = {
+    onRequest({ request }) {
+      request.headers.set('Authorization', `Bearer ${key}`);
+      // one key for all attempts at this write: however often it is sent, it happens once
+      if (request.method === 'POST') request.headers.set('Idempotency-Key', crypto.randomUUID());
+      return request;
+    },
+  };
+  client.use(authorise);
+  return client;
+}
+
+async function patiently(request: Request, retries: number): Promise<Response> {
+  for (let attempt = 0; ; attempt += 1) {
+    const isLast = attempt === retries;
+    try {
+      const response = await fetch(request.clone());
+      const isWorthIt = response.status === 429 || response.status === 503 || (await isInProgress(response));
+      if (!isWorthIt || isLast) return response;
+      await pause(secondsToWait(response, attempt));
+    } catch (error) {
+      if (isLast) throw error;
+      await pause(2 ** attempt / 4);
+    }
+  }
+}
+
+/** A write whose first attempt is still at work. */
+async function isInProgress(response: Response): Promise<boolean> {
+  if (response.status !== 409) return false;
+  const { code } = (await response.clone().json()) as { code: string };
+  return code === 'idempotency_in_progress';
+}
+
+/** Retry-After is in seconds; without one, half a second, then twice as long each time. */
+function secondsToWait(response: Response, attempt: number): number {
+  const told = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return Number.isNaN(told) ? 2 ** attempt / 2 : told;
+}
+
+function pause(seconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+}

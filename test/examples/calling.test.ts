@@ -1,0 +1,108 @@
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { ROOT, run } from './run';
+import { type RoughRoad, roughRoadTo } from './roughRoad';
+
+const EXAMPLES = join(ROOT, 'examples');
+/** Inside the repository, so that the packages installed there are found. */
+const CACHE = join(ROOT, '.cache');
+const SCOPES = ['products:read', 'products:write', 'orders:read'] as const;
+
+let gateway: TestGateway;
+let road: RoughRoad;
+let environment: Record<string, string>;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  await mkdir(CACHE, { recursive: true });
+});
+afterAll(() => gateway.stop());
+
+/** A way to the gateway, and a key for an organisation that holds Northwind. */
+async function begin(options: { losesAnswers: boolean }): Promise<void> {
+  const { key } = await makeKey(gateway, await makeNorthwind(gateway), { scopes: SCOPES });
+  road = await roughRoadTo(gateway.url, options);
+  environment = { SCOPEGATE_URL: road.url, SCOPEGATE_KEY: key };
+}
+afterEach(() => {
+  road.close();
+});
+
+/** Every order of Northwind, over nine pages; a write that was lost once and happened once. */
+function expectTour(output: string): void {
+  expect(output).toMatch(/^key svc_live_\w+… of Northwind Traders, \d+ requests left$/m);
+  expect(output).toContain('830 orders, USD 1330735.45');
+  expect(output).toContain('products: 2 created, 0 updated, 0 unchanged, 1 failed');
+  expect(output).toContain('  /products/2/name: ');
+  expect(road.seen.filter((line) => line === 'GET /api/v1/orders: 200')).toHaveLength(9);
+  expect(road.seen.slice(-3)).toEqual([
+    'POST /api/v1/products/bulk: refused',
+    'POST /api/v1/products/bulk: answer lost',
+    'POST /api/v1/products/bulk: 200',
+  ]);
+  expect(new Set(road.idempotencyKeys).size).toBe(1);
+  expect(road.idempotencyKeys[0]).toBeDefined();
+}
+
+test('examples/curl: reads, pages, writes once, shows a problem, waits when told to', async () => {
+  await begin({ losesAnswers: false });
+  const output = await run('bash', [join(EXAMPLES, 'curl', 'tour.sh')], { env: environment });
+  expect(output).toContain('"name":"Northwind Traders"');
+  expect(output).toContain('"name":"Chai"');
+  const numbers = [...output.matchAll(/"number":"(SO-\d+)"/g)].map((match) => match[1]);
+  expect(new Set(numbers).size).toBe(6);
+  expect(output.match(/"created":1,"updated":0,"unchanged":0,"failed":1/g)).toHaveLength(2);
+  expect(output.match(/^idempotent-replayed: true/gim)).toHaveLength(1);
+  expect(output).toMatch(/"code":"invalid_request".*\nHTTP 400/);
+  expect(output).toMatch(/^ratelimit: /im);
+  expect(road.seen).toContain('GET /api/v1/me: refused');
+}, 120_000);
+
+test('examples/typescript: types from the live document, pages, waits, sends a write once', async () => {
+  await begin({ losesAnswers: true });
+  const folder = await mkdtemp(join(CACHE, 'example-'));
+  const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
+  try {
+    await cp(join(EXAMPLES, 'typescript'), folder, { recursive: true });
+    await run(bin('openapi-typescript'), [`${gateway.url}/api/v1/openapi.json`, '--output', 'scopegate.d.ts'], {
+      cwd: folder,
+    });
+    await run(bin('tsc'), ['--project', folder]);
+    expectTour(await run(bin('tsx'), ['tour.ts'], { cwd: folder, env: environment }));
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}, 240_000);
+
+test('examples/typescript asks for the versions that it is tested with', async () => {
+  const { dependencies, devDependencies } = JSON.parse(
+    await readFile(join(EXAMPLES, 'typescript', 'package.json'), 'utf8'),
+  ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+    const installed = JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as object;
+    expect({ name, version }).toEqual({ name, version: (installed as { version: string }).version });
+  }
+});
+
+test('examples/python: pages, waits, sends a write once', async () => {
+  await begin({ losesAnswers: true });
+  const venv = join(CACHE, 'example-python');
+  const requirements = join(EXAMPLES, 'python', 'requirements.txt');
+  await run('python3', ['-m', 'venv', venv]);
+  await run(join(venv, 'bin', 'pip'), ['install', '--quiet', '--disable-pip-version-check', '-r', requirements], {
+    env: packageIndex(),
+  });
+  const output = await run(join(venv, 'bin', 'python'), [join(EXAMPLES, 'python', 'tour.py')], {
+    env: { ...environment, PYTHONDONTWRITEBYTECODE: '1' },
+  });
+  expectTour(output);
+}, 240_000);
+
+/** Where this machine gets its packages. */
+function packageIndex(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
+  ) as Record<string, string>;
+}
