@@ -14,6 +14,7 @@ export const CONTESTANTS = {
   parse: 'Parse Server 9',
   scopegate: 'Scopegate',
   limited: 'Scopegate, every key over its limit',
+  before: 'Scopegate as it was',
 } as const;
 
 export type ContestantName = keyof typeof CONTESTANTS;
@@ -33,6 +34,7 @@ const STARTS: Readonly<Record<ContestantName, Start>> = {
   apollo: { args: server('libraries'), env: { FACE: 'graphql' } },
   parse: { args: server('parseServer') },
   scopegate: { args: [join('dist', 'main.js'), 'serve'] },
+  before: { args: ['dist/main.js', 'serve'] },
   limited: { args: [join('dist', 'main.js'), 'serve'], env: { RATE_LIMIT_PER_MINUTE: '1' } },
 };
 
@@ -41,16 +43,25 @@ export interface Contestant extends Target {
   stop(): Promise<void>;
 }
 
+export interface StartOptions {
+  readonly cores: Cores | undefined;
+  /** Folder for CPU profiles. */
+  readonly profile: string | undefined;
+  /** Where `before` is checked out. */
+  readonly before: string | undefined;
+}
+
 /** Starts a contestant's server on its core; resolves when it listens. */
 export async function start(
   name: ContestantName,
   rig: Rig,
-  { cores, profile }: { cores: Cores | undefined; profile: string | undefined },
+  { cores, profile, before }: StartOptions,
 ): Promise<Contestant> {
   const port = await freePort();
   const { args, env } = STARTS[name];
+  const program = name === 'before' ? args.map((word) => word.replace('dist', join(before ?? '', 'dist'))) : args;
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profile, name)}`];
-  const started: Started = await startProcess(...onServerCore(cores, process.execPath, [...profiling, ...args]), {
+  const started: Started = await startProcess(...onServerCore(cores, process.execPath, [...profiling, ...program]), {
     env: { ...rig.environment, ...env, PORT: String(port) },
     logFile: join(rig.place, `${name}.log`),
     readyWhen: /^listening on /,

@@ -10,7 +10,7 @@ import { fillParse } from './parse';
 import { printScenario, printStartup } from './report/table';
 import { type Report, writeReport } from './report/write';
 import { type Content, fill, FULL, openRig, QUOTES_PER_CUSTOMER, type Rig, ROOT, SMOKE } from './rig';
-import { scenariosOf } from './scenarios';
+import { scenariosOf, withBefore, withEntries } from './scenarios';
 import { measureStartup } from './startup';
 import { readTags, verify } from './verify';
 
@@ -52,12 +52,17 @@ async function run(options: Options): Promise<void> {
   const content = await fill(rig, scale);
   const withParse = !options.isSmoke;
   const all = (tags: ReadonlyMap<string, string>): ReturnType<typeof scenariosOf> =>
-    scenariosOf(content, tags, withParse).filter(({ name }) => options.only?.includes(name) ?? true);
+    scenariosOf(content, tags, withParse)
+      .filter(({ name }) => options.only?.includes(name) ?? true)
+      .map((scenario) => (options.before === undefined ? scenario : withBefore(scenario)))
+      .map((scenario) => (options.entries ? withEntries(scenario, options.entries) : scenario));
   const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
   if (names.size === 0) throw new Error('--only names no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
-  const servers = await startAll(names, (name) => start(name, rig, { cores, profile: options.profile }));
+  const servers = await startAll(names, (name) =>
+    start(name, rig, { cores, profile: options.profile, before: options.before }),
+  );
   if (names.has('parse')) await copyToParse(rig, servers('parse'), content, scale.lines);
   const tags = await readTags(content, servers('scopegate'), scale.keys / 10);
   const measured: MeasuredScenario[] = [];
@@ -70,7 +75,7 @@ async function run(options: Options): Promise<void> {
     printScenario(result);
     measured.push(result);
   }
-  const startup = options.only ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
+  const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
   const report: Report = {
     startedAt,
@@ -82,7 +87,8 @@ async function run(options: Options): Promise<void> {
     measured,
     startup,
   };
-  if (!options.isSmoke && !options.only) say(`written: ${(await writeReport(report)).join(', ')}`);
+  const isWhole = !options.isSmoke && !options.only && !options.entries && options.before === undefined;
+  if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);
 }
 
 async function copyToParse(rig: Rig, server: Contestant, { quotes }: Content, lines: number): Promise<void> {

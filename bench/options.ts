@@ -10,6 +10,10 @@ export interface Options {
   readonly only: readonly string[] | undefined;
   /** Seconds of load on each before its first round: the driver and what stands on it take that long to be compiled. */
   readonly warmUp: number;
+  /** Labels of the entries to measure; all when undefined. */
+  readonly entries: readonly string[] | undefined;
+  /** Another checkout, built, to measure as `before` in the same rounds. */
+  readonly before: string | undefined;
   readonly growth: boolean;
   readonly soak: boolean;
   /** Folder that every server writes a CPU profile to when it ends. */
@@ -26,6 +30,8 @@ Measures Scopegate beside bare node:http, Fastify, Sofa and Apollo as in their R
   --seconds S      length of one measurement (default 2)
   --warm-up S      load on each before its first round of a scenario (default 3)
   --only A,B       these scenarios alone; nothing is written
+  --entries A,B    of each scenario these alone (Scopegate, node, …); nothing is written
+  --before DIR     another checkout, built, measured in the same rounds; nothing is written
   --growth         also 10^3 to 10^6 quotes and 10 to 5,000 organisations (minutes)
   --soak           also ten minutes of load, watching memory
   --smoke          a few requests each, to see that it works; nothing is written, no Parse Server
@@ -42,6 +48,8 @@ export function readOptions(argv: readonly string[]): Options {
       seconds: { type: 'string' },
       'warm-up': { type: 'string' },
       only: { type: 'string' },
+      entries: { type: 'string' },
+      before: { type: 'string' },
       growth: { type: 'boolean', default: false },
       soak: { type: 'boolean', default: false },
       smoke: { type: 'boolean', default: false },
@@ -54,12 +62,18 @@ export function readOptions(argv: readonly string[]): Options {
     rounds: positive('--rounds', values.rounds ?? (values.smoke ? '1' : '9')),
     seconds: positive('--seconds', values.seconds ?? (values.smoke ? '0.3' : '2')),
     warmUp: positive('--warm-up', values['warm-up'] ?? (values.smoke ? '0.1' : '3')),
-    only: values.only?.split(',').filter((name) => name !== ''),
+    only: names(values.only),
+    entries: names(values.entries),
+    before: values.before,
     growth: values.growth,
     soak: values.soak,
     profile: values.profile,
     help: values.help,
   };
+}
+
+function names(list: string | undefined): string[] | undefined {
+  return list?.split(',').filter((name) => name !== '');
 }
 
 function positive(name: string, text: string): number {

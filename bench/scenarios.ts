@@ -210,3 +210,20 @@ function malformedKeys(): ReturnType<typeof withKeys> {
 export function labelOf({ label, contestant }: Entry): string {
   return label ?? (contestant === 'scopegate' ? 'Scopegate' : contestant);
 }
+
+/** A scenario with some of its entries, and the goals between those. */
+export function withEntries(scenario: Scenario, labels: readonly string[]): Scenario {
+  const entries = scenario.entries.filter((entry) => labels.includes(labelOf(entry)));
+  const goals = scenario.goals.filter(({ subject = 'Scopegate', against }) =>
+    [subject, against].every((label) => labels.includes(label)),
+  );
+  return { ...scenario, entries, goals };
+}
+
+/** A scenario with `before` beside Scopegate. */
+export function withBefore(scenario: Scenario): Scenario {
+  const own = scenario.entries.filter((entry) => labelOf(entry) === 'Scopegate');
+  const before = own.map((entry): Entry => ({ ...entry, contestant: 'before' }));
+  const goals = before.length > 0 ? ([{ figure: 'cpu', against: 'before', least: 1 }] as const) : [];
+  return { ...scenario, entries: [...scenario.entries, ...before], goals: [...scenario.goals, ...goals] };
+}

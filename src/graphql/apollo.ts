@@ -18,6 +18,7 @@ import { unauthenticated } from '../access/authenticate';
 import type { Config } from '../config';
 import type { RequestContext } from '../context';
 import { findAppError, invalidRequest } from '../errors';
+import { createExecutor } from '../execution';
 import { describeError } from '../log';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
@@ -31,8 +32,20 @@ export interface ApolloOptions {
 
 /** Apollo Server as the GraphQL face runs it: no caching, batching, reporting or landing page of its own. */
 export function createApollo({ schema, introspection, logger }: ApolloOptions): ApolloServer<GraphqlContext> {
+  const execute = createExecutor(schema);
   return new ApolloServer<GraphqlContext>({
-    schema,
+    gateway: {
+      onSchemaLoadOrUpdate: (callback) => {
+        callback({ apiSchema: schema, coreSupergraphSdl: '' });
+        return () => undefined;
+      },
+      load: () =>
+        Promise.resolve({
+          executor: ({ document, operation, context, request }) =>
+            execute({ document, operation, contextValue: context, variableValues: request.variables }),
+        }),
+      stop: () => Promise.resolve(),
+    },
     introspection: introspection !== 'off',
     hideSchemaDetailsFromClientErrors: true,
     includeStacktraceInErrorResponses: false,

@@ -1,6 +1,7 @@
-import { execute, type ExecutionArgs, type ExecutionResult, type GraphQLSchema } from 'graphql';
+import { type ExecutionArgs, type ExecutionResult, getOperationAST, type GraphQLSchema } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../context';
+import { createExecutor } from '../execution';
 import { type RestOperation, restOperations } from './routes';
 import type { Operation } from '../schema';
 import type { Arguments } from './requestChecks';
@@ -37,6 +38,8 @@ interface SofaRoute {
 
 /** The routes Sofa generates from the REST schema. */
 export function createSofaRouter(schema: GraphQLSchema, operations: readonly Operation[]): SofaRouter {
+  // all of them are worth compiling: there is one for each route
+  const execute = createExecutor(schema, 1);
   const failures = new WeakMap<object, unknown>();
   const values = new WeakMap<object, unknown>();
   const router = useSofa({
@@ -50,7 +53,10 @@ export function createSofaRouter(schema: GraphQLSchema, operations: readonly Ope
     ),
     context: ({ context }: { context?: RequestContext }) => context as unknown as Record<string, unknown>,
     execute: async (args: ExecutionArgs): Promise<ExecutionResult> => {
-      const result = await execute(args);
+      const { document, contextValue, variableValues } = args;
+      const operation = getOperationAST(document);
+      if (!operation) throw new Error('Sofa sent no operation');
+      const result = await execute({ document, operation, contextValue, variableValues });
       values.set(args.contextValue as object, Object.values(result.data ?? {})[0]);
       return result;
     },

@@ -1,0 +1,120 @@
+import {
+  BREAK,
+  type DocumentNode,
+  execute as interpret,
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLErrorExtensions,
+  type GraphQLSchema,
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  type SourceLocation,
+  visit,
+} from 'graphql';
+import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
+import { LRUCache } from 'lru-cache';
+
+/*
+ * Running operations. One that comes again is compiled by graphql-jit, which answers as graphql-js does in a fraction of
+ * the time; what graphql-jit does in another way is left to graphql-js (docs/decisions/speed.md).
+ */
+
+export interface Execution {
+  readonly document: DocumentNode;
+  /** The operation of the document that runs. */
+  readonly operation: OperationDefinitionNode;
+  readonly contextValue: unknown;
+  readonly variableValues: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+export type Execute = (execution: Execution) => Promise<ExecutionResult>;
+
+type Query = CompiledQuery['query'];
+
+interface Known {
+  uses: number;
+  /** Undefined while it is not worth it; null when graphql-js has to run it. */
+  query?: Query | null;
+}
+
+/** Compiling costs as much as some 10 runs; most operations that come a third time come a thousandth. */
+const COMPILED_FROM = 3;
+/** Operations that are remembered; the least recently used is forgotten. */
+const MOST_KNOWN = 200;
+
+/** Runs operations of one schema. An operation is known by its node, so callers must parse a text once only. */
+export function createExecutor(schema: GraphQLSchema, compiledFrom = COMPILED_FROM): Execute {
+  const known = new LRUCache<OperationDefinitionNode, Known>({ max: MOST_KNOWN });
+
+  function queryOf({ document, operation }: Execution): Query | null {
+    const entry = known.get(operation) ?? { uses: 0 };
+    if (entry.uses === 0) known.set(operation, entry);
+    entry.uses += 1;
+    if (entry.query === undefined && entry.uses >= compiledFrom) entry.query = compile(schema, document, operation);
+    return entry.query ?? null;
+  }
+
+  return async (execution) => {
+    const { document, operation, contextValue, variableValues } = execution;
+    const result = await queryOf(execution)?.(undefined, contextValue, variableValues ?? {});
+    // without data nothing was run: variables that do not fit are told in graphql-js's words
+    if (result?.data !== undefined) return asGraphql(document, result);
+    const operationName = operation.name?.value;
+    return interpret({ schema, document, contextValue, variableValues, operationName });
+  };
+}
+
+function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Query | null {
+  if (!isPlain(document, operation)) return null;
+  const compiled = compileQuery(schema, document, operation.name?.value ?? '');
+  return isCompiledQuery(compiled) ? compiled.query : null;
+}
+
+/** Whether graphql-jit does the same: no conditions (it has two minds about those in fragments), no introspection, one write at most. */
+function isPlain(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  if (operation.operation === OperationTypeNode.SUBSCRIPTION) return false;
+  const { selections } = operation.selectionSet;
+  const [first] = selections;
+  const isOneField = selections.length === 1 && first?.kind === Kind.FIELD;
+  if (operation.operation === OperationTypeNode.MUTATION && !isOneField) return false;
+  let isPlainSoFar = true;
+  const leave = (): typeof BREAK => {
+    isPlainSoFar = false;
+    return BREAK;
+  };
+  visit(document, {
+    Directive: leave,
+    Field: ({ name }) => (name.value.startsWith('__') && name.value !== '__typename' ? leave() : undefined),
+  });
+  return isPlainSoFar;
+}
+
+/** graphql-jit's errors are no real GraphQLErrors: they lack extensions and a class that others know. */
+function asGraphql(document: DocumentNode, result: ExecutionResult): ExecutionResult {
+  if (!result.errors) return result;
+  return { ...result, errors: result.errors.map((error) => rebuild(document, error)) };
+}
+
+function rebuild(
+  document: DocumentNode,
+  { message, path, locations, originalError, extensions }: JitError,
+): GraphQLError {
+  const source = document.loc?.source;
+  return new GraphQLError(message, {
+    ...(source && locations && { source, positions: locations.map((place) => offsetOf(source.body, place)) }),
+    ...(path && { path }),
+    ...(originalError && { originalError }),
+    ...(extensions && { extensions }),
+  });
+}
+
+type JitError = Pick<GraphQLError, 'message' | 'path' | 'locations' | 'originalError'> & {
+  readonly extensions?: GraphQLErrorExtensions;
+};
+
+function offsetOf(text: string, { line, column }: SourceLocation): number {
+  let offset = 0;
+  for (let at = 1; at < line; at += 1) offset = text.indexOf('\n', offset) + 1;
+  return offset + column - 1;
+}

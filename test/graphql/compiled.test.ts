@@ -1,0 +1,118 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { makeKey, makeOrganisation, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { variedNorthwind } from '../support/resources';
+
+/* An operation is interpreted the first times it comes, and compiled from then on: no answer may tell. */
+
+const TIMES = 5;
+const records = variedNorthwind();
+let gateway: TestGateway;
+let organisation: Organisation;
+let [all, few]: Client[] = [];
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  await store(gateway, organisation, records);
+  all = client(gateway, (await makeKey(gateway, organisation)).key);
+  few = client(gateway, (await makeKey(gateway, organisation, { scopes: ['quotes:read'] })).key);
+});
+afterAll(() => gateway.stop());
+
+/** An answer without what belongs to one request alone. */
+function lasting({ errors, ...rest }: Json): Json {
+  return {
+    ...rest,
+    ...(errors && {
+      errors: errors.map(({ extensions: { request_id: _id, ...extensions }, ...error }: Json) => ({
+        ...error,
+        extensions,
+      })),
+    }),
+  };
+}
+
+const ID = records.quotes[0]!.id;
+const MISSING = '00000000-0000-4000-8000-000000000000';
+
+test.each<[string, string, Json]>([
+  [
+    'a whole object',
+    'query($id: ID!) { quote(id: $id) { id number status sent_at valid_until total_minor lines { id qty description } } }',
+    { id: ID },
+  ],
+  ['an object that is not there', 'query($id: ID!) { quote(id: $id) { id number } }', { id: MISSING }],
+  ['an id that is none', 'query($id: ID!) { quote(id: $id) { id } }', { id: 'x' }],
+  [
+    'objects under other names',
+    'query($id: ID!, $other: ID!) { one: quote(id: $id) { id } none: quote(id: $other) { id } }',
+    { id: ID, other: MISSING },
+  ],
+  [
+    'a relation',
+    'query($id: ID!) { quote(id: $id) { customer { name quotes(limit: 2) { data { number lines { position } } has_more } } } }',
+    { id: ID },
+  ],
+  [
+    'fragments',
+    'query($id: ID!) { quote(id: $id) { ...a ... on Quote { status } } } fragment a on Quote { number lines { ...b } } fragment b on QuoteLine { qty }',
+    { id: ID },
+  ],
+  [
+    'a field that is asked for twice',
+    'query($id: ID!) { quote(id: $id) { lines { qty } lines { uom } __typename } }',
+    { id: ID },
+  ],
+  [
+    'a list',
+    'query($n: Int, $s: [QuoteStatus!]) { quotes(limit: $n, status: $s) { data { number created_at } has_more next_cursor } }',
+    { n: 3, s: ['sent', 'accepted'] },
+  ],
+  ['arguments with defaults', 'query($n: Int = 2) { quotes(limit: $n) { data { number } } }', {}],
+  ['a bad argument beside a good field', '{ me { key { name } } quotes(limit: 500) { has_more } }', {}],
+  ['an ill-typed variable', 'query($n: Int) { quotes(limit: $n) { has_more } }', { n: 'ten' }],
+  ['a missing variable', 'query($id: ID!) { quote(id: $id) { id } }', {}],
+  [
+    'conditions',
+    'query($id: ID!, $yes: Boolean!) { quote(id: $id) { id number @include(if: $yes) lines @skip(if: $yes) { id } } }',
+    { id: ID, yes: true },
+  ],
+  [
+    'a document with several operations',
+    'query A { me { key { name } } } query B { quotes(limit: 1) { has_more } }',
+    {},
+  ],
+  ['a write that fails', 'mutation { open_request(text: "") { id } }', {}],
+])('%s: the answer is the same before and after compilation', async (_title, query, variables) => {
+  for (const caller of [all!, few!]) {
+    const answers: Json[] = [];
+    for (let time = 0; time < TIMES; time += 1) {
+      const { status, body } = await caller.graphql(query, variables);
+      answers.push({ status, body: lasting(body) });
+    }
+    for (const answer of answers) expect(answer).toEqual(answers[0]);
+  }
+});
+
+test('a compiled operation answers each key with its own data, and only with what it may see', async () => {
+  const query = '{ me { organisation { id } } quotes(limit: 1) { data { id customer { name } } } }';
+  const other = await makeOrganisation(gateway);
+  const foreign = client(gateway, (await makeKey(gateway, other)).key);
+  for (let time = 0; time < TIMES; time += 1) {
+    const [mine, theirs, limited] = await Promise.all([
+      all!.graphql(query),
+      foreign.graphql(query),
+      few!.graphql(query),
+    ]);
+    expect(mine.body.data.me.organisation.id).toBe(organisation.id);
+    expect(mine.body.data.quotes.data).toHaveLength(1);
+    expect(theirs.body.data).toEqual({ me: { organisation: { id: other.id } }, quotes: { data: [] } });
+    expect(limited.body.errors[0].extensions).toMatchObject({
+      code: 'insufficient_scope',
+      required_scope: 'customers:read',
+    });
+    expect(limited.body.data.quotes.data[0].customer).toBeNull();
+  }
+});
