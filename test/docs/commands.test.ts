@@ -1,0 +1,90 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT, run } from '../examples/run';
+import { client } from '../support/client';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type Block, blocksOf, PAGES } from './markdown';
+
+/*
+ * Every command of the pages is run, a page's in one shell from top to bottom, against a gateway that holds Northwind.
+ * What a reader has and a test has not is put in its place: the address, curl's silence, the command line from sources.
+ */
+
+const TSX = pathToFileURL(join(ROOT, 'node_modules', 'tsx', 'dist', 'loader.mjs')).href;
+
+let gateway: TestGateway;
+let key: string;
+let programs: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  ({ key } = await makeKey(gateway, await makeNorthwind(gateway)));
+  programs = await mkdtemp(join(tmpdir(), 'scopegate-docs-'));
+  await mkdir(join(programs, 'bin'));
+  const program = (name: string, text: string): Promise<void> =>
+    writeFile(join(programs, 'bin', name), text, { mode: 0o755 });
+  // npm run -s scopegate -- …, without a build
+  await program('npm', `#!/bin/bash\nexec "${process.execPath}" --import "${TSX}" "${ROOT}/src/main.ts" "\${@:5}"\n`);
+  await program('curl', `#!/bin/bash\nexec $(type -aP curl | sed -n 2p) -sS --fail-with-body "$@"\n`);
+  // jq -r, where there is no jq
+  await program(
+    'jq',
+    `#!/usr/bin/env node\nconsole.log(Function('value', 'return value' + process.argv[3])(JSON.parse(require('fs').readFileSync(0, 'utf8'))));\n`,
+  );
+});
+afterAll(async () => {
+  await gateway.stop();
+  await rm(programs, { recursive: true });
+});
+
+const RUN = PAGES.map((page) => ({ page, blocks: blocksOf(page).filter(isRun) })).filter(
+  ({ blocks }) => blocks.length > 0,
+);
+
+function isRun({ language, reason }: Block): boolean {
+  return language === 'sh' && reason === undefined;
+}
+
+test.each(RUN)(
+  'the commands of $page work as they stand',
+  async ({ blocks }) => {
+    const script = [
+      'set -euo pipefail',
+      ...blocks.map(({ line, text }) => `echo "== line ${String(line)}"\n${text}\necho`),
+    ];
+    const output = await run('bash', ['-c', script.join('\n').replaceAll('http://127.0.0.1:4000', gateway.url)], {
+      env: {
+        PATH: `${join(programs, 'bin')}:${process.env.PATH ?? ''}`,
+        KEY: key,
+        MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
+        CONTROL_DATABASE: 'scopegate_docs',
+        NODE_NO_WARNINGS: '1',
+      },
+    });
+    expect(output).toContain(`== line ${String(blocks.at(-1)?.line)}`);
+    // GraphQL says in a 200 what went wrong
+    expect(output).not.toContain('{"errors":');
+  },
+  300_000,
+);
+
+test.each(
+  PAGES.flatMap(blocksOf)
+    .filter(({ language, before }) => language === 'graphql' && !before.startsWith('`'))
+    .map((block) => ({ ...block, where: `${block.page}:${String(block.line)}` })),
+)('the query of $where is answered without an error, and not by nothing', async ({ text }) => {
+  const { body } = await client(gateway, key).graphql(text);
+  expect(body.errors).toBeUndefined();
+  for (const value of Object.values(body.data as Record<string, { data: unknown[] }>)) {
+    expect(value.data.length).toBeGreaterThan(0);
+  }
+});
+
+test('what is not run says why', () => {
+  const idle = PAGES.flatMap(blocksOf).filter((block) => block.language === 'sh' && !isRun(block));
+  for (const { reason = '' } of idle) expect(reason.length).toBeGreaterThan(10);
+  expect(RUN.flatMap(({ blocks }) => blocks).length).toBeGreaterThan(15);
+});

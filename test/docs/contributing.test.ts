@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { run } from '../examples/run';
+import { type Block, blocksOf, ROOT } from './markdown';
+
+/* The guide's invoices, built: its files and changes go into a copy of the sources, which is checked and called. */
+
+const BLOCKS = blocksOf('docs/guides/contributors.md');
+/** Inside the repository, so that the packages installed there are found. */
+const CACHE = join(ROOT, '.cache');
+
+let copy: string;
+
+beforeAll(async () => {
+  await mkdir(CACHE, { recursive: true });
+  copy = await mkdtemp(join(CACHE, 'guide-'));
+  for (const part of ['src', 'schema', 'public', 'package.json', 'tsconfig.json']) {
+    await cp(join(ROOT, part), join(copy, part), { recursive: true });
+  }
+  let target = '';
+  for (const block of BLOCKS.filter(({ language }) => ['graphql', 'ts', 'diff'].includes(language))) {
+    target = /^(?:In )?`([\w/.]+)`:$/.exec(block.before)?.[1] ?? target;
+    await (block.language === 'diff' ? change(target, block) : create(target, block));
+  }
+});
+afterAll(() => rm(copy, { recursive: true }));
+
+async function create(file: string, { text }: Block): Promise<void> {
+  await mkdir(dirname(join(copy, file)), { recursive: true });
+  await writeFile(join(copy, file), `${text}\n`, { flag: 'wx' });
+}
+
+/** Puts the lines with + behind those that the diff shows before them, which must be there once. */
+async function change(file: string, { text }: Block): Promise<void> {
+  const lines = text.split('\n');
+  const before = lines.filter((line) => line.startsWith(' ')).map((line) => line.slice(1));
+  const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
+  const old = await readFile(join(copy, file), 'utf8');
+  const parts = old.split(`${before.join('\n')}\n`);
+  if (parts.length !== 2) throw new Error(`${file} does not have once: ${before.join('\n')}`);
+  await writeFile(join(copy, file), parts.join(`${[...before, ...added].join('\n')}\n`));
+}
+
+test('its types are sound', async () => {
+  await writeFile(
+    join(copy, 'tsconfig.json'),
+    (await readFile(join(copy, 'tsconfig.json'), 'utf8')).replace(/"include": .*/, '"include": ["src"]'),
+  );
+  await run(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--project', copy]);
+}, 240_000);
+
+test('invoices are imported, listed, read, searched and guarded on both faces, and are in the document', async () => {
+  const { id, customer, ...invoice } = {
+    ...{ id: randomUUID(), customer: randomUUID(), number: 'INV-2026-1', status: 'open', currency: 'EUR' },
+    ...{ total_minor: 12_345, due_on: '2026-12-24' },
+    ...{ created_at: '2026-11-21T09:00:00.000Z', updated_at: '2026-11-21T09:00:00.000Z' },
+  };
+  const row = { id, ...invoice, customer_id: null };
+  await mkdir(join(copy, 'data'));
+  await writeFile(join(copy, 'data', 'invoices.ndjson'), `${JSON.stringify(row)}\n`);
+  await cp(join(__dirname, 'invoiceCalls.ts'), join(copy, 'test', 'docs', 'invoiceCalls.ts'));
+  const output = await run(
+    join(ROOT, 'node_modules', '.bin', 'tsx'),
+    [join('test', 'docs', 'invoiceCalls.ts'), customer],
+    {
+      cwd: copy,
+      env: {
+        MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
+        CONTROL_DATABASE: 'scopegate_guide',
+        PORT: '0',
+        LOG_LEVEL: 'warn',
+      },
+    },
+  );
+  const { list, one, found, nothing, foreign, bad, graphql, refused, paths } = JSON.parse(
+    output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}',
+  ) as Record<string, unknown>;
+  expect(list).toEqual({ data: [row], has_more: false, next_cursor: null });
+  expect(one).toEqual(row);
+  expect(found).toMatchObject({ data: [{ id }] });
+  expect(nothing).toMatchObject({ data: [] });
+  expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
+  expect(bad).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ parameter: 'status' }] });
+  expect(graphql).toEqual({ data: { invoice: { number: 'INV-2026-1', customer: null } } });
+  expect(refused).toMatchObject({ status: 403, required_scope: 'invoices:read' });
+  expect(paths).toEqual(['/invoices', '/invoices/{id}']);
+}, 240_000);

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+export const ROOT = join(__dirname, '..', '..');
+
+/** Every page whose commands and snippets are held to be true. */
+export const PAGES: readonly string[] = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'examples/README.md',
+  'docs/guides/integrators.md',
+  'docs/guides/operators.md',
+  'docs/guides/contributors.md',
+];
+
+/** A fenced block. */
+export interface Block {
+  readonly page: string;
+  /** Line of its first line, from 1. */
+  readonly line: number;
+  readonly language: string;
+  readonly text: string;
+  /** Why it cannot be run here, from a comment `<!-- docs: … -->` before it; then it is only parsed. */
+  readonly reason: string | undefined;
+  /** The last line of prose before it. */
+  readonly before: string;
+}
+
+export function read(page: string): string {
+  return readFileSync(join(ROOT, page), 'utf8');
+}
+
+export function blocksOf(page: string): Block[] {
+  const blocks: Block[] = [];
+  const lines = read(page).split('\n');
+  let [before, reason]: [string, string | undefined] = ['', undefined];
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const fence = /^```(\w*)$/.exec(line);
+    const comment = /^<!-- docs: (.+) -->$/.exec(line);
+    if (comment) reason = comment[1];
+    else if (fence) {
+      const start = at + 1;
+      while (lines[at + 1] !== '```' && at + 1 < lines.length) at += 1;
+      const text = lines.slice(start, at + 1).join('\n');
+      blocks.push({ page, line: start + 1, language: fence[1] ?? '', text, reason, before });
+      at += 1;
+      reason = undefined;
+    } else if (line.trim() !== '') before = line;
+  }
+  return blocks;
+}

@@ -1,0 +1,48 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parse, validate } from 'graphql';
+import { withEnvironment } from '../../tools/environment';
+import { graphqlSchema } from '../support/operations';
+import { blocksOf, PAGES, read, ROOT } from './markdown';
+
+const BLOCKS = PAGES.flatMap(blocksOf);
+
+test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(block.line)}` })))(
+  'the $language of $where is well-formed',
+  ({ language, text, before }) => {
+    switch (language) {
+      case 'sh':
+        expect(spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+        break;
+      case 'json':
+        expect(() => JSON.parse(text) as unknown).not.toThrow();
+        break;
+      case 'graphql':
+        if (!before.startsWith('`')) expect(validate(graphqlSchema, parse(text))).toEqual([]);
+        break;
+      // files and changes of the guide for contributors, which contributing.test.ts builds
+      case 'ts':
+      case 'diff':
+        expect(before).toMatch(/^(In )?`[\w/.]+`:|^```/);
+        break;
+      default:
+        throw new Error(`say what language this is in, and how it is tested: ${language}`);
+    }
+  },
+);
+
+test("the README's environment table is the configuration's: npm run docs", () => {
+  expect(withEnvironment(read('README.md'))).toBe(read('README.md'));
+});
+
+const LINKS = PAGES.flatMap((page) =>
+  [...read(page).matchAll(/\]\((?!https?:|\/)([^)#\s]+)(?:#[^)]*)?\)/g)].map((match) => ({
+    page,
+    link: match[1] ?? '',
+  })),
+);
+
+test.each(LINKS)('$page: $link is there', ({ page, link }) => {
+  expect(existsSync(join(ROOT, dirname(page), link))).toBe(true);
+});
