@@ -23,6 +23,13 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
 
+/** An https origin, or plain http on this machine. */
+function isSecureOrLocal(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, hostname } = new URL(text);
+  return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
+}
+
 const VARIABLES = {
   PORT: {
     schema: wholeNumber(0, 65535).default(4000),
@@ -96,6 +103,34 @@ const VARIABLES = {
     schema: wholeNumber(0, 10).default(0),
     help: 'number of trusted proxies in front, for the caller’s address',
   },
+  PUBLIC_URL: {
+    schema: z
+      .string()
+      .refine(
+        (text) => isOrigin(text) && /^https?:/.test(text),
+        'must be an origin, https://host[:port], without a path',
+      )
+      .optional(),
+    help: 'where browsers reach this gateway, https://host[:port]: for sign-in links, OpenID Connect and secure cookies',
+  },
+  OIDC_ISSUER: {
+    schema: z.string().refine(isSecureOrLocal, 'must be an https address').optional(),
+    help: 'issuer that users of the settings page sign in at; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
+  },
+  OIDC_CLIENT_ID: { schema: z.string().min(1).optional(), help: 'id of this gateway at the issuer' },
+  OIDC_CLIENT_SECRET: { schema: z.string().min(1).optional(), help: 'its secret there' },
+  OIDC_SCOPES: {
+    schema: z.string().min(1).default('openid profile email'),
+    help: 'what is asked of the issuer, separated by spaces',
+  },
+  OIDC_ORGANISATION_CLAIM: {
+    schema: z.string().min(1).default('scopegate_organisation'),
+    help: "claim that holds the id of the user's organisation",
+  },
+  OIDC_ROLE_CLAIM: {
+    schema: z.string().min(1).default('scopegate_role'),
+    help: "claim that holds the user's role there, admin or member, alone or in a list",
+  },
   MAX_CONNECTIONS: {
     schema: wholeNumber(1, 1_000_000).default(10_000),
     help: 'connections at once; one more is closed',
@@ -122,6 +157,9 @@ export type Config = { readonly [Name in VariableName]: z.infer<Variables[Name][
   readonly PATH: string;
 };
 
+/** What signing in by OpenID Connect needs besides the issuer. */
+const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as const;
+
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Several faults of the environment at once. */
@@ -145,7 +183,13 @@ export function readConfig(environment: Environment = process.env): Config {
     const faults = result.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
     throw new ConfigError(`the environment is not fit:\n${faults.join('\n')}`);
   }
-  return { ...(result.data as Omit<Config, 'PATH'>), PATH: environment.PATH ?? '' };
+  const config = result.data as Omit<Config, 'PATH'>;
+  const missing = WITH_OIDC.filter((name) => config.OIDC_ISSUER !== undefined && config[name] === undefined);
+  if (missing.length > 0) {
+    const faults = missing.map((name) => `  ${name}: must be set where OIDC_ISSUER is`);
+    throw new ConfigError(`the environment is not fit:\n${faults.join('\n')}`);
+  }
+  return { ...config, PATH: environment.PATH ?? '' };
 }
 
 /** One line per variable, for `serve --help`. */

@@ -1,11 +1,19 @@
 import type { Authenticate } from './access/authenticate';
 import { rateLimited, requirePlan } from './access/authenticate';
-import type { Principal } from './access/principal';
+import type { KeyPrincipal, Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
+import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './database/organisationData';
 import { AppError, type Fault } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './idempotency';
+import type { Integrations } from './organisations/integrations';
+
+/** What a field asks of whoever calls it: a scope of a key, or a role of a user; neither: any key. */
+export interface Access {
+  readonly scope: Scope | undefined;
+  readonly role: Role | undefined;
+}
 
 /** What every resolver of both faces gets: who asks, what that may do, and its organisation's data. */
 export interface RequestContext {
@@ -13,10 +21,12 @@ export interface RequestContext {
   readonly principal: Principal;
   /** The data of the principal's organisation, and of no other. */
   readonly data: OrganisationData;
+  /** Keys, usage and audit log of the organisation, for a signed-in user; a key has none. */
+  readonly integrations?: Integrations;
   /** The key's budget after this request took its points. */
   readonly rate: RateState;
-  /** @throws AppError insufficient_scope when a scope is named that the principal does not hold. */
-  authorise(scope: Scope | undefined): void;
+  /** @throws AppError insufficient_scope for a scope, forbidden for a role, that the principal does not have. */
+  authorise(access: Access): void;
   /** Takes further points for this request. @throws AppError rate_limited when they are not there. */
   charge(points: number): Promise<void>;
   /** Runs a write as one transaction, its idempotency record in it where the request has a key for that. */
@@ -40,7 +50,7 @@ export interface IncomingRequest {
   /** Told when a write was answered with its first answer. */
   readonly onReplay: () => void;
   /** Told who asks as soon as that is known, for the log. */
-  readonly onPrincipal: (principal: Principal) => void;
+  readonly onPrincipal: (principal: KeyPrincipal) => void;
 }
 
 export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
@@ -61,7 +71,7 @@ export function contextFactory({ authenticate, limiter, organisationData, checkE
     const principal = await authenticate(authorization, address);
     onPrincipal(principal);
     let rate = await take(1);
-    requirePlan(principal);
+    requirePlan(principal.organisation);
     const data = organisationData(principal.organisation);
 
     let unit: UnitOfWork = (work) => data.transaction(work);
@@ -80,7 +90,8 @@ export function contextFactory({ authenticate, limiter, organisationData, checkE
       get rate() {
         return rate;
       },
-      authorise(scope) {
+      authorise({ scope, role }) {
+        if (role !== undefined) throw new AppError('forbidden', 'This is for signed-in users; no API key may do it.');
         if (scope === undefined || principal.scopes.has(scope)) return;
         throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
       },

@@ -20,6 +20,11 @@ export const ERROR_CODES = {
     title: 'Insufficient scope',
     help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that holds it.',
   },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    help: 'Keys are managed by signed-in users on `/settings/integrations`, and changed by admins only; no API key may do it. Organisation data are read with an API key, not as a signed-in user.',
+  },
   plan_required: {
     status: 403,
     title: 'Plan required',
@@ -88,6 +93,9 @@ export const ERROR_CODES = {
 } as const satisfies Record<string, { status: number; title: string; help: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** The codes of the REST face: `forbidden` is for operations of signed-in users, which have no route. */
+export const REST_ERROR_CODES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden');
 
 /** One fault of a request: where it is (a JSON Pointer into the body, or a parameter's name), its kind, and words. */
 export interface Fault {

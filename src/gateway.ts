@@ -7,6 +7,8 @@ import { contextFactory } from './context';
 import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './health';
+import { AppError } from './errors';
+import { CALLER_LEFT } from './http/accessLog';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience, type Patience } from './http/patience';
@@ -16,9 +18,12 @@ import { createMetrics, type Face, type Metrics } from './metrics';
 import { countKeys, type KeySource } from './metrics/keys';
 import { createMetricsPage, METRICS_PATH } from './metrics/page';
 import type { Control } from './organisations/control';
+import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
 import { createRestFace, REST_BASE, sendProblem } from './rest';
 import { buildSchemas } from './schema';
+import { createSettings, isSettings, sessionCookieOf, SETTINGS_GRAPHQL } from './settings';
+import { userContextFactory } from './settings/userContext';
 import { typeChecks } from './validation';
 import { version } from './version';
 
@@ -41,10 +46,12 @@ export interface Gateway {
   readonly metrics: Metrics;
   /** Answers an exchange, whatever happens. */
   handle(exchange: Exchange): Promise<void>;
+  /** Told of each exchange when it is done. */
+  readonly finished: (exchange: Exchange, status: number) => void;
   stop(): Promise<void>;
 }
 
-/** Everything a request can meet, in order: health, metrics, CORS, REST, GraphQL, pages. */
+/** Everything a request can meet, in order: health, metrics, settings, CORS, REST, GraphQL, pages. */
 export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
   const { config, databases, control, logger, demoKey } = options;
   const { graphql, rest, operations } = buildSchemas();
@@ -101,6 +108,26 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     introspection: config.INTROSPECTION,
     logger,
   });
+  const sessionCookie = sessionCookieOf(config);
+  const openUserContext = userContextFactory({
+    control,
+    sessionCookie,
+    publicUrl: config.PUBLIC_URL,
+    limiter: metrics.counted('user', limiters.keys),
+    organisationData: databases.organisationData,
+  });
+  const settings = createSettings({
+    ...{ config, control, version, patience, sessionCookie, failures: metrics.counted('address', limiters.failures) },
+    onError: (error) => {
+      logger.error({ error: describeError(error) }, 'settings failed');
+    },
+  });
+  const usage = createUsageCounter({
+    usage: control.usage,
+    onError: (error) => {
+      logger.warn({ error: describeError(error) }, 'usage is not written yet');
+    },
+  });
   const health = createHealth({ databases, limiters, isDraining: carrier.isDraining });
   const metricsPage = createMetricsPage(metrics, config.METRICS);
   const pages = createPages({
@@ -115,6 +142,17 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   async function dispatch(exchange: Exchange): Promise<void> {
     if ((await health(exchange)) || (await metricsPage(exchange))) return;
     const face = faceOf(exchange);
+    if (exchange.path === SETTINGS_GRAPHQL) {
+      if (exchange.request.method !== 'POST') {
+        throw new AppError('method_not_allowed', 'POST is the one method here.', { allow: ['POST'] });
+      }
+      await patience.spend(exchange, () => graphqlFace.handle(exchange, openUserContext));
+      return;
+    }
+    if (face === 'settings') {
+      settings(exchange);
+      return;
+    }
     if (face !== 'rest' && face !== 'graphql') {
       pages(exchange.request as never, exchange.response as never);
       return;
@@ -135,11 +173,17 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
           const failure = error === known ? {} : { error: describeError(error) };
           logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
         }
-        (faceOf(exchange) === 'graphql' ? sendGraphqlError : sendProblem)(exchange, known);
+        (speaksGraphql(exchange) ? sendGraphqlError : sendProblem)(exchange, known);
       }
+    },
+    finished({ log: { principal, code } }, status) {
+      if (principal?.kind !== 'key') return;
+      const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+      usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
     },
     stop: async () => {
       patience.stop();
+      await usage.stop();
       await graphqlFace.stop();
       await limiters.close();
     },
@@ -159,10 +203,15 @@ function admitted(apiKeys: KeySource, patience: Patience): KeySource {
   };
 }
 
+function speaksGraphql(exchange: Exchange): boolean {
+  return exchange.path === SETTINGS_GRAPHQL || faceOf(exchange) === 'graphql';
+}
+
 /** Which part answers: a browser that opens /graphql gets a page, everything else there is GraphQL. */
 export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
+  if (isSettings(path)) return 'settings';
   const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);
   return isRest && !isDocs(path) ? 'rest' : 'pages';
 }

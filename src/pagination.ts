@@ -122,7 +122,7 @@ function decodeCursor(cursor: string, order: SortOrder, mark: string): { value: 
   if (typeof value !== 'string' || typeof id !== 'string') throw badCursor();
   // made again it must be the same: of this list, unchanged, and without characters that base64 would skip
   if (encodeCursor(value, id, mark) !== cursor) throw badCursor();
-  if (!order.field.endsWith('_at')) return { value, id };
+  if (!/(^|_)at$/.test(order.field)) return { value, id };
   const date = new Date(value);
   if (Number.isNaN(date.getTime())) throw badCursor();
   return { value: date, id };

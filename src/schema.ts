@@ -12,11 +12,13 @@ import {
   isScalarType,
   parse,
 } from 'graphql';
-import { SCOPES, type Scope, type ScopeName } from './access/scopes';
-import type { RequestContext } from './context';
+import { ROLES, type RoleName } from './access/roles';
+import { SCOPES, type ScopeName } from './access/scopes';
+import type { Access, RequestContext } from './context';
 import { type Fault, invalidRequest, validationFailed } from './errors';
 import { argumentsSchema, componentSchemas, NEVER_EMPTY } from './jsonSchema';
 import { resolvers as resourceResolvers } from './resources';
+import { settingsResolvers } from './settings/resolvers';
 import { scalars } from './scalars';
 import {
   allFieldNodes,
@@ -32,12 +34,10 @@ import { type Check, checkWith, createAjv, requireSchema } from './validation';
 export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 export type Resolvers = Record<string, Record<string, Resolver>>;
 
-/** One root field: how it is called on REST, if at all, and what a key must hold to call it. */
-export interface Operation {
+/** One root field: how it is called on REST, if at all, and who may call it. */
+export interface Operation extends Access {
   readonly name: string;
   readonly kind: 'Query' | 'Mutation';
-  /** The scope required; undefined: any valid key. */
-  readonly scope: Scope | undefined;
   readonly rest: { readonly method: 'GET' | 'POST'; readonly path: string; readonly status: number } | undefined;
 }
 
@@ -61,10 +61,7 @@ export function loadDocument(folder = SCHEMA_FOLDER): DocumentNode {
  * SDL and resolvers → both faces' schemas, with every @access guarded.
  * @throws Error listing each root field without @access or resolver and each unknown scope: the server must not boot.
  */
-export function buildSchemas(
-  resolvers: Resolvers = resourceResolvers,
-  document: DocumentNode = loadDocument(),
-): Schemas {
+export function buildSchemas(resolvers: Resolvers = allResolvers(), document: DocumentNode = loadDocument()): Schemas {
   refuseGaps(document, resolvers);
   return {
     graphql: executable(document, resolvers, { checkArguments: true }),
@@ -83,11 +80,11 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   describeScalars(schema);
   const guarded = guardedFields(schema);
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
-  for (const { type, field, scope } of guarded) {
+  for (const { type, field, access } of guarded) {
     const check = checks?.(`${type}.${field.name}`);
     field.resolve = guard(
       type === 'Mutation' ? once(field.resolve as Resolver) : (field.resolve as Resolver),
-      scope,
+      access,
       check &&
         ((args) => {
           refuseFaults(type, check(type === 'Mutation' ? args : withoutEmptyFilters(field, args)));
@@ -107,7 +104,7 @@ function describeScalars(schema: GraphQLSchema): void {
 interface GuardedField {
   readonly type: string;
   readonly field: GraphQLField<unknown, RequestContext>;
-  readonly scope: Scope | undefined;
+  readonly access: Access;
 }
 
 function guardedFields(schema: GraphQLSchema): GuardedField[] {
@@ -115,20 +112,16 @@ function guardedFields(schema: GraphQLSchema): GuardedField[] {
   for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
     for (const field of Object.values(type.getFields())) {
       const access = directiveOf(field.astNode, 'access');
-      if (access) guarded.push({ type: type.name, field: field as GuardedField['field'], scope: scopeOf(access) });
+      if (access) guarded.push({ type: type.name, field: field as GuardedField['field'], access: accessOf(access) });
     }
   }
   return guarded;
 }
 
-/** Scope first, then arguments, then the look-up: a caller without the scope learns nothing. */
-function guard(
-  resolve: Resolver,
-  scope: Scope | undefined,
-  checkArguments: ((args: unknown) => void) | undefined,
-): Resolver {
+/** Access first, then arguments, then the look-up: a caller who may not learns nothing. */
+function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknown) => void) | undefined): Resolver {
   return (source, args, context, info) => {
-    context.authorise(scope);
+    context.authorise(access);
     checkArguments?.(args);
     return resolve(source, args, context, info);
   };
@@ -171,7 +164,7 @@ function findOperations(document: DocumentNode): Operation[] {
     return {
       name: field.name.value,
       kind,
-      scope: access && scopeOf(access),
+      ...(access ? accessOf(access) : { scope: undefined, role: undefined }),
       rest: rest && {
         method: (enumArgument(rest, 'method') ?? 'GET') as 'GET' | 'POST',
         path: stringArgument(rest, 'path'),
@@ -188,14 +181,29 @@ function refuseGaps(document: DocumentNode, resolvers: Resolvers): void {
     const isRoot = type === 'Query' || type === 'Mutation';
     const access = directiveOf(field, 'access');
     const scope = access && enumArgument(access, 'scope');
+    const role = access && enumArgument(access, 'role');
     if (isRoot && !access) gaps.push(`${name} has no @access`);
     if (scope !== undefined && !Object.hasOwn(SCOPES, scope)) gaps.push(`${name} names the unknown scope ${scope}`);
+    if (role !== undefined && !Object.hasOwn(ROLES, role)) gaps.push(`${name} names the unknown role ${role}`);
+    if (role !== undefined && scope !== undefined)
+      gaps.push(`${name} names a scope and a role; keys and users never share a field`);
+    if (role !== undefined && directiveOf(field, 'rest')) gaps.push(`${name} is for users and has @rest`);
     if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
   }
   if (gaps.length > 0) throw new Error(`the schema is not fit to serve: ${gaps.join('; ')}`);
 }
 
-function scopeOf(access: ConstDirectiveNode): Scope | undefined {
-  const name = enumArgument(access, 'scope');
-  return name === undefined ? undefined : SCOPES[name as ScopeName];
+function accessOf(access: ConstDirectiveNode): Access {
+  const scope = enumArgument(access, 'scope');
+  const role = enumArgument(access, 'role');
+  return {
+    scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
+    role: role === undefined ? undefined : ROLES[role as RoleName],
+  };
+}
+
+function allResolvers(): Resolvers {
+  const all: Resolvers = { ...resourceResolvers };
+  for (const [type, fields] of Object.entries(settingsResolvers)) all[type] = { ...all[type], ...fields };
+  return all;
 }

@@ -72,7 +72,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response);
     const exchange = openExchange(request, response, config.TRUST_PROXY);
-    noteWhenDone(exchange, faceOf(exchange), logger, metrics);
+    noteWhenDone(exchange, faceOf(exchange), { logger, ...gateway });
     void gateway.handle(exchange);
   };
   // a caller that asks before it sends its body is answered like any other, and asked for it where that is read

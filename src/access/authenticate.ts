@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
 import { PLANS } from './plans';
-import type { Principal } from './principal';
+import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
 
 export interface AuthenticatorOptions {
@@ -15,7 +15,7 @@ export interface AuthenticatorOptions {
   readonly now?: () => number;
 }
 
-export type Authenticate = (authorization: string | undefined, address: string) => Promise<Principal>;
+export type Authenticate = (authorization: string | undefined, address: string) => Promise<KeyPrincipal>;
 
 /**
  * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation holds
@@ -48,7 +48,7 @@ function isLive(key: ApiKey, now: number): boolean {
   return key.revoked_at === null && (key.expires_at === null || key.expires_at.getTime() > now);
 }
 
-function toPrincipal(key: ApiKey): Principal {
+function toPrincipal(key: ApiKey): KeyPrincipal {
   return {
     kind: 'key',
     organisation: key.organisation,
@@ -58,8 +58,8 @@ function toPrincipal(key: ApiKey): Principal {
 }
 
 /** @throws AppError plan_required unless the organisation's plan includes API access. */
-export function requirePlan(principal: Principal): void {
-  if (!PLANS[principal.organisation.plan].integrations) {
+export function requirePlan({ plan }: Organisation): void {
+  if (!PLANS[plan].integrations) {
     throw new AppError('plan_required', "The organisation's plan does not include API access.");
   }
 }

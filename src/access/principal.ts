@@ -1,4 +1,5 @@
 import type { Plan } from './plans';
+import type { Role } from './roles';
 import type { Scope } from './scopes';
 
 /** The organisation a request acts in. A copy sits on each key, changed with it in one transaction, so that a request reads once. */
@@ -14,7 +15,9 @@ export interface Organisation {
 }
 
 /** Whoever a request acts for. */
-export interface Principal {
+export type Principal = KeyPrincipal | UserPrincipal;
+
+export interface KeyPrincipal {
   readonly kind: 'key';
   readonly organisation: Organisation;
   readonly scopes: ReadonlySet<Scope>;
@@ -24,4 +27,19 @@ export interface Principal {
     readonly prefix: string;
     readonly expiresAt: Date | null;
   };
+}
+
+/** Someone who is signed in on the settings page. */
+export interface UserPrincipal {
+  readonly kind: 'user';
+  readonly organisation: Organisation;
+  readonly role: Role;
+  readonly user: User;
+}
+
+export interface User {
+  /** As `oidc:<subject>` or `link:<name>`. */
+  readonly id: string;
+  /** What to call them. */
+  readonly name: string;
 }

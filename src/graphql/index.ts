@@ -29,8 +29,8 @@ export interface GraphqlOptions {
 }
 
 export interface GraphqlFace {
-  /** Answers an exchange, or throws the AppError to answer with. */
-  handle(exchange: Exchange): Promise<void>;
+  /** Answers an exchange, or throws the AppError to answer with. `open` says who calls; a key, when left out. */
+  handle(exchange: Exchange, open?: (exchange: Exchange) => Promise<RequestContext | undefined>): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -50,14 +50,14 @@ export async function createGraphqlFace({
   }
 
   return {
-    async handle(exchange) {
+    async handle(exchange, open = openCaller) {
       const { request, response, requestId } = exchange;
       if (request.method !== 'POST' && request.method !== 'GET') {
         throw new AppError('method_not_allowed', `${request.method ?? ''} is not allowed here.`, {
           allow: ['GET', 'POST'],
         });
       }
-      const caller = await openCaller(exchange);
+      const caller = await open(exchange);
       const body = request.method === 'POST' ? await readBody(exchange) : undefined;
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);

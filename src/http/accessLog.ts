@@ -1,19 +1,27 @@
 import type { Logger } from 'pino';
 import { redactPath } from '../log';
+import type { Principal } from '../access/principal';
 import type { Face, Metrics } from '../metrics';
 import type { Exchange } from './exchange';
 
 /** Status of a request whose caller left before the answer, as nginx has it. */
-const CALLER_LEFT = 499;
+export const CALLER_LEFT = 499;
+
+interface Watchers {
+  readonly logger: Logger;
+  readonly metrics: Metrics;
+  readonly finished: (exchange: Exchange, status: number) => void;
+}
 
 /** One line and one count a request, when it is done; no key, no query, no body in it. */
-export function noteWhenDone(exchange: Exchange, face: Face, logger: Logger, metrics: Metrics): void {
+export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, finished }: Watchers): void {
   const { request, response, path, requestId, address, log } = exchange;
   const started = performance.now();
   response.once('close', () => {
     const { operation, code, principal } = log;
     const ms = performance.now() - started;
     const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
+    finished(exchange, status);
     metrics.requestFinished({ face, operation, status, seconds: ms / 1000 });
     logger.info({
       request_id: requestId,
@@ -23,8 +31,13 @@ export function noteWhenDone(exchange: Exchange, face: Face, logger: Logger, met
       status,
       ...(code === undefined ? {} : { code }),
       ms: Math.round(ms * 10) / 10,
-      ...(principal && { key_id: principal.key.id, organisation_id: principal.organisation.id }),
+      ...(principal && whose(principal)),
       address,
     });
   });
+}
+
+function whose(principal: Principal): Record<string, string> {
+  const who = principal.kind === 'key' ? { key_id: principal.key.id } : { user_id: principal.user.id };
+  return { ...who, organisation_id: principal.organisation.id };
 }

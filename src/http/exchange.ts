@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { plainAddress } from '../access/addresses';
-import type { Principal } from '../access/principal';
+import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
@@ -104,7 +104,7 @@ function callerAddress(request: IncomingMessage, trustedProxies: number): string
 }
 
 /** A key that ends soon says so in time to rotate it. */
-function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: Principal): void {
+function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrincipal): void {
   if (expiresAt === null || expiresAt.getTime() - Date.now() > EXPIRY_WARNING) return;
   response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
 }

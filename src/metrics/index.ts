@@ -4,7 +4,7 @@ import type { PoolUse } from '../database/pools';
 import { operationLabel } from './labels';
 
 /** Which part of the gateway answered. */
-export type Face = 'rest' | 'graphql' | 'pages' | 'operation';
+export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
 
 /** Where limits are counted: in this process, in the shared store, or here because the shared store is away. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
@@ -29,7 +29,7 @@ export interface Metrics {
   connectionRefused(status: number): void;
   keyFound(state: KeyState): void;
   /** The same limiter, its decisions counted. */
-  counted(name: 'key' | 'address', limiter: RateLimiter): RateLimiter;
+  counted(name: 'key' | 'user' | 'address', limiter: RateLimiter): RateLimiter;
   limiterStore(state: LimiterStore): void;
   readonly contentType: string;
   /** Everything in the text format of Prometheus. */
@@ -98,7 +98,7 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
   });
   const decisions = new Counter({
     name: 'scopegate_limiter_decisions_total',
-    help: 'Decisions of the rate limiter of keys, and of that of failed authentications of an address.',
+    help: 'Decisions of the rate limiter of keys and users, and of that of failed authentications of an address.',
     labelNames: ['limiter', 'decision'] as const,
     registers,
   });

@@ -4,6 +4,7 @@ import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';
 import { coalescedReads } from '../database/coalesce';
+import { findPage, type ListArguments, type Page } from '../pagination';
 import { recordEvent } from './audit';
 import type { Actor, AuditAction } from './auditEvents';
 import type { ApiKey, ControlModels } from './models';
@@ -28,6 +29,18 @@ export interface Rotation {
   readonly expiresAt?: Date | null | undefined;
 }
 
+/** Who changes keys, and of which organisation; the operator, of every one, when left out. */
+export interface Authority {
+  readonly actor: Actor;
+  readonly organisationId?: string;
+}
+
+/** A page of an organisation's keys, newest first: those that are live, those that have ended, or all. */
+export interface KeyPageQuery extends ListArguments {
+  readonly organisationId: string;
+  readonly state?: 'active' | 'ended' | null;
+}
+
 /** A key that was just made: the only time its text is there. */
 export interface MadeKey {
   readonly document: ApiKey;
@@ -36,14 +49,15 @@ export interface MadeKey {
 
 export interface ApiKeys {
   /** Undefined when there is no such organisation. */
-  create(input: NewApiKey): Promise<MadeKey | undefined>;
+  create(input: NewApiKey, by?: Authority): Promise<MadeKey | undefined>;
   /** Reads a key by id from the primary, joined with others of the same turn. */
   find(id: string): Promise<ApiKey | null>;
   list(organisationId: string): Promise<ApiKey[]>;
+  page(query: KeyPageQuery): Promise<Page<ApiKey>>;
   /** Ends a key; once this resolves no request that starts later succeeds with it. False when there is no such key. */
-  revoke(id: string): Promise<boolean>;
+  revoke(id: string, by?: Authority): Promise<boolean>;
   /** Makes a key in the place of another with its name, scopes and ranges. Undefined when there is no such live key. */
-  rotate(id: string, rotation: Rotation): Promise<(MadeKey & { readonly old: ApiKey }) | undefined>;
+  rotate(id: string, rotation: Rotation, by?: Authority): Promise<(MadeKey & { readonly old: ApiKey }) | undefined>;
   /** Notes the use of a key and from where, at most once a minute, without holding the request up. */
   markUsed(key: ApiKey, address: string): void;
 }
@@ -61,6 +75,7 @@ const LAST_USED_EVERY = 60_000;
 const KEY_READ_BATCH = 100;
 
 export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys {
+  const operator: Authority = { actor: options.actor };
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
 
   function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
@@ -72,10 +87,11 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
     action: AuditAction,
     key: ApiKey,
     details: Record<string, unknown>,
+    by: Authority,
     session: ClientSession,
   ): Promise<void> {
     const event = { action, organisation_id: key.organisation.id, key_id: key._id, details };
-    return recordEvent(models, options.actor, event, session);
+    return recordEvent(models, by.actor, event, session);
   }
 
   /** Stores a key; undefined when its organisation is gone. */
@@ -91,11 +107,11 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
   }
 
   return {
-    async create(input) {
+    async create(input, by = operator) {
       const made = generateKey(options.keyPrefix, options.pepper);
       const document = await transaction(async (session) => {
         const stored = await store(input, made, session);
-        if (stored) await record('key.created', stored, describe(stored), session);
+        if (stored) await record('key.created', stored, describe(stored), by, session);
         return stored;
       });
       return document && { document, key: made.key };
@@ -103,19 +119,25 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
     find: (id) => loader.load(id),
     list: (organisationId) =>
       models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean(),
-    revoke: (id) =>
+    page({ organisationId, state, ...args }) {
+      const conditions = [{ 'organisation.id': organisationId }, ...(state ? [stateCondition(state, new Date())] : [])];
+      const filters = state ? { state } : {};
+      return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
+    },
+    revoke: (id, by = operator) =>
       transaction(async (session) => {
+        const own = { _id: id, ...ownKeys(by) };
         // a key that was revoked before keeps its first moment
         const revoked = await models.apiKeys
-          .findOneAndUpdate({ _id: id, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
+          .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
           .lean();
-        if (revoked) await record('key.revoked', revoked, { name: revoked.name }, session);
-        return revoked !== null || (await models.apiKeys.exists({ _id: id }).session(session)) !== null;
+        if (revoked) await record('key.revoked', revoked, { name: revoked.name }, by, session);
+        return revoked !== null || (await models.apiKeys.exists(own).session(session)) !== null;
       }),
-    async rotate(id, { overlap, expiresAt }) {
+    async rotate(id, { overlap, expiresAt }, by = operator) {
       const made = generateKey(options.keyPrefix, options.pepper);
       const rotated = await transaction(async (session) => {
-        const old = await models.apiKeys.findOne({ _id: id }, undefined, { session }).lean();
+        const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
         const now = new Date();
         if (!old || old.revoked_at || (old.expires_at && old.expires_at <= now)) return undefined;
         const document = await store(successorOf(old, now, expiresAt), made, session);
@@ -126,13 +148,25 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
           { $set: { expires_at: ends, rotated_to: document._id } },
           { session },
         );
-        await record('key.rotated', old, { to: document._id, old_expires_at: ends, ...describe(document) }, session);
+        const details = { to: document._id, old_expires_at: ends, ...describe(document) };
+        await record('key.rotated', old, details, by, session);
         return { document, old: { ...old, expires_at: ends, rotated_to: document._id } };
       });
       return rotated && { ...rotated, key: made.key };
     },
     markUsed: useMarker(models, options.onError),
   };
+}
+
+/** Another organisation's key is not there. */
+function ownKeys({ organisationId }: Authority): Record<string, string> {
+  return organisationId === undefined ? {} : { 'organisation.id': organisationId };
+}
+
+function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
+  return state === 'active'
+    ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
+    : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
 }
 
 function useMarker(models: ControlModels, onError: (error: unknown) => void): ApiKeys['markUsed'] {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import { findPage, type ListArguments, type Page } from '../pagination';
 import type { ControlModels } from './models';
 
 export interface AuditQuery {
@@ -11,12 +12,28 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
+/** A page of an organisation's events, newest first. */
+export interface AuditPageQuery extends ListArguments {
+  readonly organisationId: string;
+  readonly action?: string | null;
+  readonly key_id?: string | null;
+}
+
 export interface AuditLog {
   list(query: AuditQuery): Promise<AuditEvent[]>;
+  page(query: AuditPageQuery): Promise<Page<AuditEvent>>;
 }
 
 export function auditLog(models: ControlModels): AuditLog {
   return {
+    page({ organisationId, action, key_id, ...args }) {
+      const filters = { ...(action && { action }), ...(key_id && { key_id: key_id.toLowerCase() }) };
+      return findPage(models.auditEvents, {
+        ...{ organisationId, operation: 'audit_events', args, filters },
+        conditions: [{ organisation_id: organisationId, ...filters }],
+        defaultSort: '-at',
+      });
+    },
     list({ organisationId, action, since, limit }) {
       const filter = {
         ...(organisationId === undefined ? {} : { organisation_id: organisationId }),

@@ -1,12 +1,15 @@
 /* What an audit event is; light, since the command line's definitions name the actions. */
 
-/** Everything that is done to organisations and keys. */
+/** Everything that is done to organisations, keys and sign-ins. */
 export const AUDIT_ACTIONS = [
   'organisation.created',
   'organisation.plan_changed',
   'key.created',
   'key.rotated',
   'key.revoked',
+  'link.created',
+  'user.signed_in',
+  'user.signed_out',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
@@ -15,6 +18,8 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export interface Actor {
   /** As `cli:<user>` or `user:<id>`. */
   readonly who: string;
+  /** What to call a user. */
+  readonly name?: string;
   /** Host or network address. */
   readonly from: string;
 }

@@ -3,14 +3,21 @@ import type { Databases } from '../database/connect';
 import { apiKeys, type ApiKeys } from './apiKeys';
 import { type AuditLog, auditLog } from './audit';
 import type { Actor } from './auditEvents';
+import { integrationsOf, type Integrations } from './integrations';
+import { type KeyUsage, openKeyUsage } from './keyUsage';
 import { controlModels } from './models';
 import { organisations, type Organisations } from './organisations';
+import { openSessions, type Session, type Sessions } from './sessions';
 
 /** Everything the control database holds, behind its rules. */
 export interface Control {
   readonly organisations: Organisations;
   readonly apiKeys: ApiKeys;
   readonly audit: AuditLog;
+  readonly sessions: Sessions;
+  readonly usage: KeyUsage;
+  /** What a signed-in user may do with the keys of its organisation, at a network address. */
+  integrations(session: Session, from: string): Integrations;
 }
 
 export interface ControlOptions {
@@ -27,6 +34,9 @@ export async function openControl({ config, databases, actor, onError }: Control
   const models = controlModels(databases.control);
   await models.apiKeys.createIndexes();
   await models.auditEvents.createIndexes();
+  const keys = apiKeys(models, { keyPrefix: config.KEY_PREFIX, pepper: config.KEY_PEPPER, actor, onError });
+  const audit = auditLog(models);
+  const usage = await openKeyUsage(databases.control);
   return {
     organisations: organisations({
       control: databases.control,
@@ -35,7 +45,10 @@ export async function openControl({ config, databases, actor, onError }: Control
       clusters: databases.clusters,
       prepare: (organisation) => databases.organisationData(organisation).createIndexes(),
     }),
-    apiKeys: apiKeys(models, { keyPrefix: config.KEY_PREFIX, pepper: config.KEY_PEPPER, actor, onError }),
-    audit: auditLog(models),
+    apiKeys: keys,
+    audit,
+    sessions: await openSessions(databases.control, models),
+    usage,
+    integrations: (session, from) => integrationsOf(session, from, { apiKeys: keys, audit, usage }),
   };
 }

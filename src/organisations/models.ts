@@ -89,7 +89,7 @@ const auditEventSchema = new Schema(
     _id: text,
     at: { type: Date, required: true },
     action: text,
-    actor: { type: new Schema({ who: text, from: text }, { _id: false }), required: true },
+    actor: { type: new Schema({ who: text, name: String, from: text }, { _id: false }), required: true },
     organisation_id: text,
     key_id: optionalText,
     details: Schema.Types.Mixed,

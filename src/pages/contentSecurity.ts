@@ -32,6 +32,9 @@ export const defaultHeaders: RequestHandler = helmet({
 /** Pages made of our own files only. */
 export const ownPolicy: RequestHandler = policy({});
 
+/** Settings: our own files, and forms that sign in and out. */
+export const settingsPolicy: RequestHandler = policy({ 'form-action': ["'self'"] });
+
 /** Apollo Sandbox: its loader and its frame. */
 export const sandboxPolicy: RequestHandler = policy({
   'script-src': ["'self'", SANDBOX_SCRIPTS],

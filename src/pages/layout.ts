@@ -12,17 +12,20 @@ export interface LayoutOptions {
   /** Names below /assets, loaded in this order between the frame's style sheet and the one of the kind. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
+  /** Name below /assets of an ES module. */
+  readonly module?: string;
 }
 
 const NAVIGATION = [
   { path: '/api/v1/docs', label: 'REST' },
   { path: '/graphql', label: 'GraphQL' },
   { path: '/errors', label: 'Errors' },
+  { path: '/settings/integrations', label: 'Settings' },
 ] as const;
 
 /** A whole document around `body`. */
 export function layout(options: LayoutOptions): Html {
-  const { title, description, version, current, body, kind = 'prose', styles = [], scripts = [] } = options;
+  const { title, description, version, current, body, kind = 'prose', styles = [], scripts = [], module } = options;
   return html`<!doctype html>
     <html lang="en">
       <head>
@@ -33,7 +36,7 @@ export function layout(options: LayoutOptions): Html {
         <title>${title}</title>
         <link rel="icon" type="image/svg+xml" href="/assets/favicon.svg" />
         <link rel="stylesheet" href="/assets/style.css" />
-        ${[...styles, `${kind}.css`].map((name) => html`<link rel="stylesheet" href="/assets/${name}" /> `)}${scripts.map((name) => html`<script defer src="/assets/${name}"></script> `)}
+        ${[...styles, `${kind}.css`].map((name) => html`<link rel="stylesheet" href="/assets/${name}" /> `)}${scripts.map((name) => html`<script defer src="/assets/${name}"></script> `)}${module === undefined ? undefined : html`<script type="module" src="/assets/${module}"></script>`}
       </head>
       <body>
         <a class="skip" href="#content">Skip to content</a>

@@ -50,7 +50,7 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
     const context = await openContext(incomingRequest(exchange));
-    context.authorise(operation.scope);
+    context.authorise(operation);
     const args = await step.check(exchange, match.params);
     answer(exchange, operation, await step.handle(args, context));
   };

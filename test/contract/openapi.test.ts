@@ -38,9 +38,9 @@ const examples = problemResponses.flatMap(({ content }) =>
   Object.entries(content['application/problem+json'].examples),
 );
 
-test('the error codes and their statuses are those of the contract', () => {
+test('the error codes and their statuses are those of the contract, and the one of the settings page', () => {
   const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
-  expect(Object.fromEntries(statuses)).toEqual(CODES);
+  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403 });
 });
 
 test('every error code is in the document with its status, and no other is', () => {

@@ -11,7 +11,11 @@ import { buildSchemas, type Operation } from '../../src/schema';
 import { directiveOf, enumArgument } from '../../src/sdl';
 import type { Answer, Client, Json } from './client';
 
-export const { operations, graphql: graphqlSchema, rest: restSchema } = buildSchemas();
+export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = buildSchemas();
+
+/** What keys call; the rest is for signed-in users (test/contract/roles.test.ts). */
+export const operations = allOperations.filter(({ role }) => role === undefined);
+export const userOperations = allOperations.filter(({ role }) => role !== undefined);
 
 /** Ids of one row of each resource. */
 export interface Ids {
@@ -42,6 +46,17 @@ const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
   product_sales: () => ({ limit: 100 }),
   open_request: (ids) => ({ text: 'Do you deliver to Leeds?', customer_id: ids.customer, contact: { name: 'Ann' } }),
 };
+
+/** Arguments of an operation for users that are right but for what `id` names. */
+export function userArguments({ name }: Operation, id: string): Arguments {
+  const all: Record<string, Arguments> = {
+    create_api_key: { name: 'made', scopes: ['quotes:read'] },
+    rotate_api_key: { id, overlap_hours: 1 },
+    revoke_api_key: { id },
+    key_usage: { id, period: 'last_24h' },
+  };
+  return all[name] ?? {};
+}
 
 /** Members of an answer that differ from one call to the next by their nature. */
 const VOLATILE: Record<string, readonly string[]> = {

@@ -2,7 +2,13 @@ import { createRouter } from '../../src/rest/routes';
 import type { Operation } from '../../src/schema';
 
 function operation(method: 'GET' | 'POST', path: string): Operation {
-  return { name: `${method} ${path}`, kind: 'Query', scope: undefined, rest: { method, path, status: 200 } };
+  return {
+    name: `${method} ${path}`,
+    kind: 'Query',
+    scope: undefined,
+    role: undefined,
+    rest: { method, path, status: 200 },
+  };
 }
 
 const route = createRouter([
@@ -11,7 +17,7 @@ const route = createRouter([
   operation('POST', '/things'),
   operation('POST', '/things/bulk'),
   operation('GET', '/things/:id/parts'),
-  { name: 'totals', kind: 'Query', scope: undefined, rest: undefined },
+  { name: 'totals', kind: 'Query', scope: undefined, role: undefined, rest: undefined },
 ]);
 
 describe('a path', () => {

@@ -56,6 +56,24 @@ describe('a schema is not served', () => {
       ['Query.burn'],
       'Query.burn names the unknown scope toString',
     ],
+    [
+      'a role that there is not',
+      'extend enum Role { OWNER } extend type Query { own: Boolean @access(role: OWNER) }',
+      ['Query.own'],
+      'Query.own names the unknown role OWNER',
+    ],
+    [
+      'a field for keys and users',
+      'extend type Query { both: Boolean @access(scope: QUOTES_READ, role: MEMBER) }',
+      ['Query.both'],
+      'Query.both names a scope and a role; keys and users never share a field',
+    ],
+    [
+      'a route for users',
+      'extend type Query { keys: Boolean @rest(path: "/keys") @access(role: ADMIN) }',
+      ['Query.keys'],
+      'Query.keys is for users and has @rest',
+    ],
   ])('with %s', (_title, sdl, fields, gap) => {
     expect(() =>
       build(`${MUTATION} extend type Query { fine: Boolean @access } ${sdl}`, [
@@ -88,7 +106,7 @@ describe('the guard of a field', () => {
       throw new AppError('insufficient_scope', 'No.');
     });
     expect(() => things!.resolve!({}, { limit: 99 }, { authorise }, {} as never)).toThrow('No.');
-    expect(authorise).toHaveBeenCalledWith('quotes:read');
+    expect(authorise).toHaveBeenCalledWith({ scope: 'quotes:read', role: undefined });
   });
 
   test('then checks the arguments, then resolves', () => {

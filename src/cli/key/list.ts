@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type KeyState, keyState } from '../../organisations/keyState';
 import type { ApiKey } from '../../organisations/models';
 import { teach } from '../help';
 import { print, printJson, printTable } from '../terminal';
@@ -70,15 +71,9 @@ const TOLD = [
   'rotated_to',
 ] as const satisfies readonly (keyof ApiKey)[];
 
-type KeyState = 'active' | 'revoked' | 'expired';
 type KeyRow = Pick<ApiKey, (typeof TOLD)[number]> & { readonly id: string; readonly state: KeyState };
 
 function describeKey(key: ApiKey, now: Date): KeyRow {
   const told = Object.fromEntries(TOLD.map((member) => [member, key[member]])) as Pick<ApiKey, (typeof TOLD)[number]>;
-  return { id: key._id, ...told, state: stateOf(key, now) };
-}
-
-function stateOf(key: ApiKey, now: Date): KeyState {
-  if (key.revoked_at !== null) return 'revoked';
-  return key.expires_at !== null && key.expires_at <= now ? 'expired' : 'active';
+  return { id: key._id, ...told, state: keyState(key, now) };
 }

@@ -2,16 +2,20 @@ import type { RequestContext } from '../../context';
 
 export const meResolvers = {
   Query: {
-    me: (_: unknown, __: unknown, { principal, rate }: RequestContext) => ({
-      organisation: principal.organisation,
-      key: {
-        id: principal.key.id,
-        name: principal.key.name,
-        prefix: principal.key.prefix,
-        scopes: [...principal.scopes],
-        expires_at: principal.key.expiresAt,
-      },
-      rate_limit: { limit: rate.limit, remaining: rate.remaining, reset_at: rate.resetAt },
-    }),
+    me: (_: unknown, __: unknown, { principal, rate }: RequestContext) => {
+      // the guard lets keys only in here
+      if (principal.kind !== 'key') throw new Error('me was asked without a key');
+      return {
+        organisation: principal.organisation,
+        key: {
+          id: principal.key.id,
+          name: principal.key.name,
+          prefix: principal.key.prefix,
+          scopes: [...principal.scopes],
+          expires_at: principal.key.expiresAt,
+        },
+        rate_limit: { limit: rate.limit, remaining: rate.remaining, reset_at: rate.resetAt },
+      };
+    },
   },
 };

@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../../errors';
+import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES } from '../../errors';
 import type { RestOperation } from '../routes';
 
 /* What every operation answers besides its success: errors, and the headers of both. */
@@ -50,7 +50,7 @@ export function errorResponses({ rest }: RestOperation, hasId: boolean): Record<
 }
 
 function codesOf(status: number): ErrorCode[] {
-  return (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].status === status);
+  return REST_ERROR_CODES.filter((code) => ERROR_CODES[code].status === status);
 }
 
 /** PascalCase of the first code of a status: 404 → NotFound. */

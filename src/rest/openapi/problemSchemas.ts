@@ -1,4 +1,4 @@
-import { ERROR_CODES } from '../../errors';
+import { REST_ERROR_CODES } from '../../errors';
 import type { JsonSchema } from '../../jsonSchema';
 
 /** Schemas of error answers (RFC 9457). */
@@ -12,7 +12,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       title: { type: 'string', description: 'The code in words.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What happened, in a sentence.' },
-      code: { type: 'string', enum: Object.keys(ERROR_CODES), description: 'Stable code to branch on.' },
+      code: { type: 'string', enum: REST_ERROR_CODES, description: 'Stable code to branch on.' },
       request_id: { type: 'string', description: 'Id of the request; quote it when you ask.' },
       required_scope: { type: 'string', description: 'The scope that was missing.' },
       retry_after: { type: 'integer', minimum: 1, description: 'Seconds until another try makes sense.' },

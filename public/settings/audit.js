@@ -1,0 +1,68 @@
+import { attempt, call } from './api.js';
+import { byId, cell, element } from './dom.js';
+
+/* The audit log, newest first. */
+
+const rows = byId('events');
+const more = byId('more-events');
+let next = null;
+
+/** Shows the newest events again. */
+export async function loadEvents() {
+  const page = await attempt(() => call('events'));
+  if (!page) return;
+  rows.replaceChildren(...page.data.map(row));
+  follow(page);
+}
+
+more.addEventListener('click', async () => {
+  const page = await attempt(() => call('events', { cursor: next }));
+  if (!page) return;
+  const added = page.data.map(row);
+  rows.append(...added);
+  follow(page);
+  // the button may be gone, and the focus with it
+  added[0]?.setAttribute('tabindex', '-1');
+  added[0]?.focus();
+});
+
+function follow(page) {
+  next = page.next_cursor;
+  more.hidden = next === null;
+}
+
+const WORDS = {
+  'organisation.created': 'Organisation made',
+  'organisation.plan_changed': 'Plan changed',
+  'key.created': 'Key made',
+  'key.rotated': 'Key rotated',
+  'key.revoked': 'Key revoked',
+  'link.created': 'Sign-in link made',
+  'user.signed_in': 'Signed in',
+  'user.signed_out': 'Signed out',
+};
+
+function row(event) {
+  const at = event.at.replace('T', ' ').slice(0, 19);
+  const who = event.actor_name === null ? event.actor : event.actor_name;
+  return element(
+    'tr',
+    {},
+    cell('When (UTC)', element('time', { datetime: event.at }, at)),
+    cell('What', WORDS[event.action] ?? event.action),
+    cell('Who', element('span', { title: event.actor }, who)),
+    cell('From', event.from),
+    cell('Details', details(JSON.parse(event.details))),
+  );
+}
+
+/** `name: nightly · scopes: quotes:read`, what is not set left out. */
+function details(given) {
+  const told = Object.entries(given).filter(
+    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
+  );
+  const text = told.map(
+    ([name, value]) => `${name.replaceAll('_', ' ')}: ${Array.isArray(value) ? value.join(', ') : value}`,
+  );
+  return element('span', { class: 'details' }, text.join(' · '));
+}

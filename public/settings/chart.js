@@ -1,0 +1,65 @@
+/* Stacked bars: what went well, errors, 429s; an SVG without a style, coloured by the style sheet. */
+
+const SIZE = { width: 720, height: 200, left: 44, right: 8, top: 10, bottom: 26 };
+const SVG = 'http://www.w3.org/2000/svg';
+
+function shape(name, attributes, text) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text !== undefined) made.textContent = text;
+  return made;
+}
+
+/** A top for the axis that reads well: 1, 2 or 5 times a power of ten, and a whole number. */
+export function axisTop(highest) {
+  const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)));
+  return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= Math.max(highest, 2)) ?? 10 * power;
+}
+
+function label(start, isHourly) {
+  return isHourly ? `${start.slice(11, 13)}:00` : start.slice(5, 10);
+}
+
+/** A chart of a period's buckets; `description` says in words what it shows. */
+export function drawChart(buckets, isHourly, description) {
+  const { width, height, left, right, top, bottom } = SIZE;
+  const highest = axisTop(Math.max(...buckets.map(({ requests }) => requests)));
+  const scale = (count) => (count / highest) * (height - top - bottom);
+  const step = (width - left - right) / buckets.length;
+  const chart = shape('svg', {
+    class: 'chart',
+    viewBox: `0 0 ${width} ${height}`,
+    role: 'img',
+    'aria-label': description,
+  });
+  for (const share of [0, 0.5, 1]) {
+    const y = height - bottom - scale(highest * share);
+    chart.append(shape('line', { class: 'grid', x1: left, x2: width - right, y1: y, y2: y }));
+    const number = highest * share;
+    if (Number.isInteger(number)) {
+      chart.append(shape('text', { x: left - 6, y: y + 4, 'text-anchor': 'end' }, number.toLocaleString('en')));
+    }
+  }
+  buckets.forEach(({ start, requests, errors, rate_limited: limited }, at) => {
+    const x = left + at * step + step * 0.15;
+    let y = height - bottom;
+    for (const [kind, count] of [
+      ['fine', Math.max(0, requests - errors - limited)],
+      ['errors', errors],
+      ['limited', limited],
+    ]) {
+      if (count === 0) continue;
+      y -= scale(count);
+      const bar = shape('rect', { class: kind, x, y, width: step * 0.7, height: scale(count) });
+      bar.append(shape('title', {}, `${label(start, isHourly)}: ${count.toLocaleString('en')} ${WORDS[kind]}`));
+      chart.append(bar);
+    }
+    if (at % (isHourly ? 6 : 5) === 0) {
+      const middle = left + at * step + step / 2;
+      chart.append(shape('text', { x: middle, y: height - 8, 'text-anchor': 'middle' }, label(start, isHourly)));
+    }
+  });
+  return chart;
+}
+
+const WORDS = { fine: 'answered well', errors: 'errors', limited: '429s' };

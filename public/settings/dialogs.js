@@ -1,0 +1,130 @@
+import { call, Failure } from './api.js';
+import { byId, element, say, showFailure, wireCopying } from './dom.js';
+
+/* Making, rotating and revoking a key. `changed` is told after each. */
+
+const DAY = 86_400_000;
+
+/** Opens a dialog whose main button does `work`; it stays open, and says why, when that fails. */
+function open(dialog, work) {
+  const failure = dialog.querySelector('[data-failure]');
+  const button = dialog.querySelector('[data-do]');
+  const form = dialog.querySelector('form');
+  showFailure(failure);
+  button.onclick = async () => {
+    if (!form.reportValidity()) return;
+    button.disabled = true;
+    try {
+      await work();
+    } catch (error) {
+      showFailure(failure, error instanceof Failure ? error.message : 'Something failed on this page. Load it again.');
+    } finally {
+      button.disabled = false;
+    }
+  };
+  // Enter in a field is the main button, not the one that cancels
+  form.onkeydown = (event) => {
+    if (event.key !== 'Enter' || event.target.localName !== 'input') return;
+    event.preventDefault();
+    button.click();
+  };
+  dialog.showModal();
+}
+
+function describe(dialog, { name, prefix, last_four: lastFour }) {
+  dialog.querySelector('[data-name]').textContent = name;
+  dialog.querySelector('[data-prefix]').textContent = `${prefix}…${lastFour}`;
+}
+
+/** Shows a key's value, this one time, and forgets it when the dialog is closed. */
+function showMade({ key, api_key: made, old }) {
+  const dialog = byId('made-dialog');
+  const [value, curl, note] = ['[data-key]', '[data-curl]', '[data-old]'].map((name) => dialog.querySelector(name));
+  value.textContent = key;
+  curl.textContent = `curl -H "Authorization: Bearer ${key}" ${location.origin}/api/v1${firstPath(made.scopes)}`;
+  note.textContent = old === undefined ? '' : `The old key ends at ${old.expires_at}.`;
+  dialog.addEventListener(
+    'close',
+    () => {
+      value.textContent = '';
+      curl.textContent = '';
+    },
+    { once: true },
+  );
+  dialog.showModal();
+}
+
+/** A route that the key may read. */
+function firstPath(scopes) {
+  const readable = scopes.find((scope) => scope.endsWith(':read'));
+  return readable === undefined ? '/me' : `/${readable.split(':')[0]}?limit=3`;
+}
+
+export function makeKey(changed) {
+  const dialog = byId('make-dialog');
+  const form = dialog.querySelector('form');
+  form.reset();
+  open(dialog, async () => {
+    const given = new FormData(form);
+    const days = Number(given.get('expires'));
+    const scopes = given.getAll('scope');
+    if (scopes.length === 0) throw new Failure('Choose at least one thing that the key may do.');
+    const made = await call('make', {
+      name: given.get('name'),
+      scopes,
+      expires_at: days > 0 ? new Date(Date.now() + days * DAY).toISOString() : null,
+      allowed_ranges: given
+        .get('ranges')
+        .split(',')
+        .map((range) => range.trim())
+        .filter((range) => range !== ''),
+    });
+    dialog.close();
+    showMade(made);
+    changed();
+  });
+}
+
+export function rotateKey(key, changed) {
+  const dialog = byId('rotate-dialog');
+  const form = dialog.querySelector('form');
+  form.reset();
+  describe(dialog, key);
+  open(dialog, async () => {
+    const overlap = Number(new FormData(form).get('overlap'));
+    const made = await call('rotate', { id: key.id, overlap_hours: overlap });
+    dialog.close();
+    showMade(made);
+    changed();
+  });
+}
+
+export async function revokeKey(key, changed) {
+  const dialog = byId('revoke-dialog');
+  describe(dialog, key);
+  dialog.querySelector('[data-scopes]').replaceChildren(...key.scopes.map((scope) => element('li', {}, scope)));
+  const use = dialog.querySelector('[data-use]');
+  use.textContent = lastUse(key);
+  open(dialog, async () => {
+    await call('revoke', { id: key.id });
+    dialog.close();
+    say(`The key ${key.name} is revoked.`);
+    changed();
+  });
+  try {
+    const { requests } = await call('usage', { id: key.id, period: 'last_24h' });
+    const calls = requests === 1 ? 'one request' : `${requests.toLocaleString('en')} requests`;
+    if (requests > 0) use.textContent = `${lastUse(key)} It made ${calls} in the last 24 hours.`;
+  } catch {
+    // the last use is there, and revoking must not wait for a count
+  }
+}
+
+function lastUse({ last_used_at: at, last_used_from: from }) {
+  return at === null
+    ? 'It was never used.'
+    : `It was last used on ${at.slice(0, 10)}${from === null ? '' : ` from ${from}`}.`;
+}
+
+const made = byId('made-dialog');
+if (made) wireCopying(made);

@@ -1,0 +1,57 @@
+import { attempt, call } from './api.js';
+import { loadEvents } from './audit.js';
+import { drawChart } from './chart.js';
+import { makeKey, revokeKey, rotateKey } from './dialogs.js';
+import { byId, element } from './dom.js';
+import { loadKeys } from './keys.js';
+
+/* Settings → Integrations: what each part of the page does when another changed something. */
+
+let shown;
+
+async function showUsage() {
+  const period = document.querySelector('input[name="period"]:checked').value;
+  const isHourly = period === 'last_24h';
+  const usage = await attempt(() => call('usage', { id: shown.id, period }));
+  if (!usage) return;
+  const words = (count) => count.toLocaleString('en');
+  byId('usage-title').textContent = `Usage of ${shown.name}`;
+  byId('total-requests').textContent = words(usage.requests);
+  byId('total-errors').textContent = words(usage.errors);
+  byId('total-limited').textContent = words(usage.rate_limited);
+  const span = isHourly ? 'the last 24 hours' : 'the last 30 days';
+  const description = `Requests of ${shown.name} in ${span}: ${words(usage.requests)}, of them ${words(usage.errors)} errors and ${words(usage.rate_limited)} answered 429.`;
+  byId('chart').replaceChildren(drawChart(usage.buckets, isHourly, description));
+  byId('buckets').replaceChildren(
+    ...usage.buckets
+      .toReversed()
+      .map(({ start, requests, errors, rate_limited: limited }) =>
+        element(
+          'tr',
+          {},
+          element('th', { scope: 'row' }, isHourly ? start.slice(0, 16).replace('T', ' ') : start.slice(0, 10)),
+          ...[requests, errors, limited].map((count) => element('td', {}, words(count))),
+        ),
+      ),
+  );
+  byId('usage').hidden = false;
+}
+
+for (const choice of document.querySelectorAll('input[name="period"]')) choice.addEventListener('change', showUsage);
+
+function changed() {
+  void loadKeys();
+  void loadEvents();
+}
+
+byId('make')?.addEventListener('click', () => makeKey(changed));
+void loadKeys({
+  async use(key) {
+    shown = key;
+    await showUsage();
+    byId('usage-title').focus();
+  },
+  rotate: (key) => rotateKey(key, changed),
+  revoke: (key) => revokeKey(key, changed),
+});
+void loadEvents();

@@ -1,0 +1,21 @@
+/** What a signed-in user may do in its organisation: the names in the SDL's `Role` enum, weakest first. */
+export const ROLES = {
+  /** Looks at keys, usage and the audit log. */
+  MEMBER: 'member',
+  /** Makes, rotates and revokes keys besides. */
+  ADMIN: 'admin',
+} as const;
+
+export type RoleName = keyof typeof ROLES;
+export type Role = (typeof ROLES)[RoleName];
+
+export const ALL_ROLES: readonly Role[] = Object.values(ROLES);
+
+export function isRole(value: unknown): value is Role {
+  return (ALL_ROLES as readonly unknown[]).includes(value);
+}
+
+/** Whether a role includes another: an admin may do what a member may. */
+export function includesRole(held: Role, needed: Role): boolean {
+  return ALL_ROLES.indexOf(held) >= ALL_ROLES.indexOf(needed);
+}

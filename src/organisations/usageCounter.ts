@@ -1,0 +1,78 @@
+import type { KeyUsage, UsageEntry } from './keyUsage';
+
+export interface UsageCounter {
+  /** Counts a request that was answered; never waits, never fails. */
+  count(keyId: string, outcome: UsageOutcome): void;
+  /** Stops counting and writes what is left. */
+  stop(): Promise<void>;
+}
+
+/** What a request came to: a 429, another error, or neither. */
+export type UsageOutcome = 'ok' | 'error' | 'rate_limited';
+
+export interface UsageCounterOptions {
+  readonly usage: Pick<KeyUsage, 'add'>;
+  /** Told when a write failed; the counts are written with the next one. */
+  readonly onError: (error: unknown) => void;
+  /** Milliseconds between writes. */
+  readonly every?: number;
+  /** Most counts of a key and hour held at once; what comes on top is not counted. */
+  readonly capacity?: number;
+}
+
+const EVERY = 60_000;
+/** 10,000 keys in an hour are some 2 MB. */
+const CAPACITY = 10_000;
+const HOUR = 3_600_000;
+
+type Counts = { -readonly [Name in keyof UsageEntry]: UsageEntry[Name] };
+
+/** Counts in memory and writes once a minute, so that no request waits for it. */
+export function createUsageCounter({ usage, onError, every, capacity = CAPACITY }: UsageCounterOptions): UsageCounter {
+  let counts = new Map<string, Counts>();
+  let writing: Promise<void> = Promise.resolve();
+
+  function add(keyId: string, hour: number, delta: Pick<Counts, 'requests' | 'errors' | 'rate_limited'>): void {
+    const name = `${keyId}:${String(hour)}`;
+    let entry = counts.get(name);
+    if (!entry) {
+      if (counts.size >= capacity) return;
+      entry = { keyId, hour: new Date(hour), requests: 0, errors: 0, rate_limited: 0 };
+      counts.set(name, entry);
+    }
+    entry.requests += delta.requests;
+    entry.errors += delta.errors;
+    entry.rate_limited += delta.rate_limited;
+  }
+
+  async function write(): Promise<void> {
+    if (counts.size === 0) return;
+    const taken = [...counts.values()];
+    counts = new Map();
+    try {
+      await usage.add(taken);
+    } catch (error) {
+      for (const entry of taken) add(entry.keyId, entry.hour.getTime(), entry);
+      onError(error);
+    }
+  }
+
+  /** One write at a time: a slow database is not asked twice. */
+  const flush = (): Promise<void> => (writing = writing.then(write));
+  const timer = setInterval(() => void flush(), every ?? EVERY).unref();
+
+  return {
+    count(keyId, outcome) {
+      const hour = Math.floor(Date.now() / HOUR) * HOUR;
+      add(keyId, hour, {
+        requests: 1,
+        errors: outcome === 'error' ? 1 : 0,
+        rate_limited: outcome === 'rate_limited' ? 1 : 0,
+      });
+    },
+    async stop() {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}

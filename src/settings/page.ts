@@ -1,0 +1,266 @@
+import { PLANS } from '../access/plans';
+import { ALL_SCOPES, type Scope } from '../access/scopes';
+import type { Session } from '../organisations/sessions';
+import { html, type Html, jsonBlock } from '../pages/html';
+import { layout } from '../pages/layout';
+
+interface IntegrationsPage {
+  readonly version: string;
+  readonly session: Session;
+  readonly csrf: string;
+}
+
+/** What each scope allows, in the words of someone who gives it. */
+const ALLOWS: Readonly<Record<Scope, string>> = {
+  'products:read': 'List, search and read products.',
+  'products:write': 'Make and change products, up to 1,000 in a call.',
+  'quotes:read': 'List, search and read quotes with their lines, and quote totals.',
+  'quotes:write': 'Nothing yet: kept for writing quotes.',
+  'orders:read': 'List, search and read orders with their lines, order totals and product sales.',
+  'customers:read': 'List, search and read customers, with their addresses and contacts.',
+  'customers:write': 'Make and change customers, up to 1,000 in a call.',
+  'requests:read': 'List, search and read request threads and their messages.',
+  'requests:write': 'Open request threads.',
+};
+
+/** `/settings/integrations`: the frame of the page; its rows come by GraphQL. */
+export function renderIntegrations({ version, session, csrf }: IntegrationsPage): Html {
+  const { organisation, user, role } = session;
+  const hasPlan = PLANS[organisation.plan].integrations;
+  const mayChange = role === 'admin';
+  return layout({
+    title: `Integrations · ${organisation.name} · Scopegate`,
+    description: 'API keys of the organisation, their usage and the audit log.',
+    version,
+    current: '/settings/integrations',
+    styles: ['settings/settings.css'],
+    module: 'settings/settings.js',
+    body: html`<div class="title">
+        <div>
+          <h1>Integrations</h1>
+          <p class="lead">API keys of <strong>${organisation.name}</strong>, on the plan ${organisation.plan}.</p>
+        </div>
+        <form class="account" method="post" action="/settings/sign-out">
+          <p>${user.name} <span class="tag">${role}</span></p>
+          <input type="hidden" name="csrf" value="${csrf}" />
+          <button class="button" type="submit">Sign out</button>
+          <button class="button" type="submit" name="everywhere" value="1">Sign out everywhere</button>
+        </form>
+      </div>
+      ${hasPlan ? undefined : PLAN_NOTICE}
+      ${mayChange ? undefined : html`<p class="info">You are a member: you can look, and an admin can change.</p>`}
+      <p class="alert" id="failure" role="alert" hidden></p>
+      <p class="unseen" id="said" role="status"></p>
+      <noscript
+        ><p class="alert">
+          This page needs JavaScript. Keys can be managed with <code>scopegate key</code> too.
+        </p></noscript
+      >
+      ${keysSection(mayChange && hasPlan)} ${USAGE_SECTION} ${AUDIT_SECTION}
+      ${mayChange ? dialogs(mayChange && hasPlan) : undefined} ${jsonBlock('settings', { csrf, mayChange, hasPlan })}`,
+  });
+}
+
+const PLAN_NOTICE = html`<p class="info" id="plan">
+  This organisation’s plan does not include integrations: its keys are answered <code>plan_required</code>, and none can
+  be made. Keys that are there can be revoked, and work again as soon as the plan does.
+</p>`;
+
+function keysSection(mayMake: boolean): Html {
+  return html`<section aria-labelledby="keys-title">
+    <div class="heading">
+      <h2 id="keys-title">API keys</h2>
+      <label class="filter"
+        >Show
+        <select id="state">
+          <option value="active">active</option>
+          <option value="ended">revoked and expired</option>
+          <option value="">all</option>
+        </select></label
+      >
+      ${mayMake ? html`<button class="button primary" type="button" id="make">New key</button>` : undefined}
+    </div>
+    <table class="rows" aria-labelledby="keys-title">
+      <thead>
+        <tr>
+          <th scope="col">Name</th>
+          <th scope="col">Key</th>
+          <th scope="col">Scopes</th>
+          <th scope="col">Created</th>
+          <th scope="col">Last used</th>
+          <th scope="col">Expires</th>
+          <th scope="col">State</th>
+          <th scope="col"><span class="unseen">Actions</span></th>
+        </tr>
+      </thead>
+      <tbody id="keys"></tbody>
+    </table>
+    <p class="empty" id="no-keys" hidden></p>
+    <button class="button more" type="button" id="more-keys" hidden>Show more keys</button>
+  </section>`;
+}
+
+const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title" hidden>
+  <div class="heading">
+    <h2 id="usage-title" tabindex="-1">Usage</h2>
+    <fieldset class="switch">
+      <legend class="unseen">Period</legend>
+      <label><input type="radio" name="period" value="last_24h" checked />24 hours</label>
+      <label><input type="radio" name="period" value="last_30d" />30 days</label>
+    </fieldset>
+  </div>
+  <dl class="totals">
+    <div>
+      <dt>Requests</dt>
+      <dd id="total-requests"></dd>
+    </div>
+    <div>
+      <dt><span class="swatch errors"></span>Errors</dt>
+      <dd id="total-errors"></dd>
+    </div>
+    <div>
+      <dt><span class="swatch limited"></span>429s</dt>
+      <dd id="total-limited"></dd>
+    </div>
+  </dl>
+  <div id="chart"></div>
+  <p class="hint">Counted once a minute; times are UTC. Errors are answers with 400 and above, 429 aside.</p>
+  <details>
+    <summary>As a table</summary>
+    <div class="scroll" tabindex="0" role="region" aria-label="Usage as a table">
+      <table class="plain">
+        <thead>
+          <tr>
+            <th scope="col">From (UTC)</th>
+            <th scope="col">Requests</th>
+            <th scope="col">Errors</th>
+            <th scope="col">429s</th>
+          </tr>
+        </thead>
+        <tbody id="buckets"></tbody>
+      </table>
+    </div>
+  </details>
+</section>`;
+
+const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
+  <h2 id="audit-title">Audit log</h2>
+  <table class="rows audit" aria-labelledby="audit-title">
+    <thead>
+      <tr>
+        <th scope="col">When (UTC)</th>
+        <th scope="col">What</th>
+        <th scope="col">Who</th>
+        <th scope="col">From</th>
+        <th scope="col">Details</th>
+      </tr>
+    </thead>
+    <tbody id="events"></tbody>
+  </table>
+  <button class="button more" type="button" id="more-events" hidden>Show older events</button>
+</section>`;
+
+function dialogs(mayMake: boolean): Html {
+  return html`${mayMake ? [makeDialog(), ROTATE_DIALOG, MADE_DIALOG] : undefined}
+    <dialog id="revoke-dialog" aria-labelledby="revoke-title">
+      <form method="dialog">
+        <h2 id="revoke-title">Revoke this key?</h2>
+        <p>
+          Whatever uses <strong data-name></strong> (<code data-prefix></code>) stops working at once: its next request
+          is answered 401. This cannot be undone.
+        </p>
+        <p data-use></p>
+        <p>It is allowed to:</p>
+        <ul data-scopes></ul>
+        <p class="hint">To change a key without a gap, rotate it: the old one goes on for a while.</p>
+        <p class="alert" role="alert" data-failure hidden></p>
+        <p class="buttons">
+          <button class="button" type="submit" value="cancel">Keep it</button>
+          <button class="button danger" type="button" data-do>Revoke the key</button>
+        </p>
+      </form>
+    </dialog>`;
+}
+
+function makeDialog(): Html {
+  return html`<dialog id="make-dialog" aria-labelledby="make-title">
+    <form method="dialog">
+      <h2 id="make-title">New key</h2>
+      <label class="field">What it is for <input name="name" required maxlength="200" autocomplete="off" /></label>
+      <fieldset class="scopes">
+        <legend>What it may do</legend>
+        ${ALL_SCOPES.map(
+          (scope) =>
+            html`<label
+              ><input type="checkbox" name="scope" value="${scope}" />
+              <span><code>${scope}</code> ${ALLOWS[scope]}</span></label
+            >`,
+        )}
+      </fieldset>
+      <label class="field"
+        >When it ends
+        <select name="expires">
+          <option value="30">in 30 days</option>
+          <option value="90" selected>in 90 days</option>
+          <option value="365">in a year</option>
+          <option value="">never</option>
+        </select></label
+      >
+      <label class="field"
+        >Only from these addresses (optional)
+        <input name="ranges" autocomplete="off" aria-describedby="ranges-hint" />
+        <span class="hint" id="ranges-hint"
+          >CIDR ranges separated by commas, as 203.0.113.0/24; from anywhere when empty.</span
+        ></label
+      >
+      <p class="alert" role="alert" data-failure hidden></p>
+      <p class="buttons">
+        <button class="button" type="submit" value="cancel" formnovalidate>Cancel</button>
+        <button class="button primary" type="button" data-do>Make the key</button>
+      </p>
+    </form>
+  </dialog>`;
+}
+
+const ROTATE_DIALOG = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title">
+  <form method="dialog">
+    <h2 id="rotate-title">Rotate this key</h2>
+    <p>
+      A new key takes the place of <strong data-name></strong> (<code data-prefix></code>), with its name, scopes and
+      addresses. Put it where the old one is used before the old one ends.
+    </p>
+    <label class="field"
+      >The old key goes on for
+      <select name="overlap">
+        <option value="0">no time: it ends at once</option>
+        <option value="1">an hour</option>
+        <option value="24" selected>24 hours</option>
+        <option value="168">7 days</option>
+        <option value="720">30 days</option>
+      </select></label
+    >
+    <p class="alert" role="alert" data-failure hidden></p>
+    <p class="buttons">
+      <button class="button" type="submit" value="cancel">Cancel</button>
+      <button class="button primary" type="button" data-do>Rotate the key</button>
+    </p>
+  </form>
+</dialog>`;
+
+const MADE_DIALOG = html`<dialog id="made-dialog" aria-labelledby="made-title">
+  <form method="dialog">
+    <h2 id="made-title">Keep this key now</h2>
+    <p>It is shown this one time. Store it where your program reads its secrets.</p>
+    <div class="command">
+      <pre tabindex="0" aria-label="The key"><code data-key></code></pre>
+      <button class="button" type="button" data-copy>Copy</button>
+    </div>
+    <p>Try it:</p>
+    <div class="command">
+      <pre tabindex="0" aria-label="A call with the key"><code data-curl></code></pre>
+      <button class="button" type="button" data-copy>Copy</button>
+    </div>
+    <p data-old></p>
+    <p class="buttons"><button class="button primary" type="submit">I have stored it</button></p>
+  </form>
+</dialog>`;

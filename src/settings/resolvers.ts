@@ -1,0 +1,127 @@
+import { parseRange } from '../access/addresses';
+import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
+import type { RequestContext } from '../context';
+import { type Fault, validationFailed } from '../errors';
+import type { ApiKey, MadeKey } from '../organisations/apiKeys';
+import type { AuditEvent } from '../organisations/auditEvents';
+import type { Integrations } from '../organisations/integrations';
+import { keyState } from '../organisations/keyState';
+import type { UsageCounts, UsagePeriod } from '../organisations/keyUsage';
+import type { Page } from '../pagination';
+
+interface ListArgs {
+  readonly limit?: number | null;
+  readonly cursor?: string | null;
+}
+
+interface NewKeyArgs {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601. */
+  readonly expires_at?: string | null;
+  readonly allowed_ranges?: readonly string[] | null;
+}
+
+interface RotateArgs {
+  readonly id: string;
+  readonly overlap_hours?: number | null;
+  /** ISO 8601. */
+  readonly expires_at?: string | null;
+}
+
+const HOUR = 3_600_000;
+const DEFAULT_OVERLAP_HOURS = 24;
+
+/** The operations of the settings page: they translate, {@link Integrations} holds the rules. */
+export const settingsResolvers = {
+  Query: {
+    api_keys: async (_: unknown, args: ListArgs & { state?: 'active' | 'ended' | null }, context: RequestContext) =>
+      mapPage(await integrations(context).keys(args), toKey),
+    async key_usage(_: unknown, { id, period }: { id: string; period: UsagePeriod }, context: RequestContext) {
+      const buckets = await integrations(context).usage(id, period);
+      const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);
+      return { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), buckets };
+    },
+    audit_events: async (
+      _: unknown,
+      args: ListArgs & { action?: string | null; key_id?: string | null },
+      context: RequestContext,
+    ) => mapPage(await integrations(context).events(args), toEvent),
+  },
+  Mutation: {
+    create_api_key: async (_: unknown, args: NewKeyArgs, context: RequestContext) =>
+      toMade(await integrations(context).createKey(readNewKey(args))),
+    async rotate_api_key(_: unknown, { id, overlap_hours, expires_at }: RotateArgs, context: RequestContext) {
+      const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
+      const rotated = await integrations(context).rotateKey(id, { overlap, expiresAt: toDate(expires_at) });
+      return { ...toMade(rotated), old: toKey(rotated.old) };
+    },
+    revoke_api_key: async (_: unknown, { id }: { id: string }, context: RequestContext) =>
+      toKey(await integrations(context).revokeKey(id)),
+  },
+};
+
+function integrations(context: RequestContext): Integrations {
+  // the guard lets users only in here, and a user's context has them
+  if (!context.integrations) throw new Error('keys were asked for without a user');
+  return context.integrations;
+}
+
+/** @throws AppError validation_failed with every fault */
+function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
+  const faults: Fault[] = [];
+  const plainName = name.trim();
+  if (plainName === '' || /\p{Cc}/u.test(plainName)) {
+    faults.push({ pointer: '/name', code: 'format', detail: 'must be one line with something in it' });
+  }
+  const granted: Scope[] = [];
+  scopes.forEach((scope, at) => {
+    if (isScope(scope)) granted.push(scope);
+    else
+      faults.push({
+        pointer: `/scopes/${String(at)}`,
+        code: 'not_allowed',
+        detail: `must be one of ${ALL_SCOPES.join(', ')}`,
+      });
+  });
+  const ranges: string[] = [];
+  (allowed_ranges ?? []).forEach((text, at) => {
+    const range = parseRange(text.trim());
+    if (range !== undefined) ranges.push(range);
+    else
+      faults.push({
+        pointer: `/allowed_ranges/${String(at)}`,
+        code: 'format',
+        detail: 'must be an address or CIDR range, as 203.0.113.0/24',
+      });
+  });
+  if (faults.length > 0) throw validationFailed(faults);
+  return { name: plainName, scopes: granted, expiresAt: toDate(expires_at) ?? null, allowedRanges: ranges };
+}
+
+function toDate(text: string | null | undefined): Date | undefined {
+  return text === null || text === undefined ? undefined : new Date(text);
+}
+
+function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
+  return { ...page, data: page.data.map(map) };
+}
+
+function toMade({ key, document }: MadeKey) {
+  return { key, api_key: toKey(document) };
+}
+
+/** A key as it is shown, member by member: a hash can never slip in. */
+function toKey(key: ApiKey) {
+  const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
+  const { last_used_at, last_used_from, allowed_ranges, rotated_to } = key;
+  return {
+    ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
+    ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, state: keyState(key, new Date()) },
+  };
+}
+
+function toEvent({ _id: id, at, action, actor, key_id, details }: AuditEvent) {
+  const { who, name, from } = actor;
+  return { id, at, action, actor: who, actor_name: name ?? null, from, key_id, details: JSON.stringify(details) };
+}

@@ -1,0 +1,71 @@
+import { ALL_SCOPES } from '../../src/access/scopes';
+import { type Client, client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { userArguments, documentOf, userOperations } from '../support/operations';
+import { SAME_ID, seen } from './answers';
+import { startRecordedGateway, type RecordedGateway } from './commands';
+import { makeStocked } from './scene';
+
+let gateway: RecordedGateway;
+let caller: Client;
+let key: { id: string; key: string };
+
+beforeAll(async () => {
+  gateway = await startRecordedGateway();
+  const organisation = await makeStocked(gateway);
+  key = await makeKey(gateway, organisation, { scopes: ALL_SCOPES });
+  caller = client(gateway, key.key);
+});
+afterAll(() => gateway.stop());
+
+test('the operations for users are those of the settings page, and none of them has a route', () => {
+  expect(userOperations.map(({ name, role, rest }) => [name, role, rest]).sort()).toEqual([
+    ['api_keys', 'member', undefined],
+    ['audit_events', 'member', undefined],
+    ['create_api_key', 'admin', undefined],
+    ['key_usage', 'member', undefined],
+    ['revoke_api_key', 'admin', undefined],
+    ['rotate_api_key', 'admin', undefined],
+  ]);
+});
+
+describe('a key with every scope', () => {
+  test.each(userOperations)('may not call $name, and nothing is looked up or checked for it', async (operation) => {
+    await caller.get('/me');
+    const answers = new Set<string>();
+    for (const args of [userArguments(operation, key.id), userArguments(operation, 'no-uuid')]) {
+      gateway.commands.length = 0;
+      const answer = await caller.graphql(documentOf(operation), args, SAME_ID);
+      expect(answer.status).toBe(200);
+      expect(answer.body.data[operation.name]).toBeNull();
+      expect(answer.body.errors).toMatchObject([{ extensions: { code: 'forbidden', status: 403 } }]);
+      answers.add(JSON.stringify(seen(answer)));
+      expect(gateway.commands.map(({ name, collection }) => `${name} ${collection}`)).toEqual(['find api_keys']);
+    }
+    expect(answers.size).toBe(1);
+  });
+
+  test.each(userOperations)('may not call $name by an alias or in a fragment', async (operation) => {
+    const document = documentOf(operation);
+    const field = `${operation.name}(`;
+    const aliased = document.replace(field, `mine: ${field}`);
+    const [head = '', ...rest] = document.split('{');
+    const type = operation.kind;
+    const spread = `${head}{ ...F } fragment F on ${type} {${rest.join('{')}`;
+    for (const text of [aliased, spread]) {
+      const { body } = await caller.graphql(text, userArguments(operation, key.id));
+      expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
+    }
+  });
+
+  test.each(userOperations)('finds no route for $name', async ({ name }) => {
+    for (const path of [`/${name}`, `/${name.replaceAll('_', '-')}`]) expect((await caller.get(path)).status).toBe(404);
+  });
+
+  test('is still alive after all of that, and the only one', async () => {
+    const { body } = await caller.get('/me');
+    expect(body.key.id).toBe(key.id);
+    const keys = await gateway.control.apiKeys.list(body.organisation.id as string);
+    expect(keys.map(({ revoked_at }) => revoked_at)).toEqual([null]);
+  });
+});
