@@ -22,7 +22,7 @@ const FILES: Readonly<Record<string, { readonly root: string; readonly file: str
   'graphiql.js': { root: PUBLIC, file: 'graphiql.js' },
   'repairs.js': { root: PUBLIC, file: 'repairs.js' },
   'reference.js': { root: PUBLIC, file: 'reference.js' },
-  'settings/settings.css': { root: PUBLIC, file: 'settings/settings.css' },
+  'settings.css': { root: PUBLIC, file: 'settings/settings.css' },
   'settings/settings.js': { root: PUBLIC, file: 'settings/settings.js' },
   'settings/api.js': { root: PUBLIC, file: 'settings/api.js' },
   'settings/audit.js': { root: PUBLIC, file: 'settings/audit.js' },

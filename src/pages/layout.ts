@@ -7,8 +7,8 @@ export interface LayoutOptions {
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
   readonly body: Html;
-  /** Text, the REST reference, or a tool that fills the window below the bar and so has no footer. Default text. */
-  readonly kind?: 'prose' | 'reference' | 'tool';
+  /** Text, settings, the REST reference, or a tool that fills the window below the bar and so has no footer. Default text. */
+  readonly kind?: 'prose' | 'settings' | 'reference' | 'tool';
   /** Names below /assets, loaded in this order between the frame's style sheet and the one of the kind. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];

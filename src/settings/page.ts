@@ -33,7 +33,8 @@ export function renderIntegrations({ version, session, csrf }: IntegrationsPage)
     description: 'API keys of the organisation, their usage and the audit log.',
     version,
     current: '/settings/integrations',
-    styles: ['settings/settings.css'],
+    kind: 'settings',
+    styles: ['prose.css'],
     module: 'settings/settings.js',
     body: html`<div class="title">
         <div>
@@ -56,8 +57,8 @@ export function renderIntegrations({ version, session, csrf }: IntegrationsPage)
           This page needs JavaScript. Keys can be managed with <code>scopegate key</code> too.
         </p></noscript
       >
-      ${keysSection(mayChange && hasPlan)} ${USAGE_SECTION} ${AUDIT_SECTION}
-      ${mayChange ? dialogs(mayChange && hasPlan) : undefined} ${jsonBlock('settings', { csrf, mayChange, hasPlan })}`,
+      ${keysSection(mayChange && hasPlan)} ${USAGE_SECTION} ${AUDIT_SECTION} ${mayChange ? dialogs(hasPlan) : undefined}
+      ${jsonBlock('settings', { csrf, mayChange, hasPlan })}`,
   });
 }
 

@@ -50,7 +50,8 @@ function signInLayout(version: string, body: Html): Html {
     description: 'Sign in to manage API keys.',
     version,
     current: '/settings/integrations',
-    styles: ['settings/settings.css'],
+    kind: 'settings',
+    styles: ['prose.css'],
     body,
   });
 }

@@ -125,3 +125,29 @@ test('every variable is described in a line, with the default that is taken', ()
     if (fallback !== '') expect(String(config[name])).toBe(fallback);
   }
 });
+
+describe('signing in by OpenID Connect', () => {
+  const whole = {
+    OIDC_ISSUER: 'https://id.example/realms/acme',
+    OIDC_CLIENT_ID: 'scopegate',
+    OIDC_CLIENT_SECRET: 'x',
+    PUBLIC_URL: 'https://keys.example',
+  };
+
+  test('needs an issuer and what goes with it, each named where it is missing', () => {
+    expect(readConfig(whole)).toMatchObject({ ...whole, OIDC_ROLE_CLAIM: 'scopegate_role' });
+    const faults = faultsOf({ OIDC_ISSUER: whole.OIDC_ISSUER });
+    for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL']) expect(faults).toContain(`${name}: must be set`);
+  });
+
+  test.each(['http://id.example', 'id.example', 'ftp://id.example'])('does not take the issuer %s', (OIDC_ISSUER) => {
+    expect(faultsOf({ ...whole, OIDC_ISSUER })).toContain('OIDC_ISSUER');
+  });
+
+  test.each(['https://keys.example/', 'https://keys.example/path', 'keys.example', 'ws://keys.example'])(
+    'does not take the PUBLIC_URL %s',
+    (PUBLIC_URL) => {
+      expect(faultsOf({ ...whole, PUBLIC_URL })).toContain('PUBLIC_URL');
+    },
+  );
+});

@@ -1,0 +1,306 @@
+import type { Organisation } from '../../src/access/principal';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { documentOf, operations, userArguments, userOperations } from '../support/operations';
+import { type Person, signIn } from './people';
+
+const HOUR = 3_600_000;
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let admin: Person;
+let member: Person;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  admin = await signIn(gateway, organisation, 'admin', 'Ada');
+  member = await signIn(gateway, organisation, 'member', 'Max');
+});
+afterAll(() => gateway.stop());
+
+function make(changes: object = {}): Promise<{ key: string; api_key: { id: string } & Record<string, unknown> }> {
+  return admin.call('create_api_key', { name: 'shop', scopes: ['quotes:read', 'orders:read'], ...changes }) as never;
+}
+
+async function statusOf(key: string): Promise<number> {
+  return (await client(gateway, key).get('/me')).status;
+}
+
+describe('an admin', () => {
+  test('makes a key that works, holds what was chosen, and is listed without its value', async () => {
+    const expires_at = new Date(Date.now() + 48 * HOUR).toISOString();
+    const { key, api_key } = await make({
+      expires_at,
+      allowed_ranges: ['127.0.0.1', '10.0.0.0/8'],
+      name: '  web shop ',
+    });
+    const { body } = await client(gateway, key).get('/me');
+    expect(body.key).toMatchObject({
+      id: api_key.id,
+      name: 'web shop',
+      scopes: ['quotes:read', 'orders:read'],
+      expires_at,
+    });
+    expect(api_key).toMatchObject({
+      state: 'active',
+      created_by: 'Ada',
+      allowed_ranges: ['127.0.0.1/32', '10.0.0.0/8'],
+    });
+    const { data } = await admin.call('api_keys');
+    expect(data).toContainEqual(api_key);
+    expect(JSON.stringify(data)).not.toContain(key);
+  });
+
+  test('rotates a key: both work during the overlap, the old one to its end', async () => {
+    const old = await make();
+    const rotated = await admin.call('rotate_api_key', { id: old.api_key.id.toUpperCase(), overlap_hours: 2 });
+    expect([await statusOf(old.key), await statusOf(rotated.key)]).toEqual([200, 200]);
+    expect(Math.abs(new Date(rotated.old.expires_at as string).getTime() - Date.now() - 2 * HOUR)).toBeLessThan(60_000);
+    const without = await admin.call('rotate_api_key', { id: rotated.api_key.id, overlap_hours: 0 });
+    expect([await statusOf(rotated.key), await statusOf(without.key)]).toEqual([401, 200]);
+    expect(await admin.call('rotate_api_key', { id: rotated.api_key.id })).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '/id', code: 'ended' }],
+    });
+  });
+
+  test('revokes a key: out at once, once and for all', async () => {
+    const { key, api_key } = await make();
+    expect(await statusOf(key)).toBe(200);
+    const revoked = await admin.call('revoke_api_key', { id: api_key.id });
+    expect(revoked).toMatchObject({ id: api_key.id, state: 'revoked', revoked_at: expect.any(String) });
+    expect(await statusOf(key)).toBe(401);
+    expect(await admin.call('revoke_api_key', { id: api_key.id })).toEqual(revoked);
+  });
+
+  test.each([
+    [{ name: '' }, '/name'],
+    [{ name: ' \t ' }, '/name'],
+    [{ name: 'a\nb' }, '/name'],
+    [{ scopes: [] }, '/scopes'],
+    [{ scopes: ['quotes:read', 'quotes:burn'] }, '/scopes/1'],
+    [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
+    [{ allowed_ranges: ['10.0.0.0/8', 'everywhere'] }, '/allowed_ranges/1'],
+  ])('is told what is wrong with %j', async (changes, pointer) => {
+    expect(await make(changes)).toMatchObject({ code: 'validation_failed', status: 422, errors: [{ pointer }] });
+  });
+
+  test('is the one whom the audit log names, with where from', async () => {
+    const { api_key } = await make();
+    await admin.call('revoke_api_key', { id: api_key.id });
+    const { data } = await member.call('audit_events', { key_id: api_key.id });
+    expect(data).toMatchObject([
+      { action: 'key.revoked', actor: 'user:link:Ada', actor_name: 'Ada', from: '127.0.0.1', key_id: api_key.id },
+      { action: 'key.created', actor: 'user:link:Ada', key_id: api_key.id },
+    ]);
+    expect(JSON.parse(data[1].details as string)).toMatchObject({
+      name: 'shop',
+      scopes: ['quotes:read', 'orders:read'],
+    });
+  });
+});
+
+describe('a member', () => {
+  test('sees keys, usage and the audit log', async () => {
+    const { api_key } = await make();
+    expect((await member.call('api_keys')).data).toContainEqual(api_key);
+    expect(await member.call('key_usage', { id: api_key.id, period: 'last_24h' })).toMatchObject({ requests: 0 });
+    expect((await member.call('audit_events')).data.length).toBeGreaterThan(0);
+  });
+
+  test.each(userOperations.filter(({ role }) => role === 'admin'))(
+    'may not $name, and nothing changes',
+    async (operation) => {
+      const { api_key } = await make();
+      const before = await gateway.control.apiKeys.list(organisation.id);
+      for (const id of [api_key.id, 'no-uuid']) {
+        const { body } = await member.graphql(documentOf(operation), userArguments(operation, id));
+        expect(body).toMatchObject({
+          data: { [operation.name]: null },
+          errors: [{ extensions: { code: 'forbidden', status: 403 } }],
+        });
+      }
+      expect(await gateway.control.apiKeys.list(organisation.id)).toEqual(before);
+    },
+  );
+});
+
+describe('a signed-in user', () => {
+  test.each(operations)('may not call $name, which takes a key', async (operation) => {
+    const { name } = operation;
+    const args = documentOf(operation).includes('$id: ID!') ? { id: organisation.id } : VALID[name];
+    const { body } = await admin.graphql(documentOf(operation), args);
+    expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
+    expect(body.data?.[name] ?? null).toBeNull();
+  });
+
+  const VALID: Record<string, object> = {
+    upsert_products: { products: [] },
+    upsert_customers: { customers: [] },
+    open_request: { text: 'Hello' },
+  };
+
+  test('finds no key of another organisation: byte for byte the 404 of one that never was', async () => {
+    const elsewhere = await makeKey(gateway, await makeOrganisation(gateway));
+    const nobody = '00000000-0000-4000-8000-000000000000';
+    const byId = userOperations.filter((operation) => 'id' in userArguments(operation, nobody));
+    expect(byId).toHaveLength(3);
+    for (const operation of byId) {
+      const [foreign, missing] = await Promise.all(
+        [elsewhere.id, nobody].map((id) =>
+          admin.graphql(documentOf(operation), userArguments(operation, id), { 'x-request-id': 'same' }),
+        ),
+      );
+      expect(foreign).toEqual(missing);
+      expect(foreign!.body.errors).toMatchObject([{ extensions: { code: 'not_found', status: 404 } }]);
+    }
+    expect(await statusOf(elsewhere.key)).toBe(200);
+    expect((await admin.call('audit_events', { key_id: elsewhere.id })).data).toEqual([]);
+  });
+
+  test('pages through keys and events, each once, and a cursor fits no other list', async () => {
+    const own = await makeOrganisation(gateway);
+    const there = await signIn(gateway, own);
+    const made: string[] = [];
+    for (let count = 0; count < 5; count += 1) made.push((await makeKey(gateway, own)).id);
+    for (const operation of ['api_keys', 'audit_events'] as const) {
+      const seen: string[] = [];
+      let cursor: string | null = null;
+      do {
+        const page = await there.call(operation, { limit: 2, cursor });
+        seen.push(...page.data.map(({ id, key_id }: { id: string; key_id?: string }) => key_id ?? id));
+        cursor = page.next_cursor as string | null;
+        if (cursor !== null) {
+          expect(await admin.call(operation, { limit: 2, cursor })).toMatchObject({ code: 'invalid_request' });
+        }
+      } while (cursor !== null);
+      expect(seen.filter((id) => made.includes(id))).toEqual(made.toReversed());
+    }
+  });
+
+  test('is shown active keys, ended ones, or all', async () => {
+    const own = await makeOrganisation(gateway);
+    const there = await signIn(gateway, own);
+    const [live, revoked, expired] = [
+      await makeKey(gateway, own, { expiresAt: new Date(Date.now() + HOUR) }),
+      await makeKey(gateway, own),
+      await makeKey(gateway, own, { expiresAt: new Date(Date.now() - 1) }),
+    ];
+    await there.call('revoke_api_key', { id: revoked.id });
+    const ids = async (state?: string): Promise<[string, string][]> =>
+      (await there.call('api_keys', { state })).data.map((key: { id: string; state: string }) => [key.id, key.state]);
+    expect(await ids('active')).toEqual([[live.id, 'active']]);
+    expect(await ids('ended')).toEqual([
+      [expired.id, 'expired'],
+      [revoked.id, 'revoked'],
+    ]);
+    expect(await ids()).toHaveLength(3);
+  });
+});
+
+describe('on a plan without integrations', () => {
+  test('keys are looked at and revoked, not made or rotated, from the next request on', async () => {
+    const own = await makeOrganisation(gateway);
+    const there = await signIn(gateway, own);
+    const { id } = await makeKey(gateway, own);
+    await gateway.control.organisations.setPlan(own.id, 'starter');
+    for (const refused of [
+      await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] }),
+      await there.call('rotate_api_key', { id }),
+    ]) {
+      expect(refused).toMatchObject({ code: 'plan_required', status: 403 });
+    }
+    expect((await there.call('api_keys')).data).toHaveLength(1);
+    expect(await there.call('revoke_api_key', { id })).toMatchObject({ state: 'revoked' });
+    await gateway.control.organisations.setPlan(own.id, 'enterprise');
+    expect(await there.call('create_api_key', { name: 'x', scopes: ['quotes:read'] })).toMatchObject({
+      api_key: { state: 'active' },
+    });
+  });
+});
+
+describe('forged requests', () => {
+  const LIST = '{ api_keys { data { id } } }';
+
+  test.each([
+    ['without a CSRF token', { 'x-csrf-token': '' }],
+    ['with another CSRF token', { 'x-csrf-token': 'x'.repeat(43) }],
+    ['from the page of another site', { origin: 'https://evil.example' }],
+    ['from a page that hides its origin', { origin: 'null' }],
+    ['that a browser says come from elsewhere', { 'sec-fetch-site': 'cross-site' }],
+    ['that a browser says come from a neighbour', { 'sec-fetch-site': 'same-site' }],
+  ])('%s are refused, reads too', async (_title, headers) => {
+    const { status, body } = await admin.graphql(LIST, {}, headers);
+    expect(status).toBe(403);
+    expect(body).toMatchObject({ errors: [{ extensions: { code: 'forbidden', request_id: expect.any(String) } }] });
+  });
+
+  test("with another session's CSRF token are refused", async () => {
+    expect((await admin.graphql(LIST, {}, { 'x-csrf-token': member.csrf })).status).toBe(403);
+  });
+
+  test('as forms or text are refused', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      expect((await admin.graphql(LIST, {}, { 'content-type': type })).status).toBe(415);
+    }
+  });
+
+  test('from our own page are let in', async () => {
+    const headers = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
+    expect((await admin.graphql(LIST, {}, headers)).status).toBe(200);
+  });
+
+  test('no other origin may read an answer', async () => {
+    const open = await startGateway({ CORS_ORIGINS: '*' });
+    try {
+      const response = await fetch(`${open.url}/settings/graphql`, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+      });
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    } finally {
+      await open.stop();
+    }
+  });
+});
+
+describe('the API', () => {
+  test('ignores the cookie of a signed-in admin', async () => {
+    const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
+    const rest = await client(gateway).get('/me', {}, headers);
+    const graphql = await client(gateway).graphql('{ api_keys { data { id } } }', {}, headers);
+    expect([rest.status, graphql.status]).toEqual([401, 401]);
+  });
+
+  test('takes a key for what it is, whatever cookie comes with it', async () => {
+    const { key } = await make({ scopes: ['quotes:read'] });
+    const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
+    const { body } = await client(gateway, key).graphql('{ api_keys { data { id } } }', {}, headers);
+    expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
+  });
+
+  test('a key is no session: settings answer 401 to it', async () => {
+    const { key } = await make();
+    const response = await fetch(`${gateway.url}/settings/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ api_keys { data { id } } }' }),
+    });
+    expect(response.status).toBe(401);
+  });
+});
+
+test('users have a budget of their own, a 429 beyond it', async () => {
+  const tight = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' });
+  try {
+    const own = await makeOrganisation(tight);
+    const there = await signIn(tight, own);
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await there.graphql('{ api_keys { has_more } }')).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  } finally {
+    await tight.stop();
+  }
+});

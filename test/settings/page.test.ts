@@ -1,0 +1,264 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import type { Organisation } from '../../src/access/principal';
+import type { Role } from '../../src/access/roles';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
+import { client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+import { makeLink } from './people';
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without internet', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+  let organisation: Organisation;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser();
+    organisation = await makeOrganisation(gateway, { name: 'Northwind Traders' });
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  /** Opens a link, presses Continue, and gives the page to `work` once its rows are there. */
+  async function signedIn(
+    work: (page: Page) => Promise<void>,
+    {
+      role = 'admin',
+      of = organisation,
+      ...view
+    }: { role?: Role; of?: Organisation } & Parameters<typeof visitor>[2] = {},
+  ): Promise<void> {
+    const link = await makeLink(gateway, of, role);
+    const options = { permissions: ['clipboard-read', 'clipboard-write'], ...view };
+    const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
+    try {
+      await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.waitForSelector('#events tr');
+      await work(page);
+      expect(faults).toEqual([]);
+      expect(foreign).toEqual([]);
+    } finally {
+      await close();
+    }
+  }
+
+  async function expectAccessible(page: Page): Promise<void> {
+    const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
+    expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
+    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  }
+
+  test.each(VIEWS)(
+    'is accessible and fits, $theme and $width pixels wide: rows, usage and every dialog',
+    async (view) => {
+      const own = await makeOrganisation(gateway);
+      const { id } = await makeKey(gateway, own, {
+        name: 'A name that is as long as the names of keys come in practice',
+      });
+      const ended = await makeKey(gateway, own, { name: 'ended' });
+      await gateway.control.apiKeys.revoke(ended.id);
+      const hour = new Date();
+      await gateway.control.usage.add([{ keyId: id, hour, requests: 1234, errors: 40, rate_limited: 9 }]);
+      await signedIn(
+        async (page) => {
+          await page.getByLabel('Show').selectOption('');
+          await page.waitForSelector('#keys tr.ended');
+          await page.getByRole('button', { name: /^Usage A name/ }).click();
+          await page.waitForSelector('.chart rect');
+          await page.getByText('As a table').click();
+          await expectAccessible(page);
+          for (const [opener, dialog] of [
+            ['New key', '#make-dialog'],
+            [/^Rotate/, '#rotate-dialog'],
+            [/^Revoke/, '#revoke-dialog'],
+          ] as const) {
+            await page.getByRole('button', { name: opener }).first().click();
+            await page.waitForSelector(`${dialog}[open]`);
+            await expectAccessible(page);
+            await page.keyboard.press('Escape');
+            await page.waitForSelector(dialog, { state: 'hidden' });
+          }
+        },
+        { ...view, of: own },
+      );
+    },
+  );
+
+  test.each(VIEWS)('signing in is accessible and fits, $theme and $width pixels wide', async (view) => {
+    const { page, close } = await visitor(browser, [gateway.url], view);
+    try {
+      await page.goto(`${gateway.url}/settings/integrations`);
+      expect(page.url()).toBe(`${gateway.url}/settings/sign-in`);
+      await expectAccessible(page);
+      await page.goto(`${gateway.url}/settings/sign-in?link=${await makeLink(gateway, organisation)}`);
+      await expectAccessible(page);
+    } finally {
+      await close();
+    }
+  });
+
+  test('a key is made by keyboard, shown once, copied, works as its curl line says, and is gone from the page', async () => {
+    await signedIn(async (page) => {
+      await page.getByRole('button', { name: 'New key' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByLabel('What it is for').fill('web shop');
+      await page.keyboard.press('Enter');
+      expect(await page.locator('#make-dialog [data-failure]').textContent()).toContain('at least one');
+      await page.getByRole('checkbox', { name: /quotes:read/ }).focus();
+      await page.keyboard.press('Space');
+      await page.getByRole('button', { name: 'Make the key' }).press('Enter');
+      await page.waitForSelector('#made-dialog[open]');
+      const key = (await page.locator('#made-dialog [data-key]').textContent())!;
+      expect(key).toMatch(/^svc_live_/);
+      await expectAccessible(page);
+
+      await page.locator('#made-dialog').getByRole('button', { name: 'Copy' }).first().click();
+      await page.waitForFunction("document.querySelector('#made-dialog [data-copy]').textContent === 'Copied'");
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
+
+      const curl = (await page.locator('#made-dialog [data-curl]').textContent())!;
+      const [, authorization = '', url = ''] = /^curl -H "Authorization: (.*)" (\S+)$/.exec(curl) ?? [];
+      expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
+      expect(url).toContain('/api/v1/quotes');
+
+      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
+      expect(await page.content()).not.toContain(key);
+      await page.reload();
+      await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
+      expect(await page.content()).not.toContain(key);
+    });
+  });
+
+  test('a key is rotated with an overlap: the new one is shown, both work, both are listed', async () => {
+    const own = await makeOrganisation(gateway);
+    const old = await makeKey(gateway, own, { name: 'nightly' });
+    await signedIn(
+      async (page) => {
+        await page.getByRole('button', { name: 'Rotate nightly' }).click();
+        await page.getByLabel('The old key goes on for').selectOption('168');
+        await page.getByRole('button', { name: 'Rotate the key' }).click();
+        await page.waitForSelector('#made-dialog[open]');
+        const key = (await page.locator('#made-dialog [data-key]').textContent())!;
+        expect(await page.locator('#made-dialog [data-old]').textContent()).toContain('The old key ends at');
+        for (const one of [old.key, key]) expect((await client(gateway, one).get('/me')).status).toBe(200);
+        await page.getByRole('button', { name: 'I have stored it' }).click();
+        await page.waitForFunction("document.querySelectorAll('#keys tr').length === 2");
+      },
+      { of: own },
+    );
+  });
+
+  test('revoking says what breaks, can be thought better of, and then ends the key at once', async () => {
+    const own = await makeOrganisation(gateway);
+    const { key, id } = await makeKey(gateway, own, { name: 'till', scopes: ['orders:read'] });
+    await client(gateway, key).get('/me');
+    await gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 17, errors: 0, rate_limited: 0 }]);
+    await signedIn(
+      async (page) => {
+        const dialog = page.locator('#revoke-dialog');
+        await page.getByRole('button', { name: 'Revoke till' }).click();
+        await dialog.getByText('17 requests in the last 24 hours').waitFor();
+        expect(await dialog.textContent()).toMatch(/till.*answered 401.*orders:read/s);
+        await page.getByRole('button', { name: 'Keep it' }).click();
+        expect((await client(gateway, key).get('/me')).status).toBe(200);
+
+        await page.getByRole('button', { name: 'Revoke till' }).click();
+        await page.getByRole('button', { name: 'Revoke the key' }).click();
+        await page.getByText('No key is active.').waitFor();
+        expect((await client(gateway, key).get('/me')).status).toBe(401);
+        await page.locator('#events').getByText('Key revoked').waitFor();
+      },
+      { of: own },
+    );
+  });
+
+  test('usage is drawn for 24 hours and 30 days, in bars, totals and a table', async () => {
+    const own = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, own, { name: 'busy' });
+    const ago = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
+    await gateway.control.usage.add([
+      { keyId: id, hour: ago(1), requests: 100, errors: 10, rate_limited: 5 },
+      { keyId: id, hour: ago(24 * 20), requests: 900, errors: 0, rate_limited: 0 },
+    ]);
+    await signedIn(
+      async (page) => {
+        await page.getByRole('button', { name: 'Usage busy' }).click();
+        await page.getByRole('img', { name: /24 hours: 100, of them 10 errors and 5 answered 429/ }).waitFor();
+        expect(await page.locator('.chart rect').count()).toBe(3);
+        expect(await page.locator('#buckets tr').count()).toBe(24);
+        await page.getByRole('radio', { name: '30 days' }).check();
+        await page.getByRole('img', { name: /30 days: 1,000, of them 10 errors/ }).waitFor();
+        expect(await page.locator('.chart rect').count()).toBe(4);
+        expect(await page.locator('#buckets tr').count()).toBe(30);
+        expect(await page.locator('#total-requests').textContent()).toBe('1,000');
+      },
+      { of: own },
+    );
+  });
+
+  test('a member looks at all of it and is offered no change', async () => {
+    const own = await makeOrganisation(gateway);
+    await makeKey(gateway, own, { name: 'theirs' });
+    await signedIn(
+      async (page) => {
+        await page.getByRole('button', { name: 'Usage theirs' }).waitFor();
+        await page.getByText('You are a member').waitFor();
+        expect(await page.getByRole('button', { name: /New key|Rotate|Revoke/ }).count()).toBe(0);
+        await expectAccessible(page);
+      },
+      { of: own, role: 'member' },
+    );
+  });
+
+  test('on a plan without integrations the page says so, and keys can be revoked only', async () => {
+    const own = await makeOrganisation(gateway, { plan: 'starter' });
+    await makeKey(gateway, own, { name: 'asleep' });
+    await signedIn(
+      async (page) => {
+        await page.getByRole('button', { name: 'Revoke asleep' }).waitFor();
+        await page.getByText('plan does not include integrations').waitFor();
+        expect(await page.getByRole('button', { name: /New key|Rotate/ }).count()).toBe(0);
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Revoke asleep' }).click();
+        await page.getByRole('button', { name: 'Revoke the key' }).click();
+        await page.getByText('No key is active.').waitFor();
+      },
+      { of: own },
+    );
+  });
+
+  test('signing out leads to signing in, there and on every page that is still open', async () => {
+    await signedIn(async (page) => {
+      const other = await page.context().newPage();
+      await other.goto(`${gateway.url}/settings/integrations`);
+      await other.waitForSelector('#events tr');
+      await page.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await page.waitForURL(`${gateway.url}/settings/sign-in`);
+      await other.getByLabel('Show').selectOption('ended');
+      await other.waitForURL(`${gateway.url}/settings/sign-in`);
+    });
+  });
+
+  test('what is stored in names and scopes is shown as text and runs nowhere', async () => {
+    const name = '<img src=x onerror=alert(1)>"\'&';
+    const own = await makeOrganisation(gateway, { name });
+    await makeKey(gateway, own, { name });
+    await signedIn(
+      async (page) => {
+        await page.getByRole('rowheader', { name }).waitFor();
+        expect(await page.locator('main img').count()).toBe(0);
+      },
+      { of: own },
+    );
+  });
+});

@@ -1,0 +1,115 @@
+import type { Organisation } from '../../src/access/principal';
+import type { Role } from '../../src/access/roles';
+import type { Json } from '../support/client';
+import type { TestGateway } from '../support/gateway';
+
+/* Signed-in users, as their browser would act. */
+
+export interface Person {
+  /** The Cookie header of their browser. */
+  readonly cookie: string;
+  readonly csrf: string;
+  /** What the settings page would ask. */
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<{ status: number; body: Json }>;
+  /** What one operation answers, or its error's extensions. */
+  call(operation: keyof typeof DOCUMENTS, variables?: object): Promise<Json>;
+}
+
+const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges state';
+
+const DOCUMENTS = {
+  api_keys: `query($state: String, $limit: Int, $cursor: String) {
+    api_keys(state: $state, limit: $limit, cursor: $cursor) { data { ${KEY} } has_more next_cursor } }`,
+  key_usage: `query($id: ID!, $period: UsagePeriod!) {
+    key_usage(id: $id, period: $period) { requests errors rate_limited buckets { start requests errors rate_limited } } }`,
+  audit_events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
+    audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
+      data { id at action actor actor_name from key_id details } has_more next_cursor } }`,
+  create_api_key: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!]) {
+    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges) {
+      key api_key { ${KEY} } } }`,
+  rotate_api_key: `mutation($id: ID!, $overlap_hours: Int) {
+    rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { id expires_at state } } }`,
+  revoke_api_key: `mutation($id: ID!) { revoke_api_key(id: $id) { ${KEY} } }`,
+};
+
+/** Makes a link and uses it, by its form. */
+export async function signIn(
+  gateway: TestGateway,
+  organisation: Organisation,
+  role: Role = 'admin',
+  name = 'Ann',
+): Promise<Person> {
+  const link = await makeLink(gateway, organisation, role, name);
+  return person(gateway, cookieOf(await sendLink(gateway, link)));
+}
+
+/** Signs in again as a browser that holds a session's cookie. */
+export async function person(gateway: TestGateway, cookie: string): Promise<Person> {
+  const page = await (await visit(gateway, '/settings/integrations', cookie)).text();
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
+  const graphql: Person['graphql'] = async (query, variables = {}, headers = {}) => {
+    const response = await fetch(`${gateway.url}/settings/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie, 'x-csrf-token': csrf, ...headers },
+      body: JSON.stringify({ query, variables }),
+    });
+    return { status: response.status, body: await response.json() };
+  };
+  return {
+    cookie,
+    csrf,
+    graphql,
+    async call(operation, variables) {
+      const { body } = await graphql(DOCUMENTS[operation], variables);
+      return body.errors ? body.errors[0].extensions : body.data[operation];
+    },
+  };
+}
+
+/** The token of a new link. */
+export async function makeLink(
+  gateway: TestGateway,
+  organisation: Organisation,
+  role: Role = 'admin',
+  name = 'Ann',
+): Promise<string> {
+  const user = { id: `link:${name}`, name };
+  const made = await gateway.control.sessions.makeLink(
+    { organisationId: organisation.id, user, role },
+    { who: 'cli:test', from: 'here' },
+  );
+  return made!.token;
+}
+
+/** GET as a browser, without following where it leads. */
+export function visit(gateway: TestGateway, path: string, cookie = '', method = 'GET'): Promise<Response> {
+  return fetch(gateway.url + path, { method, headers: { accept: 'text/html', cookie }, redirect: 'manual' });
+}
+
+/** The form that a link's page shows. */
+export function sendLink(gateway: TestGateway, link: string, headers: Record<string, string> = {}): Promise<Response> {
+  return sendForm(gateway, '/settings/sign-in', { link }, headers);
+}
+
+export function sendForm(
+  gateway: TestGateway,
+  path: string,
+  members: Record<string, string>,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return fetch(gateway.url + path, {
+    method: 'POST',
+    headers: { accept: 'text/html', ...headers },
+    body: new URLSearchParams(members),
+    redirect: 'manual',
+  });
+}
+
+/** The session that an answer sets, as the Cookie header of the next request. */
+export function cookieOf(response: Response): string {
+  return response.headers
+    .getSetCookie()
+    .map((text) => text.split(';')[0])
+    .join('; ');
+}

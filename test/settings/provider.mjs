@@ -1,0 +1,20 @@
+// A real OpenID Connect provider in a process of its own: an ES module that jest need not load.
+// ACCOUNTS: claims by login, as JSON; CLIENT: its one client. Prints its issuer once it answers.
+import { createServer } from 'node:http';
+import Provider from 'oidc-provider';
+
+const accounts = JSON.parse(process.env.ACCOUNTS);
+const server = createServer();
+server.listen(0, '127.0.0.1', () => {
+  const issuer = `http://127.0.0.1:${server.address().port}`;
+  const provider = new Provider(issuer, {
+    clients: [JSON.parse(process.env.CLIENT)],
+    claims: { openid: ['sub'], profile: ['name'], scopegate: ['scopegate_organisation', 'scopegate_role'] },
+    scopes: ['openid', 'profile', 'scopegate'],
+    pkce: { required: () => true },
+    findAccount: (_context, id) => ({ accountId: id, claims: () => ({ sub: id, ...accounts[id] }) }),
+    cookies: { keys: ['only for tests'] },
+  });
+  server.on('request', provider.callback());
+  process.stdout.write(`${issuer}\n`);
+});

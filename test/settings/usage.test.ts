@@ -1,0 +1,117 @@
+import { createUsageCounter } from '../../src/organisations/usageCounter';
+import type { UsageEntry } from '../../src/organisations/keyUsage';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from '../http/eventually';
+import { signIn } from './people';
+
+describe('requests of a key', () => {
+  test('are counted on both faces with errors and 429s apart, over instances, and seen after a drain', async () => {
+    const keeper = await startGateway();
+    try {
+      const organisation = await makeOrganisation(keeper);
+      const key = await makeKey(keeper, organisation, { scopes: ['quotes:read'] });
+      const other = await makeKey(keeper, organisation);
+      for (const limit of ['100', '2']) {
+        const gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: limit });
+        await makeCalls(gateway, key.key);
+        await gateway.stop();
+      }
+      const ann = await signIn(keeper, organisation);
+      for (const [period, buckets] of [
+        ['last_24h', 24],
+        ['last_30d', 30],
+      ] as const) {
+        const usage = await ann.call('key_usage', { id: key.id, period });
+        // 5 calls twice: 3 refused by scope, argument and key operation; with a budget of 2, the last 3 are 429
+        expect(usage).toMatchObject({ requests: 10, errors: 4, rate_limited: 3 });
+        expect(usage.buckets).toHaveLength(buckets);
+        const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
+        const length = starts[1] - starts[0];
+        expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
+        expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
+        expect(await ann.call('key_usage', { id: other.id, period })).toMatchObject({ requests: 0 });
+      }
+    } finally {
+      await keeper.stop();
+    }
+  });
+
+  async function makeCalls(gateway: TestGateway, key: string): Promise<void> {
+    const caller = client(gateway, key);
+    await caller.get('/orders');
+    await caller.get('/quotes');
+    await caller.get('/quotes', { limit: 0 });
+    await caller.graphql('{ api_keys { has_more } }');
+    await caller.graphql('{ quotes { has_more } }');
+    await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 5);
+  }
+});
+
+describe('the counter', () => {
+  const HOUR = 3_600_000;
+  let written: UsageEntry[][];
+  let isAway: boolean;
+  const usage = {
+    add: (entries: readonly UsageEntry[]) => {
+      if (isAway) return Promise.reject(new Error('away'));
+      written.push([...entries]);
+      return Promise.resolve();
+    },
+  };
+
+  beforeEach(() => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-21T10:59:59Z') });
+    written = [];
+    isAway = false;
+  });
+  afterEach(() => jest.useRealTimers());
+
+  test('writes once a minute what was counted, by key and hour, and nothing when nothing was', async () => {
+    const counter = createUsageCounter({ usage, onError: () => undefined });
+    counter.count('a', 'ok');
+    counter.count('a', 'error');
+    counter.count('b', 'rate_limited');
+    await jest.advanceTimersByTimeAsync(59_999);
+    expect(written).toEqual([]);
+    counter.count('a', 'ok');
+    await jest.advanceTimersByTimeAsync(1);
+    const hour = new Date('2026-11-21T10:00:00Z');
+    expect(written).toEqual([
+      [
+        { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0 },
+        { keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1 },
+        { keyId: 'a', hour: new Date(hour.getTime() + HOUR), requests: 1, errors: 0, rate_limited: 0 },
+      ],
+    ]);
+    await jest.advanceTimersByTimeAsync(600_000);
+    expect(written).toHaveLength(1);
+    await counter.stop();
+  });
+
+  test('keeps what could not be written, adds to it, and tells', async () => {
+    const faults: unknown[] = [];
+    const counter = createUsageCounter({ usage, onError: (error) => faults.push(error) });
+    counter.count('a', 'ok');
+    isAway = true;
+    await jest.advanceTimersByTimeAsync(60_000);
+    counter.count('a', 'ok');
+    isAway = false;
+    await counter.stop();
+    expect(faults).toHaveLength(1);
+    expect(written.flat().reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+  });
+
+  test('holds no more than its capacity, whatever comes', async () => {
+    const counter = createUsageCounter({ usage, onError: () => undefined, capacity: 3 });
+    for (let key = 0; key < 10; key += 1) counter.count(String(key), 'ok');
+    counter.count('0', 'ok');
+    await counter.stop();
+    expect(written.flat().map(({ keyId, requests }) => [keyId, requests])).toEqual([
+      ['0', 2],
+      ['1', 1],
+      ['2', 1],
+    ]);
+  });
+});
