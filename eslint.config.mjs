@@ -43,11 +43,16 @@ export default tseslint.config(
   },
   arrow(
     ['src/resources/**'],
-    ['rest', 'graphql', 'access', 'server', 'cli', 'pages', 'http', 'organisations'],
+    ['rest', 'graphql', 'access', 'server', 'cli', 'pages', 'http', 'organisations', 'settings'],
     'A resource knows the context by its type, its service and the database; not the faces, keys or the server.',
   ),
-  arrow(['src/rest/**'], ['graphql', 'cli', 'server', 'pages'], 'The faces never meet.'),
-  arrow(['src/graphql/**'], ['rest', 'cli', 'server', 'pages'], 'The faces never meet.'),
+  arrow(['src/rest/**'], ['graphql', 'cli', 'server', 'pages', 'settings'], 'The faces never meet.'),
+  arrow(['src/graphql/**'], ['rest', 'cli', 'server', 'pages', 'settings'], 'The faces never meet.'),
+  arrow(
+    ['src/settings/**'],
+    ['rest', 'graphql', 'cli', 'server', 'resources'],
+    'Settings reach data through organisations, and GraphQL through the gateway.',
+  ),
   arrow(
     ['src/database/**'],
     ['resources', 'rest', 'graphql', 'access', 'server', 'cli', 'context', 'schema'],

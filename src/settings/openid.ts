@@ -100,20 +100,18 @@ export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
     // an ES module, and large: loaded when the first user signs in
     const library = await import('openid-client');
     const url = new URL(own.issuer);
-    const isPlain = url.protocol === 'http:';
-    const allowPlainHttp = (client: Library.Configuration): void => {
-      // eslint-disable-next-line @typescript-eslint/no-deprecated -- marked so to stand out; config.ts lets loopback alone be plain
-      library.allowInsecureRequests(client);
-    };
-    const found = await library.discovery(url, own.id, own.secret, undefined, {
-      execute: isPlain ? [allowPlainHttp] : [],
-    });
+    // config.ts lets plain http through for loopback alone; marked as deprecated so that it stands out
+    /* eslint-disable @typescript-eslint/no-deprecated */
+    const allowances: ((client: Library.Configuration) => void)[] =
+      url.protocol === 'http:' ? [library.allowInsecureRequests] : [];
+    /* eslint-enable @typescript-eslint/no-deprecated */
+    const found = await library.discovery(url, own.id, own.secret, undefined, { execute: allowances });
     const server = found.serverMetadata();
     // the default of the specification where the issuer names none
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const authenticate = methods.includes('client_secret_basic') ? library.ClientSecretBasic : library.ClientSecretPost;
     const client = new library.Configuration(server, own.id, own.secret, authenticate(own.secret));
-    if (isPlain) allowPlainHttp(client);
+    for (const allow of allowances) allow(client);
     return { library, client };
   }
 }

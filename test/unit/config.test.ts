@@ -137,7 +137,8 @@ describe('signing in by OpenID Connect', () => {
   test('needs an issuer and what goes with it, each named where it is missing', () => {
     expect(readConfig(whole)).toMatchObject({ ...whole, OIDC_ROLE_CLAIM: 'scopegate_role' });
     const faults = faultsOf({ OIDC_ISSUER: whole.OIDC_ISSUER });
-    for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL']) expect(faults).toContain(`${name}: must be set`);
+    for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'])
+      expect(faults).toContain(`${name}: must be set`);
   });
 
   test.each(['http://id.example', 'id.example', 'ftp://id.example'])('does not take the issuer %s', (OIDC_ISSUER) => {
