@@ -3,6 +3,7 @@ import { cleanUp, cleanUpOnSignals } from '../faults/cleanup';
 import { runToEnd } from '../faults/processes';
 import { type Contestant, type ContestantName, installPeers, start } from './contestants';
 import { quotesOf } from './data';
+import { growthParts, measureGrowth } from './growth';
 import { describeMachine, divideCores } from './machine';
 import { measure, type MeasuredScenario } from './measure';
 import { HELP, type Options, readOptions } from './options';
@@ -57,7 +58,8 @@ async function run(options: Options): Promise<void> {
       .map((scenario) => (options.before === undefined ? scenario : withBefore(scenario)))
       .map((scenario) => (options.entries ? withEntries(scenario, options.entries) : scenario));
   const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
-  if (names.size === 0) throw new Error('--only names no scenario');
+  const parts = growthParts(options);
+  if (names.size === 0 && parts.length === 0) throw new Error('--only names no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
   const servers = await startAll(names, (name) =>
@@ -77,6 +79,7 @@ async function run(options: Options): Promise<void> {
   }
   const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
+  const growth = await measureGrowth(rig, content, { parts, isSmoke: options.isSmoke, cores, say });
   const report: Report = {
     startedAt,
     seconds: process.uptime(),
@@ -86,6 +89,7 @@ async function run(options: Options): Promise<void> {
     options,
     measured,
     startup,
+    growth,
   };
   const isWhole = !options.isSmoke && !options.only && !options.entries && options.before === undefined;
   if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);

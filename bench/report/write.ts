@@ -3,6 +3,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { version } from '../../src/version';
 import { CONTESTANTS } from '../contestants';
+import { growthLines } from '../growth/report';
+import type { GrowthSection } from '../growth/section';
 import { judge } from '../judge';
 import type { Cores } from '../machine';
 import type { MeasuredScenario } from '../measure';
@@ -22,6 +24,7 @@ export interface Report {
   readonly options: Options;
   readonly measured: readonly MeasuredScenario[];
   readonly startup: readonly Startup[];
+  readonly growth: readonly GrowthSection[];
 }
 
 const BENCH = join(ROOT, 'bench');
@@ -49,7 +52,7 @@ export async function writeReport(report: Report): Promise<string[]> {
 }
 
 function toMarkdown(report: Report, reasons: Reasons): string {
-  const { options, cores, measured, startup } = report;
+  const { options, cores, measured, startup, growth } = report;
   return [
     '# What Scopegate costs beside others',
     '',
@@ -67,6 +70,7 @@ function toMarkdown(report: Report, reasons: Reasons): string {
     '',
     ...measured.flatMap((one) => section(one, reasons)),
     ...(startup.length === 0 ? [] : ['## Start', '', ...markdownTable(STARTUP_HEADINGS, startup.map(startupRow)), '']),
+    ...growthLines(growth, reasons),
   ].join('\n');
 }
 

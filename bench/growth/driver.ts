@@ -1,0 +1,52 @@
+import type { Random } from '../../faults/random';
+import { quotes } from '../../src/resources/quotes/model';
+import { searchWords } from '../../src/search';
+import { pick } from '../data';
+import type { Rig } from '../rig';
+import type { Grown } from './grow';
+import type { Kind } from './quotes';
+
+/* The queries of the calls by the driver alone, so that it shows what of a slower answer is the database's. */
+
+/** Gives milliseconds. */
+export type DriverCall = (random: Random) => Promise<number>;
+
+const NEWEST_FIRST = { created_at: -1, _id: -1 } as const;
+const LAST_CHARACTER = '\u{10ffff}';
+
+export function driverCalls(rig: Rig, { organisation, sample, marks }: Grown, page: number): Record<Kind, DriverCall> {
+  const { collection } = rig.store.databases.organisationData(organisation).collection(quotes);
+  const list = (filter: object): Promise<unknown> =>
+    collection
+      .find(filter, { projection: { search: 0, lines: 0 } })
+      .sort(NEWEST_FIRST)
+      .limit(page + 1)
+      .toArray();
+  return {
+    read: timed((random) =>
+      collection.findOne({ _id: pick(random, sample)._id as never }, { projection: { search: 0 } }),
+    ),
+    'first page': timed(() => list({})),
+    'page 1,000': timed((random) => {
+      const { _id, created_at } = pick(random, marks);
+      return list({
+        created_at: { $lte: created_at },
+        $or: [{ created_at: { $lt: created_at } }, { _id: { $lt: _id } }],
+      });
+    }),
+    search: timed((random) => {
+      const words = searchWords(pick(random, sample).number);
+      return list({
+        $and: words.map((word) => ({ search: { $elemMatch: { $gte: word, $lt: word + LAST_CHARACTER } } })),
+      });
+    }),
+  };
+}
+
+function timed(work: (random: Random) => Promise<unknown>): DriverCall {
+  return async (random) => {
+    const from = performance.now();
+    await work(random);
+    return performance.now() - from;
+  };
+}

@@ -1,0 +1,103 @@
+import { type Measured, startMeasured } from './server';
+import type { Cores } from '../machine';
+import type { Content, Rig } from '../rig';
+import { type Grown, grow } from './grow';
+import { measureImport } from './importing';
+import { makeTenants, measureOrganisations, type OrganisationCounts } from './organisations';
+import { measureQuotes, type QuoteRounds } from './quotes';
+import { printGrowth } from './report';
+import type { GrowthSection } from './section';
+import { measureSoak, type SoakOptions } from './soak';
+
+/* Whether Scopegate stays as fast and as small as data, organisations and time grow. */
+
+interface GrowthScale {
+  /** Quotes of one organisation. */
+  readonly sizes: readonly number[];
+  readonly quoteRounds: QuoteRounds;
+  readonly organisations: OrganisationCounts;
+  /** Records of each file. */
+  readonly imported: number;
+  readonly soak: SoakOptions;
+}
+
+const FULL: GrowthScale = {
+  sizes: [1e3, 1e4, 1e5, 1e6],
+  quoteRounds: { rounds: 9, calls: 150 },
+  organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
+  imported: 50_000,
+  soak: { minutes: 10, perSecond: 100, every: 5 },
+};
+
+const SMOKE: GrowthScale = {
+  sizes: [100, 400],
+  quoteRounds: { rounds: 1, calls: 5 },
+  organisations: { few: 2, warm: 4, all: 6, again: 5 },
+  imported: 50,
+  soak: { minutes: 0.05, perSecond: 20, every: 0.5 },
+};
+
+export const GROWTH_PARTS = ['growth-quotes', 'growth-organisations', 'growth-import', 'soak'] as const;
+export type GrowthPart = (typeof GROWTH_PARTS)[number];
+
+interface GrowthOptions {
+  readonly parts: readonly GrowthPart[];
+  readonly isSmoke: boolean;
+  readonly cores: Cores | undefined;
+  readonly say: (line: string) => void;
+}
+
+/** The parts that the command line asks for. */
+export function growthParts({
+  growth,
+  soak,
+  only,
+}: {
+  growth: boolean;
+  soak: boolean;
+  only: readonly string[] | undefined;
+}): GrowthPart[] {
+  return GROWTH_PARTS.filter((part) => (part === 'soak' ? soak : growth) && (only?.includes(part) ?? true));
+}
+
+/** Measures the parts in turn, each with a server of its own. */
+export async function measureGrowth(
+  rig: Rig,
+  content: Content,
+  { parts, isSmoke, cores, say }: GrowthOptions,
+): Promise<GrowthSection[]> {
+  const scale = isSmoke ? SMOKE : FULL;
+  const measures: Record<GrowthPart, () => Promise<GrowthSection>> = {
+    'growth-import': () => measureImport(rig, scale.imported),
+    'growth-quotes': async () => {
+      const grown: Grown[] = [];
+      for (const size of scale.sizes) {
+        say(`${size.toLocaleString('en')} quotes …`);
+        grown.push(await grow(rig, size));
+      }
+      return withServer((server) => measureQuotes(rig, server, grown, scale.quoteRounds));
+    },
+    'growth-organisations': async () => {
+      say(`${scale.organisations.all.toLocaleString('en')} organisations …`);
+      const tenants = await makeTenants(rig, scale.organisations.all);
+      return withServer((server) => measureOrganisations(server, tenants, scale.organisations));
+    },
+    soak: () => withServer((server) => measureSoak(server, content, scale.soak)),
+  };
+  async function withServer(work: (server: Measured) => Promise<GrowthSection>): Promise<GrowthSection> {
+    const server = await startMeasured(rig, cores);
+    try {
+      return await work(server);
+    } finally {
+      await server.stop();
+    }
+  }
+  const sections: GrowthSection[] = [];
+  for (const part of parts) {
+    say(`${part} …`);
+    const section = await measures[part]();
+    printGrowth(section);
+    sections.push(section);
+  }
+  return sections;
+}

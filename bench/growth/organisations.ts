@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { quotes } from '../../src/resources/quotes/model';
+import { quotesOf } from '../data';
+import { makeKeys } from '../keys';
+import type { Call } from '../load';
+import { milliseconds } from '../report/format';
+import { insert, type Rig } from '../rig';
+import { quantile } from '../statistics';
+import { atMost, type GrowthSection } from './section';
+import type { Measured, Memory } from './server';
+
+/* Ever more organisations: the first request to one, and the memory that it leaves behind. */
+
+export interface OrganisationCounts {
+  /** Warm before anything is measured. */
+  readonly few: number;
+  /** As many as the product keeps warm. */
+  readonly warm: number;
+  readonly all: number;
+  /** Times that a few are asked again before anything is measured. */
+  readonly again: number;
+}
+
+interface Tenant {
+  readonly key: string;
+  readonly quote: string;
+}
+
+const MOST_MILLISECONDS = 20;
+const MOST_MIB = 0.2;
+/** What one beyond those that are kept warm may leave: a tenth of one that is. */
+const MOST_BEYOND = 0.02;
+/** Makes this many at once. */
+const AT_ONCE = 4;
+
+/** Makes organisations of one quote each. Of their collections only that of quotes is made: the gateway asks for all the same. */
+export async function makeTenants(rig: Rig, count: number): Promise<Tenant[]> {
+  const source = quotesOf(3, { lines: 3, perCustomer: 1 });
+  const tenants: Tenant[] = [];
+  const makeSome = async (): Promise<void> => {
+    while (tenants.length < count) {
+      const organisation: Organisation = {
+        id: randomUUID(),
+        name: 'Tenant',
+        plan: 'integrations',
+        currency: 'EUR',
+        cluster: 'default',
+      };
+      const quote = source.next().value;
+      const tenant = { key: '', quote: quote._id };
+      tenants.push(tenant);
+      await rig.store.databases.organisationData(organisation).collection(quotes).createIndexes();
+      await insert(rig, organisation, quotes, [quote]);
+      [tenant.key] = (await makeKeys(rig.store, organisation, 1, SCOPES)) as [string];
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, makeSome));
+  return tenants;
+}
+
+const SCOPES = ['quotes:read', 'products:read', 'orders:read', 'customers:read', 'requests:read'] as const;
+/** Together they touch every resource that an organisation has. */
+const LISTS = ['quotes', 'products', 'orders', 'customers', 'requests'] as const;
+
+/** Warms the organisations in turn; the first call to each is the one that is timed. */
+export async function measureOrganisations(
+  server: Measured,
+  tenants: readonly Tenant[],
+  { few, warm, all, again }: OrganisationCounts,
+): Promise<GrowthSection> {
+  const first: number[] = [];
+  const warmUpTo = async (count: number): Promise<Memory> => {
+    for (const tenant of tenants.slice(first.length, count)) first.push(await warmOne(server, tenant));
+    return server.memory();
+  };
+  await warmUpTo(few);
+  // what is compiled and allocated once is not an organisation's
+  for (let at = 0; at < again; at += 1) {
+    for (const tenant of tenants.slice(0, few)) await warmOne(server, tenant);
+  }
+  const begin = await server.memory();
+  const full = await warmUpTo(warm);
+  const end = await warmUpTo(all);
+  const each = perOrganisation(begin, full, warm - few);
+  const beyond = perOrganisation(full, end, all - warm);
+  const cold = first.slice(few).sort((one, other) => one - other);
+  const ms = { most: MOST_MILLISECONDS, show: milliseconds };
+  const mib = { most: MOST_MIB, show: (value: number) => `${value.toFixed(3)} MiB` };
+  return {
+    title: 'Many organisations',
+    method:
+      `${all.toLocaleString('en')} organisations, each asked for one quote and for the first page of its five lists, one after the other; ` +
+      `${warm.toLocaleString('en')} stay warm. A first request is the first to an organisation that a running gateway serves. ` +
+      'Memory is that of the server process after a full collection.',
+    headings: ['organisations served', 'first request p50', 'p99', 'worst', 'resident', 'heap'],
+    rows: [
+      [String(few), ...timesOf(first.slice(0, few)), ...memoryOf(begin)],
+      [warm.toLocaleString('en'), ...timesOf(first.slice(few, warm)), ...memoryOf(full)],
+      [all.toLocaleString('en'), ...timesOf(first.slice(warm)), ...memoryOf(end)],
+    ],
+    goals: [
+      atMost('organisations/first', 'First request to a cold organisation, median', {
+        ...ms,
+        value: quantile(cold, 0.5),
+      }),
+      atMost('organisations/worst', 'First request to a cold organisation, worst', { ...ms, value: quantile(cold, 1) }),
+      atMost('organisations/rss', 'A warm organisation, resident memory', { ...mib, value: each.rss }),
+      atMost('organisations/heap', 'A warm organisation, heap', { ...mib, value: each.heap }),
+      atMost('organisations/rss-beyond', 'One beyond those that stay warm, resident memory', {
+        ...mib,
+        most: MOST_BEYOND,
+        value: beyond.rss,
+      }),
+      atMost('organisations/heap-beyond', 'One beyond those that stay warm, heap', {
+        ...mib,
+        most: MOST_BEYOND,
+        value: beyond.heap,
+      }),
+    ],
+  };
+}
+
+/** Gives the milliseconds of the first call. */
+async function warmOne(server: Measured, { key, quote }: Tenant): Promise<number> {
+  const call = (path: string): Call => ({
+    method: 'GET',
+    path: `/api/v1/${path}`,
+    headers: { Authorization: `Bearer ${key}` },
+  });
+  const took = await server.time(call(`quotes/${quote}`));
+  for (const list of LISTS) await server.time(call(list));
+  return took;
+}
+
+function perOrganisation(before: Memory, after: Memory, count: number): Memory {
+  return { rss: (after.rss - before.rss) / count, heap: (after.heap - before.heap) / count };
+}
+
+function timesOf(times: readonly number[]): string[] {
+  const ascending = times.toSorted((one, other) => one - other);
+  return [0.5, 0.99, 1].map((share) => milliseconds(quantile(ascending, share)));
+}
+
+function memoryOf({ rss, heap }: Memory): string[] {
+  return [`${rss.toFixed(0)} MiB`, `${heap.toFixed(1)} MiB`];
+}

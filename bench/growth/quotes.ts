@@ -1,0 +1,155 @@
+import { type Random, seeded } from '../../faults/random';
+import { firstPage } from '../../src/pagination';
+import { withKeys } from '../calls';
+import { pick } from '../data';
+import type { NextCall } from '../load';
+import { milliseconds } from '../report/format';
+import type { Rig } from '../rig';
+import { quantile, spreadOf } from '../statistics';
+import { type DriverCall, driverCalls } from './driver';
+import { type Grown, PAGE, type Row } from './grow';
+import { atMost, type GrowthSection } from './section';
+import type { Measured } from './server';
+
+/* One organisation with ever more quotes: nothing that a caller does may take longer for it. */
+
+const KINDS = ['read', 'first page', 'page 1,000', 'search'] as const;
+export type Kind = (typeof KINDS)[number];
+
+/** How much slower the largest may be than the smallest. */
+const MOST = 1.25;
+
+export interface QuoteRounds {
+  readonly rounds: number;
+  /** Calls of each kind to each size in a round. */
+  readonly calls: number;
+}
+
+/** Milliseconds of one kind at one size, a list for each round. */
+interface Times {
+  readonly face: number[][];
+  readonly driver: number[][];
+}
+
+type Subject = Grown & {
+  readonly face: Readonly<Record<Kind, NextCall>>;
+  readonly driver: Readonly<Record<Kind, DriverCall>>;
+  readonly times: Readonly<Record<Kind, Times>>;
+};
+
+/** Measures every kind of call at every size, the sizes in turn call by call; the driver alone beside them. */
+export async function measureQuotes(
+  rig: Rig,
+  server: Measured,
+  grown: readonly Grown[],
+  { rounds, calls }: QuoteRounds,
+): Promise<GrowthSection> {
+  const subjects = grown.map((one): Subject => {
+    const times = Object.fromEntries(KINDS.map((kind) => [kind, { face: [], driver: [] }]));
+    return {
+      ...one,
+      face: faceCalls(one),
+      driver: driverCalls(rig, one, PAGE),
+      times: times as unknown as Subject['times'],
+    };
+  });
+  // the first round is for code to be compiled and pages to be cached
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const kind of KINDS) {
+      const taken = await measureRound(server, subjects, kind, { calls, seed: round + 1 });
+      if (round === 0) continue;
+      for (const [subject, { face, driver }] of taken) {
+        subject.times[kind].face.push(face);
+        subject.times[kind].driver.push(driver);
+      }
+    }
+  }
+  return toSection(subjects, rounds * calls);
+}
+
+async function measureRound(
+  server: Measured,
+  subjects: readonly Subject[],
+  kind: Kind,
+  { calls, seed }: { calls: number; seed: number },
+): Promise<Map<Subject, { face: number[]; driver: number[] }>> {
+  const random = seeded(seed);
+  const taken = new Map(subjects.map((subject) => [subject, { face: [] as number[], driver: [] as number[] }]));
+  for (let call = 0; call < calls; call += 1) {
+    for (const [subject, { face, driver }] of taken) {
+      face.push(await server.time(subject.face[kind](random, 0)));
+      driver.push(await subject.driver[kind](random));
+    }
+  }
+  return taken;
+}
+
+function faceCalls(grown: Grown): Subject['face'] {
+  const headers = withKeys({ ...grown, quotes: [], customers: [], skus: [] });
+  const cursors = grown.marks.map((row) => cursorBehind(row, grown.organisation.id));
+  const get =
+    (path: (random: Random) => string): NextCall =>
+    (random) => ({ method: 'GET', path: `/api/v1/quotes${path(random)}`, headers: headers(random) });
+  return {
+    read: get((random) => `/${pick(random, grown.sample)._id}`),
+    'first page': get(() => ''),
+    'page 1,000': get((random) => `?cursor=${pick(random, cursors)}`),
+    search: get((random) => `?q=${pick(random, grown.sample).number}`),
+  };
+}
+
+/** The cursor of the page that ends with `row`. */
+function cursorBehind(row: Row, organisationId: string): string {
+  const request = { organisationId, operation: 'quotes', args: { limit: 1 }, filters: {} };
+  const { next_cursor } = firstPage([row, row], request);
+  if (next_cursor === null) throw new Error('a page with another behind it gave no cursor');
+  return next_cursor;
+}
+
+function toSection(subjects: readonly Subject[], calls: number): GrowthSection {
+  const [smallest, largest] = [subjects[0], subjects.at(-1)];
+  if (!smallest || !largest) throw new Error('no size was measured');
+  return {
+    title: 'Growth of one organisation',
+    method:
+      `The REST face over HTTP, one call at a time, the sizes in turn call by call, ${thousands(calls)} calls of each kind to each size: ` +
+      `a quote by its id; the first page; the 1,000th page (the last where there are fewer), in pages of ${String(PAGE)}; a search for a quote's number. ` +
+      'Ratios are those of the medians, taken round by round. "Driver alone" is the same query without the gateway: what grows there is the database.',
+    headings: ['p50 (p99)', ...subjects.map(({ size }) => `${thousands(size)} quotes`), 'driver alone'],
+    rows: KINDS.map((kind) => [
+      kind,
+      ...subjects.map(({ times }) => shown(times[kind].face)),
+      `${shown(smallest.times[kind].driver)} to ${shown(largest.times[kind].driver)}`,
+    ]),
+    goals: KINDS.map((kind) => {
+      const [from, to] = [smallest.times[kind], largest.times[kind]];
+      const goal = atMost(
+        `growth/${kind}`,
+        `${kind}: p50 of ${thousands(largest.size)} to ${thousands(smallest.size)}`,
+        {
+          most: MOST,
+          value: ratioOf(from.face, to.face),
+          show: (value) => value.toFixed(2),
+        },
+      );
+      return { ...goal, measured: `${goal.measured} (driver alone ${ratioOf(from.driver, to.driver).toFixed(2)})` };
+    }),
+  };
+}
+
+function ratioOf(from: readonly number[][], to: readonly number[][]): number {
+  return spreadOf(to.map((times, round) => medianOf(times) / medianOf(from[round] ?? []))).median;
+}
+
+function medianOf(times: readonly number[]): number {
+  return spreadOf(times).median;
+}
+
+function shown(rounds: readonly number[][]): string {
+  const ascending = rounds.flat().sort((one, other) => one - other);
+  return `${milliseconds(quantile(ascending, 0.5))} (${milliseconds(quantile(ascending, 0.99))})`;
+}
+
+function thousands(value: number): string {
+  return value.toLocaleString('en');
+}

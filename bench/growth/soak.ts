@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { noise, type Random, seeded } from '../../faults/random';
+import { listQuotes, query, readQuote, upsertProducts, withKeys } from '../calls';
+import type { NextCall } from '../load';
+import { milliseconds } from '../report/format';
+import type { Content } from '../rig';
+import { quantile } from '../statistics';
+import { atMost, type GrowthSection } from './section';
+import type { Measured, Memory } from './server';
+import { type Slope, slopeOf } from './slope';
+
+/* Minutes of everything that callers do, also what is refused: memory must not grow with it. */
+
+export interface SoakOptions {
+  readonly minutes: number;
+  /** Calls a second. */
+  readonly perSecond: number;
+  /** Seconds from one look at the memory to the next. */
+  readonly every: number;
+}
+
+interface Share {
+  readonly percent: number;
+  readonly next: NextCall;
+  readonly status?: number;
+}
+
+/** Of the run; what is allocated once has been by then. */
+const WARM_UP = 0.3;
+/** Growth in ten minutes, as a share of the level, that is none. */
+const MOST = { heap: 0.02, rss: 0.05 } as const;
+
+function mixtureOf(content: Content): Share[] {
+  const headers = withKeys(content);
+  const get = (path: (random: Random) => string): NextCall => {
+    return (random) => ({ method: 'GET', path: `/api/v1/${path(random)}`, headers: headers(random) });
+  };
+  const upsertOne = upsertProducts(content, 1);
+  const retriable: NextCall = (random, connection) => {
+    const call = upsertOne(random, connection);
+    return { ...call, headers: { ...call.headers, 'Idempotency-Key': unique(random) } };
+  };
+  return [
+    { percent: 35, next: readQuote(content) },
+    { percent: 10, next: listQuotes(content) },
+    { percent: 5, next: get((random) => `quotes?q=${String(Math.floor(random() * 6000)).padStart(7, '0')}`) },
+    { percent: 15, next: query(content, 'Whole') },
+    // every document is another, as from a client that writes its values into the text
+    {
+      percent: 10,
+      next: (random) => ({
+        method: 'POST',
+        path: '/graphql',
+        headers: { ...headers(random), 'Content-Type': 'application/json' },
+        body: JSON.stringify({ query: `{ a${unique(random)}: quotes(limit: 2) { data { id } } }` }),
+      }),
+    },
+    { percent: 8, next: retriable },
+    { percent: 2, next: upsertProducts(content, 100) },
+    { percent: 5, next: get(() => `quotes/${randomUUID()}`), status: 404 },
+    { percent: 5, next: get((random) => unique(random)), status: 404 },
+    { percent: 5, next: get((random) => `quotes?cursor=${unique(random)}`), status: 400 },
+  ];
+}
+
+function unique(random: Random): string {
+  return noise(random, 16);
+}
+
+/** A load at a steady rate, with a look at the memory from time to time. */
+export async function measureSoak(
+  server: Measured,
+  content: Content,
+  { minutes, perSecond, every }: SoakOptions,
+): Promise<GrowthSection> {
+  const [random, mixture] = [seeded(11), mixtureOf(content)];
+  const [latencies, looks] = [[] as number[], [] as Look[]];
+  const [start, seconds] = [performance.now(), minutes * 60];
+  const elapsed = (): number => (performance.now() - start) / 1000;
+  const underWay = new Set<Promise<unknown>>();
+  const failures: unknown[] = [];
+  let sent = 0;
+  for (let due = 0; due < seconds && failures.length === 0; due += 1 / perSecond) {
+    const wait = due - elapsed();
+    if (wait > 0) await pause(wait * 1000);
+    if (due >= looks.length * every) looks.push({ at: elapsed() / 60, ...(await server.memory()) });
+    const { next, status } = chosen(mixture, random);
+    // the place in the sequence picks the products, so that no two writes at once meet
+    const call: Promise<unknown> = server.time(next(random, sent), status).then(
+      (took) => latencies.push(took),
+      (error: unknown) => failures.push(error),
+    );
+    underWay.add(call.finally(() => underWay.delete(call)));
+    sent += 1;
+  }
+  await Promise.all(underWay);
+  if (failures.length > 0) throw failures[0];
+  return toSection(minutes, looks, latencies);
+}
+
+interface Look extends Memory {
+  /** Minutes since the start. */
+  readonly at: number;
+}
+
+function chosen(mixture: readonly Share[], random: Random): Share {
+  let left = random() * 100;
+  const found = mixture.find(({ percent }) => (left -= percent) < 0);
+  if (!found) throw new Error('the shares of the mixture do not make 100 %');
+  return found;
+}
+
+function toSection(minutes: number, looks: readonly Look[], latencies: readonly number[]): GrowthSection {
+  const after = looks.filter(({ at }) => at >= minutes * WARM_UP);
+  const slopes = (['heap', 'rss'] as const).map((name): [typeof name, Slope] => [
+    name,
+    slopeOf(after.map((look) => ({ at: look.at, value: look[name] }))),
+  ]);
+  const ascending = latencies.toSorted((one, other) => one - other);
+  const perMinute = ({ slope, error }: Slope): string => `${slope.toFixed(3)} ± ${error.toFixed(3)} MiB a minute`;
+  return {
+    title: 'Soak',
+    method:
+      `${String(minutes)} minutes of reads, lists, searches, GraphQL (some of it a document never seen before), writes with and without an \`Idempotency-Key\`, and calls that are refused: ` +
+      `${latencies.length.toLocaleString('en')} answers, p50 ${milliseconds(quantile(ascending, 0.5))}, p99 ${milliseconds(quantile(ascending, 0.99))}. ` +
+      `Memory after a full collection, ${String(looks.length)} looks; the slope is that of least squares after the first ${String(WARM_UP * 100)} %, with its standard error.`,
+    headings: ['after a collection', 'start', 'after warm-up', 'middle', 'end', 'slope'],
+    rows: slopes.map(([name, slope]) => [
+      NAMES[name],
+      ...[looks[0], after[0], after[after.length >> 1], after.at(-1)].map(
+        (look) => `${(look?.[name] ?? NaN).toFixed(1)} MiB`,
+      ),
+      perMinute(slope),
+    ]),
+    goals: slopes.map(([name, slope]) =>
+      atMost(`soak/${name}`, `${NAMES[name]}: growth in ten minutes`, {
+        most: MOST[name],
+        // what cannot be told from none is none
+        value: (Math.max(0, slope.slope - 2 * slope.error) * 10) / slope.level,
+        show: (value) => `${(value * 100).toFixed(1)} %`,
+      }),
+    ),
+  };
+}
+
+const NAMES = { heap: 'Heap', rss: 'Resident memory' } as const;
