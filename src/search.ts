@@ -33,9 +33,13 @@ function truncate(word: string): string {
   return word.length <= LONGEST_WORD ? word : Array.from(word).slice(0, LONGEST_WORD).join('');
 }
 
-/** Conditions that a row's `search` words meet every word of `q` as a prefix. None when `q` holds no word. */
+/**
+ * Conditions that a row's `search` words meet every word of `q` as a prefix. None when `q` holds no word. The longest
+ * comes first, as the fewest rows are likely to hold it: some planners run through the index by the first alone.
+ */
 export function searchConditions(q: string | null | undefined): Record<string, unknown>[] {
-  return searchWords(q).map((word) => ({
+  const longestFirst = searchWords(q).sort((one, other) => other.length - one.length);
+  return longestFirst.map((word) => ({
     search: trusted({ $elemMatch: { $gte: word, $lt: word + LAST_CHARACTER } }),
   }));
 }

@@ -167,6 +167,14 @@ test.each(RESOURCES)(
   },
 );
 
+test.each([
+  ['quotes', 'Q-10248'],
+  ['orders', 'SO-10248'],
+] as const)('a search of %s for %s examines few rows, though all have one of its words', async (list, q) => {
+  if (!plansFully) return;
+  await expectIndexed(list, { q, limit: LIMIT }, { examined: 2 * LIMIT, maySort: true });
+});
+
 test('no index of the design is missing', async () => {
   expect(await gateway.databases.organisationData(organisation).missingIndexes()).toEqual([]);
 });

@@ -41,6 +41,10 @@ describe('a search', () => {
     expect(searchConditions('---')).toEqual([]);
   });
 
+  test('asks first for the longest word, whatever their order in the text', () => {
+    expect(searchConditions('1 Q-0000123 box')[0]).toEqual(searchConditions('0000123')[0]);
+  });
+
   test('asks for words that begin with the one given, and no others', () => {
     const [word = ''] = searchWords('cha');
     const bounds = (searchConditions('cha')[0]?.search as { $elemMatch: { $gte: string; $lt: string } }).$elemMatch;
