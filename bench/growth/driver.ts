@@ -1,6 +1,6 @@
 import type { Random } from '../../faults/random';
 import { quotes } from '../../src/resources/quotes/model';
-import { searchWords } from '../../src/search';
+import { searchConditions } from '../../src/search';
 import { pick } from '../data';
 import type { Rig } from '../rig';
 import type { Grown } from './grow';
@@ -12,7 +12,6 @@ import type { Kind } from './quotes';
 export type DriverCall = (random: Random) => Promise<number>;
 
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const;
-const LAST_CHARACTER = '\u{10ffff}';
 
 export function driverCalls(rig: Rig, { organisation, sample, marks }: Grown, page: number): Record<Kind, DriverCall> {
   const { collection } = rig.store.databases.organisationData(organisation).collection(quotes);
@@ -34,12 +33,7 @@ export function driverCalls(rig: Rig, { organisation, sample, marks }: Grown, pa
         $or: [{ created_at: { $lt: created_at } }, { _id: { $lt: _id } }],
       });
     }),
-    search: timed((random) => {
-      const words = searchWords(pick(random, sample).number);
-      return list({
-        $and: words.map((word) => ({ search: { $elemMatch: { $gte: word, $lt: word + LAST_CHARACTER } } })),
-      });
-    }),
+    search: timed((random) => list({ $and: searchConditions(pick(random, sample).number) })),
   };
 }
 

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { runToEnd } from '../../faults/processes';
 import { productsOf, quotesOf } from '../data';
+import { type Cores, onServerCore } from '../machine';
 import { type Rig, ROOT } from '../rig';
 import type { GrowthSection } from './section';
 
@@ -12,7 +13,7 @@ import type { GrowthSection } from './section';
 
 const LEAST = 5000;
 
-export async function measureImport(rig: Rig, records: number): Promise<GrowthSection> {
+export async function measureImport(rig: Rig, cores: Cores | undefined, records: number): Promise<GrowthSection> {
   const files = {
     quotes: await write(rig, 'quotes', quotesOf(4, { lines: 3, perCustomer: 60 }), records),
     products: await write(rig, 'products', productsOf(5, Math.ceil(records / 1000), 1000), records),
@@ -22,8 +23,7 @@ export async function measureImport(rig: Rig, records: number): Promise<GrowthSe
     const { id } = await rig.store.control.organisations.create({ name: file, plan: 'integrations', currency: 'EUR' });
     const from = performance.now();
     const out = await runToEnd(
-      process.execPath,
-      [join(ROOT, 'dist', 'main.js'), 'import', '--org', id, '--json', path],
+      ...onServerCore(cores, process.execPath, [join(ROOT, 'dist', 'main.js'), 'import', '--org', id, '--json', path]),
       rig.environment,
     );
     const seconds = (performance.now() - from) / 1000;

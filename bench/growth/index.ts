@@ -23,15 +23,15 @@ interface GrowthScale {
 
 const FULL: GrowthScale = {
   sizes: [1e3, 1e4, 1e5, 1e6],
-  quoteRounds: { rounds: 9, calls: 150 },
+  quoteRounds: { rounds: 5, calls: 200, seconds: 2 },
   organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
   imported: 50_000,
-  soak: { minutes: 10, perSecond: 100, every: 5 },
+  soak: { minutes: 10, perSecond: 50, every: 5 },
 };
 
 const SMOKE: GrowthScale = {
   sizes: [100, 400],
-  quoteRounds: { rounds: 1, calls: 5 },
+  quoteRounds: { rounds: 1, calls: 5, seconds: 1 },
   organisations: { few: 2, warm: 4, all: 6, again: 5 },
   imported: 50,
   soak: { minutes: 0.05, perSecond: 20, every: 0.5 },
@@ -68,7 +68,7 @@ export async function measureGrowth(
 ): Promise<GrowthSection[]> {
   const scale = isSmoke ? SMOKE : FULL;
   const measures: Record<GrowthPart, () => Promise<GrowthSection>> = {
-    'growth-import': () => measureImport(rig, scale.imported),
+    'growth-import': () => measureImport(rig, cores, scale.imported),
     'growth-quotes': async () => {
       const grown: Grown[] = [];
       for (const size of scale.sizes) {

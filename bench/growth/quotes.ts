@@ -21,8 +21,9 @@ const MOST = 1.25;
 
 export interface QuoteRounds {
   readonly rounds: number;
-  /** Calls of each kind to each size in a round. */
+  /** Calls of each kind to each size in a round; fewer, at least one, where they take longer than `seconds`. */
   readonly calls: number;
+  readonly seconds: number;
 }
 
 /** Milliseconds of one kind at one size, a list for each round. */
@@ -42,7 +43,7 @@ export async function measureQuotes(
   rig: Rig,
   server: Measured,
   grown: readonly Grown[],
-  { rounds, calls }: QuoteRounds,
+  { rounds, calls, seconds }: QuoteRounds,
 ): Promise<GrowthSection> {
   const subjects = grown.map((one): Subject => {
     const times = Object.fromEntries(KINDS.map((kind) => [kind, { face: [], driver: [] }]));
@@ -56,27 +57,29 @@ export async function measureQuotes(
   // the first round is for code to be compiled and pages to be cached
   for (let round = 0; round <= rounds; round += 1) {
     for (const kind of KINDS) {
-      const taken = await measureRound(server, subjects, kind, { calls, seed: round + 1 });
+      const taken = await measureRound(server, subjects, kind, { calls, seconds, seed: round + 1 });
       if (round === 0) continue;
       for (const [subject, { face, driver }] of taken) {
+        if (sum(face) + sum(driver) > seconds * 1000) continue;
         subject.times[kind].face.push(face);
         subject.times[kind].driver.push(driver);
       }
     }
   }
-  return toSection(subjects, rounds * calls);
+  return toSection(subjects);
 }
 
 async function measureRound(
   server: Measured,
   subjects: readonly Subject[],
   kind: Kind,
-  { calls, seed }: { calls: number; seed: number },
+  { calls, seconds, seed }: { calls: number; seconds: number; seed: number },
 ): Promise<Map<Subject, { face: number[]; driver: number[] }>> {
   const random = seeded(seed);
   const taken = new Map(subjects.map((subject) => [subject, { face: [] as number[], driver: [] as number[] }]));
   for (let call = 0; call < calls; call += 1) {
     for (const [subject, { face, driver }] of taken) {
+      if (sum(face) + sum(driver) > seconds * 1000) continue;
       face.push(await server.time(subject.face[kind](random, 0)));
       driver.push(await subject.driver[kind](random));
     }
@@ -106,15 +109,19 @@ function cursorBehind(row: Row, organisationId: string): string {
   return next_cursor;
 }
 
-function toSection(subjects: readonly Subject[], calls: number): GrowthSection {
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+function toSection(subjects: readonly Subject[]): GrowthSection {
   const [smallest, largest] = [subjects[0], subjects.at(-1)];
   if (!smallest || !largest) throw new Error('no size was measured');
   return {
     title: 'Growth of one organisation',
     method:
-      `The REST face over HTTP, one call at a time, the sizes in turn call by call, ${thousands(calls)} calls of each kind to each size: ` +
+      `The REST face over HTTP, one call at a time, the sizes in turn call by call: ` +
       `a quote by its id; the first page; the 1,000th page (the last where there are fewer), in pages of ${String(PAGE)}; a search for a quote's number. ` +
-      'Ratios are those of the medians, taken round by round. "Driver alone" is the same query without the gateway: what grows there is the database.',
+      'Ratios are those of the medians, taken round by round; × is the number of calls, fewer where one takes long. "Driver alone" is the same query without the gateway: what grows there is the database.',
     headings: ['p50 (p99)', ...subjects.map(({ size }) => `${thousands(size)} quotes`), 'driver alone'],
     rows: KINDS.map((kind) => [
       kind,
@@ -147,7 +154,7 @@ function medianOf(times: readonly number[]): number {
 
 function shown(rounds: readonly number[][]): string {
   const ascending = rounds.flat().sort((one, other) => one - other);
-  return `${milliseconds(quantile(ascending, 0.5))} (${milliseconds(quantile(ascending, 0.99))})`;
+  return `${milliseconds(quantile(ascending, 0.5))} (${milliseconds(quantile(ascending, 0.99))}) × ${thousands(ascending.length)}`;
 }
 
 function thousands(value: number): string {
