@@ -1,6 +1,6 @@
 /* Stacked bars: what went well, errors, 429s; an SVG without a style, coloured by the style sheet. */
 
-const SIZE = { width: 720, height: 200, left: 44, right: 8, top: 10, bottom: 26 };
+const SIZE = { height: 200, left: 44, right: 8, top: 10, bottom: 26 };
 const SVG = 'http://www.w3.org/2000/svg';
 
 function shape(name, attributes, text) {
@@ -20,9 +20,9 @@ function label(start, isHourly) {
   return isHourly ? `${start.slice(11, 13)}:00` : start.slice(5, 10);
 }
 
-/** A chart of a period's buckets; `description` says in words what it shows. */
-export function drawChart(buckets, isHourly, description) {
-  const { width, height, left, right, top, bottom } = SIZE;
+/** A chart of a period's buckets, `width` pixels wide; `description` says in words what it shows. */
+export function drawChart(buckets, isHourly, description, width) {
+  const { height, left, right, top, bottom } = SIZE;
   const highest = axisTop(Math.max(...buckets.map(({ requests }) => requests)));
   const scale = (count) => (count / highest) * (height - top - bottom);
   const step = (width - left - right) / buckets.length;

@@ -21,7 +21,10 @@ async function showUsage() {
   byId('total-limited').textContent = words(usage.rate_limited);
   const span = isHourly ? 'the last 24 hours' : 'the last 30 days';
   const description = `Requests of ${shown.name} in ${span}: ${words(usage.requests)}, of them ${words(usage.errors)} errors and ${words(usage.rate_limited)} answered 429.`;
-  byId('chart').replaceChildren(drawChart(usage.buckets, isHourly, description));
+  // shown first: what is hidden has no width
+  byId('usage').hidden = false;
+  const chart = byId('chart');
+  chart.replaceChildren(drawChart(usage.buckets, isHourly, description, chart.clientWidth));
   byId('buckets').replaceChildren(
     ...usage.buckets
       .toReversed()
@@ -34,7 +37,6 @@ async function showUsage() {
         ),
       ),
   );
-  byId('usage').hidden = false;
 }
 
 for (const choice of document.querySelectorAll('input[name="period"]')) choice.addEventListener('change', showUsage);

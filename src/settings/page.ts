@@ -116,7 +116,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title" hid
       <dd id="total-requests"></dd>
     </div>
     <div>
-      <dt><span class="swatch errors"></span>Errors</dt>
+      <dt><span class="swatch bad"></span>Errors</dt>
       <dd id="total-errors"></dd>
     </div>
     <div>

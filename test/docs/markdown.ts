@@ -9,6 +9,7 @@ export const PAGES: readonly string[] = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'examples/README.md',
+  'docs/settings.md',
   'docs/guides/integrators.md',
   'docs/guides/operators.md',
   'docs/guides/contributors.md',
