@@ -1,22 +1,22 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** How far a file is; does nothing where stderr is no terminal. */
+/** How far a file, or other long work, is; does nothing where stderr is no terminal. */
 export interface Progress {
   start(name: string, total: number): void;
-  /** `done` of `total`, and how many records that is. */
-  update(done: number, records: number): void;
+  /** `done` of `total`, and how many records, or whatever is counted, that is. */
+  update(done: number, count: number): void;
   stop(): void;
 }
 
 const SILENT: Progress = { start: () => undefined, update: () => undefined, stop: () => undefined };
 
-/** A progress bar on a terminal, none in a pipe. */
-export function createProgress(stream: NodeJS.WriteStream = process.stderr): Progress {
+/** A progress bar on a terminal, none in a pipe. `counted` says what it counts. */
+export function createProgress(counted = 'records', stream: NodeJS.WriteStream = process.stderr): Progress {
   if (!stream.isTTY) return SILENT;
   const bar = new SingleBar(
     {
       stream,
-      format: '{name} {bar} {percentage}% | {records} records',
+      format: `{name} {bar} {percentage}% | {count} ${counted}`,
       hideCursor: true,
       barsize: 30,
       gracefulExit: false,
@@ -26,10 +26,10 @@ export function createProgress(stream: NodeJS.WriteStream = process.stderr): Pro
   return {
     start: (name, total) => {
       // an empty file counts as done
-      bar.start(Math.max(total, 1), total === 0 ? 1 : 0, { name: name.padEnd(9), records: 0 });
+      bar.start(Math.max(total, 1), total === 0 ? 1 : 0, { name: name.padEnd(9), count: 0 });
     },
-    update: (done, records) => {
-      bar.update(done, { records });
+    update: (done, count) => {
+      bar.update(done, { count });
     },
     stop: () => {
       bar.stop();

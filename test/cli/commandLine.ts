@@ -24,6 +24,7 @@ export type Environment = Readonly<Record<string, string>>;
 /** The command line over a control database of its own. */
 export interface CommandLine {
   readonly controlDatabase: string;
+  readonly environment: Environment;
   /** Runs a command to its end. */
   run(...args: string[]): Promise<Finished>;
   /** Runs a command that must succeed with --json, and reads what it printed. */
@@ -40,6 +41,7 @@ export function commandLine(more: Environment = {}): CommandLine {
   const run = (...args: string[]): Promise<Finished> => finished(start(args));
   return {
     controlDatabase,
+    environment,
     run,
     start,
     async json<T>(...args: string[]): Promise<T> {
@@ -48,6 +50,11 @@ export function commandLine(more: Environment = {}): CommandLine {
       return JSON.parse(stdout) as T;
     },
   };
+}
+
+/** The words that run a command from the sources. */
+export function commandOf(args: readonly string[]): string[] {
+  return [process.execPath, ...ARGUMENTS, ...args];
 }
 
 function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {

@@ -9,6 +9,8 @@ const COMMANDS = [
   'key create',
   'key list',
   'key revoke',
+  'key rotate',
+  'audit',
   'import',
   'export',
   'openapi',

@@ -1,92 +1,99 @@
 import { client, type Client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { startRedis, type TestRedis } from '../support/redis';
+import { describeWith } from '../support/programs';
+import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/redis';
 
 const LIMIT = 60;
 
-let redis: TestRedis;
-let gateways: [TestGateway, TestGateway];
+describeWith(REDIS, INSTALL_REDIS)('over two gateways', () => {
+  let redis: TestRedis;
+  let gateways: [TestGateway, TestGateway];
 
-beforeAll(async () => {
-  redis = await startRedis();
-  const environment = { REDIS_URL: redis.url, INSTANCES: '2', RATE_LIMIT_PER_MINUTE: String(LIMIT) };
-  gateways = [await startGateway(environment), await startGateway(environment)];
-});
-afterAll(async () => {
-  for (const gateway of gateways) await gateway.stop();
-  await redis.kill();
-});
+  beforeAll(async () => {
+    redis = await startRedis();
+    const environment = { REDIS_URL: redis.url, INSTANCES: '2', RATE_LIMIT_PER_MINUTE: String(LIMIT) };
+    gateways = [await startGateway(environment), await startGateway(environment)];
+  });
+  afterAll(async () => {
+    for (const gateway of gateways) await gateway.stop();
+    await redis.kill();
+  });
 
-/** The same fresh key at both gateways. */
-async function bothCallers(): Promise<[Client, Client]> {
-  const { key } = await makeKey(gateways[0], await makeOrganisation(gateways[0]));
-  return [client(gateways[0], key), client(gateways[1], key)];
-}
+  /** The same fresh key at both gateways. */
+  async function bothCallers(): Promise<[Client, Client]> {
+    const { key } = await makeKey(gateways[0], await makeOrganisation(gateways[0]));
+    return [client(gateways[0], key), client(gateways[1], key)];
+  }
 
-/** Statuses of `count` requests, in turn at each of the callers. */
-async function statuses(callers: readonly Client[], count: number): Promise<number[]> {
-  const answers = await Promise.all(Array.from({ length: count }, (_, at) => callers[at % callers.length]!.get('/me')));
-  return answers.map(({ status }) => status);
-}
+  /** Statuses of `count` requests, in turn at each of the callers. */
+  async function statuses(callers: readonly Client[], count: number): Promise<number[]> {
+    const answers = await Promise.all(
+      Array.from({ length: count }, (_, at) => callers[at % callers.length]!.get('/me')),
+    );
+    return answers.map(({ status }) => status);
+  }
 
-function count(values: readonly number[], wanted: number): number {
-  return values.filter((value) => value === wanted).length;
-}
+  function count(values: readonly number[], wanted: number): number {
+    return values.filter((value) => value === wanted).length;
+  }
 
-async function limiterHealth(gateway: TestGateway): Promise<{ status: number; body: { checks: { limiter: string } } }> {
-  const response = await fetch(`${gateway.url}/readyz`);
-  return { status: response.status, body: (await response.json()) as { checks: { limiter: string } } };
-}
+  async function limiterHealth(
+    gateway: TestGateway,
+  ): Promise<{ status: number; body: { checks: { limiter: string } } }> {
+    const response = await fetch(`${gateway.url}/readyz`);
+    return { status: response.status, body: (await response.json()) as { checks: { limiter: string } } };
+  }
 
-/** Asks until the gateway says so; each question probes Redis. */
-async function untilLimiterIs(gateway: TestGateway, state: string): Promise<void> {
-  while ((await limiterHealth(gateway)).body.checks.limiter !== state);
-}
+  /** Asks until the gateway says so; each question probes Redis. */
+  async function untilLimiterIs(gateway: TestGateway, state: string): Promise<void> {
+    while ((await limiterHealth(gateway)).body.checks.limiter !== state);
+  }
 
-test('two gateways over one Redis allow exactly the limit together', async () => {
-  const answered = await statuses(await bothCallers(), 2 * LIMIT);
-  expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
-});
-
-test('both faces of both gateways draw on one budget', async () => {
-  const [one, other] = await bothCallers();
-  await one.graphql('{ me { key { id } } a: me { key { id } } b: me { key { id } } }');
-  const { body } = await other.get('/me');
-  expect(body.rate_limit.remaining).toBe(LIMIT - 4);
-});
-
-test('failed authentications of an address are counted together', async () => {
-  // without a key there is no budget to tell of, so these answers have no RateLimit headers
-  const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));
-  const answered = (await Promise.all(asked)).map(({ status }) => status);
-  expect([count(answered, 401), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
-});
-
-describe.each([
-  [
-    'paused',
-    () => {
-      redis.pause();
-    },
-    () => {
-      redis.resume();
-    },
-  ],
-  ['killed', () => redis.kill(), () => redis.restart()],
-] as const)('with Redis %s', (_state, away, back) => {
-  test('requests go on within each gateway’s share of the limit, readyz says degraded, and it recovers by itself', async () => {
-    const callers = await bothCallers();
-    await away();
-    await untilLimiterIs(gateways[0], 'degraded');
-    await untilLimiterIs(gateways[1], 'degraded');
-    const answered = await statuses(callers, 2 * LIMIT);
+  test('two gateways over one Redis allow exactly the limit together', async () => {
+    const answered = await statuses(await bothCallers(), 2 * LIMIT);
     expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
-    expect((await limiterHealth(gateways[0])).status).toBe(200);
-    await back();
-    await untilLimiterIs(gateways[0], 'ok');
-    await untilLimiterIs(gateways[1], 'ok');
-    const again = await statuses(await bothCallers(), 2 * LIMIT);
-    expect([count(again, 200), count(again, 429)]).toEqual([LIMIT, LIMIT]);
+  });
+
+  test('both faces of both gateways draw on one budget', async () => {
+    const [one, other] = await bothCallers();
+    await one.graphql('{ me { key { id } } a: me { key { id } } b: me { key { id } } }');
+    const { body } = await other.get('/me');
+    expect(body.rate_limit.remaining).toBe(LIMIT - 4);
+  });
+
+  test('failed authentications of an address are counted together', async () => {
+    // without a key there is no budget to tell of, so these answers have no RateLimit headers
+    const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));
+    const answered = (await Promise.all(asked)).map(({ status }) => status);
+    expect([count(answered, 401), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
+  });
+
+  describe.each([
+    [
+      'paused',
+      () => {
+        redis.pause();
+      },
+      () => {
+        redis.resume();
+      },
+    ],
+    ['killed', () => redis.kill(), () => redis.restart()],
+  ] as const)('with Redis %s', (_state, away, back) => {
+    test('requests go on within each gateway’s share of the limit, readyz says degraded, and it recovers by itself', async () => {
+      const callers = await bothCallers();
+      await away();
+      await untilLimiterIs(gateways[0], 'degraded');
+      await untilLimiterIs(gateways[1], 'degraded');
+      const answered = await statuses(callers, 2 * LIMIT);
+      expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
+      expect((await limiterHealth(gateways[0])).status).toBe(200);
+      await back();
+      await untilLimiterIs(gateways[0], 'ok');
+      await untilLimiterIs(gateways[1], 'ok');
+      const again = await statuses(await bothCallers(), 2 * LIMIT);
+      expect([count(again, 200), count(again, 429)]).toEqual([LIMIT, LIMIT]);
+    });
   });
 });

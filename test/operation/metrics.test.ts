@@ -1,6 +1,7 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startRedis } from '../support/redis';
+import { describeWith } from '../support/programs';
+import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import { operate, type OperatedGateway } from './gateway';
@@ -110,24 +111,26 @@ test('refusals of the limiter are counted, and where limits are kept is told', a
   }
 });
 
-test('a shared store that goes away is told of, and its return', async () => {
-  const redis = await startRedis();
-  const own = await operate({ REDIS_URL: redis.url });
-  try {
-    const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
-    const store = async (state: string): Promise<boolean> => {
-      await caller.get('/me');
-      return (await samples(own)).get(`scopegate_limiter_store{state="${state}"}`) === 1;
-    };
-    await eventually(() => store('shared'));
-    await redis.kill();
-    await eventually(() => store('degraded'));
-    await redis.restart();
-    await eventually(() => store('shared'));
-  } finally {
-    await own.stop();
-    await redis.kill();
-  }
+describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
+  test('a shared store that goes away is told of, and its return', async () => {
+    const redis = await startRedis();
+    const own = await operate({ REDIS_URL: redis.url });
+    try {
+      const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
+      const store = async (state: string): Promise<boolean> => {
+        await caller.get('/me');
+        return (await samples(own)).get(`scopegate_limiter_store{state="${state}"}`) === 1;
+      };
+      await eventually(() => store('shared'));
+      await redis.kill();
+      await eventually(() => store('degraded'));
+      await redis.restart();
+      await eventually(() => store('shared'));
+    } finally {
+      await own.stop();
+      await redis.kill();
+    }
+  });
 });
 
 test('connections to the database, and the process, are told of', async () => {

@@ -2,6 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { Redis } from 'ioredis';
+import { findProgram } from './programs';
+
+export const REDIS = findProgram('redis-server');
+export const INSTALL_REDIS = 'apt-get install redis-server';
 
 /** A real Redis of a test's own; redis-server must be on PATH (Debian: apt-get install redis-server). */
 export interface TestRedis {

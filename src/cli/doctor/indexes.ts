@@ -1,17 +1,23 @@
 import type { Organisation } from '../../access/principal';
 import { messageOf } from '../failure';
 import type { Store } from '../open';
+import { createProgress } from '../progress';
 import type { Check } from './check';
 
 /** Whether every organisation has every index; `fix` makes what is missing. Those that are whole are told in one line. */
 export async function* checkIndexes({ control, databases }: Store, fix: boolean): AsyncGenerator<Check> {
   const organisations = await control.organisations.list();
-  let whole = 0;
-  for (const organisation of organisations) {
+  const progress = createProgress('organisations');
+  const found: Check[] = [];
+  progress.start('indexes', organisations.length);
+  for (const [at, organisation] of organisations.entries()) {
     const check = await checkOrganisation(organisation, databases.organisationData, fix);
-    if (check) yield check;
-    else whole += 1;
+    if (check) found.push(check);
+    progress.update(at + 1, at + 1);
   }
+  progress.stop();
+  yield* found;
+  const whole = organisations.length - found.length;
   const noun = whole === 1 ? 'organisation has' : 'organisations have';
   yield { name: 'indexes', ok: true, detail: `${String(whole)} ${noun} every index` };
 }

@@ -1,0 +1,64 @@
+import { describeWith, findProgram } from '../support/programs';
+import { run } from '../examples/run';
+import { commandLine, type CommandLine, commandOf, makeOrganisation, NORTHWIND } from './commandLine';
+
+/** util-linux's script gives a command a terminal. */
+const SCRIPT = process.platform === 'linux' ? findProgram('script') : undefined;
+// eslint-disable-next-line no-control-regex -- what colours and bars are made of
+const ESCAPES = /\u001b\[/;
+// eslint-disable-next-line no-control-regex -- a colour, and no movement of the cursor
+const COLOURS = /\u001b\[[0-9;]*m/;
+
+describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
+  const cli = commandLine();
+
+  /** Runs a command on a terminal of its own; what it wrote there. */
+  function onTerminal(args: readonly string[], more: Record<string, string> = {}): Promise<string> {
+    const line = commandOf(args)
+      .map((word) => `'${word}'`)
+      .join(' ');
+    return run(SCRIPT!, ['--quiet', '--return', '--command', line, '/dev/null'], {
+      env: { ...cli.environment, TERM: 'xterm-256color', ...more },
+    });
+  }
+
+  test('import, export and doctor show how far they are, in colours', async () => {
+    const { id } = await makeOrganisation(cli);
+    const imported = await onTerminal(['import', '--org', id, NORTHWIND]);
+    expect(imported).toMatch(/products .*100% \| 77 records/);
+    expect(imported).toMatch(/orders .*100% \| 830 records/);
+    expect(imported).toMatch(COLOURS);
+    const exported = await onTerminal(['export', '--org', id, '--force', `/tmp/${cli.controlDatabase}`]);
+    expect(exported).toMatch(/customers .*100% \| 91 records/);
+    expect(await onTerminal(['doctor', '--fix'])).toMatch(/indexes .*100% \| 1 organisations/);
+  });
+
+  test('NO_COLOR takes the colours away and leaves the words', async () => {
+    const [plain, coloured] = await Promise.all([
+      onTerminal(['org', 'list'], { NO_COLOR: '1' }),
+      onTerminal(['org', 'list']),
+    ]);
+    expect(coloured).toMatch(COLOURS);
+    expect(plain).not.toMatch(COLOURS);
+    expect(coloured.replaceAll(new RegExp(COLOURS, 'g'), '')).toBe(plain);
+  });
+});
+
+describe('in a pipe', () => {
+  const cli: CommandLine = commandLine();
+
+  test('there are neither bars nor colours', async () => {
+    const { id } = await makeOrganisation(cli);
+    for (const args of [
+      ['import', '--org', id, NORTHWIND],
+      ['org', 'list'],
+      ['key', 'list', '--org', id],
+      ['doctor', '--fix'],
+    ]) {
+      const { code, stdout, stderr } = await cli.run(...args);
+      expect(code).toBe(0);
+      expect(stdout + stderr).not.toMatch(ESCAPES);
+      expect(stdout).not.toMatch(/%/);
+    }
+  });
+});
