@@ -81,8 +81,11 @@ function waysIn(visit: Visit): Html {
         <p class="path"><code>POST /graphql</code></p>
       </li>
       <li>
-        <h3>A key of your own</h3>
-        <p>A key belongs to one organisation and holds the scopes you give it. It is shown once.</p>
+        <h3><a href="/settings/integrations">A key of your own</a></h3>
+        <p>
+          A key belongs to one organisation and holds the scopes you give it. Admins make it in the settings, operators
+          so:
+        </p>
         ${copyable('A key', 'npx scopegate key create --org ID --name NAME --scopes quotes:read,customers:read')}
       </li>
     </ul>
