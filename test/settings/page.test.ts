@@ -122,7 +122,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       await expectAccessible(page);
 
       await page.locator('#made-dialog').getByRole('button', { name: 'Copy' }).first().click();
-      await page.waitForFunction("document.querySelector('#made-dialog [data-copy]').textContent === 'Copied'");
+      await page.locator('#made-dialog [data-copy]', { hasText: 'Copied' }).first().waitFor();
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
 
       const curl = (await page.locator('#made-dialog [data-curl]').textContent())!;
@@ -152,7 +152,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
         expect(await page.locator('#made-dialog [data-old]').textContent()).toContain('The old key ends at');
         for (const one of [old.key, key]) expect((await client(gateway, one).get('/me')).status).toBe(200);
         await page.getByRole('button', { name: 'I have stored it' }).click();
-        await page.waitForFunction("document.querySelectorAll('#keys tr').length === 2");
+        await page.locator('#keys tr').nth(1).waitFor();
       },
       { of: own },
     );
