@@ -4,9 +4,9 @@ import { commandLine, type CommandLine, commandOf, makeOrganisation, NORTHWIND }
 
 /** util-linux's script gives a command a terminal. */
 const SCRIPT = process.platform === 'linux' ? findProgram('script') : undefined;
-// eslint-disable-next-line no-control-regex -- what colours and bars are made of
+ 
 const ESCAPES = /\u001b\[/;
-// eslint-disable-next-line no-control-regex -- a colour, and no movement of the cursor
+ 
 const COLOURS = /\u001b\[[0-9;]*m/;
 
 describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
