@@ -79,7 +79,7 @@ async function run(options: Options): Promise<void> {
   }
   const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
-  const growth = await measureGrowth(rig, content, { parts, isSmoke: options.isSmoke, cores, say });
+  const growth = await measureGrowth(rig, content, { ...options, parts, cores, say });
   const report: Report = {
     startedAt,
     seconds: process.uptime(),

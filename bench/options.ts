@@ -16,6 +16,8 @@ export interface Options {
   readonly before: string | undefined;
   readonly growth: boolean;
   readonly soak: boolean;
+  /** Length of the soak. */
+  readonly soakMinutes: number;
   /** Folder that every server writes a CPU profile to when it ends. */
   readonly profile: string | undefined;
   readonly help: boolean;
@@ -34,6 +36,7 @@ Measures Scopegate beside bare node:http, Fastify, Sofa and Apollo as in their R
   --before DIR     another checkout, built, measured in the same rounds; nothing is written
   --growth         also 10^3 to 10^6 quotes and 10 to 5,000 organisations (minutes)
   --soak           also ten minutes of load, watching memory
+  --soak-minutes M its length (default 10)
   --smoke          a few requests each, to see that it works; nothing is written, no Parse Server
   --profile DIR    every server writes a CPU profile there (node --cpu-prof); figures are then those of profiled servers
   --help
@@ -52,6 +55,7 @@ export function readOptions(argv: readonly string[]): Options {
       before: { type: 'string' },
       growth: { type: 'boolean', default: false },
       soak: { type: 'boolean', default: false },
+      'soak-minutes': { type: 'string' },
       smoke: { type: 'boolean', default: false },
       profile: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -67,6 +71,7 @@ export function readOptions(argv: readonly string[]): Options {
     before: values.before,
     growth: values.growth,
     soak: values.soak,
+    soakMinutes: positive('--soak-minutes', values['soak-minutes'] ?? (values.smoke ? '0.05' : '10')),
     profile: values.profile,
     help: values.help,
   };

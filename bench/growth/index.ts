@@ -18,7 +18,7 @@ interface GrowthScale {
   readonly organisations: OrganisationCounts;
   /** Records of each file. */
   readonly imported: number;
-  readonly soak: SoakOptions;
+  readonly soak: Omit<SoakOptions, 'minutes'>;
 }
 
 const FULL: GrowthScale = {
@@ -26,7 +26,7 @@ const FULL: GrowthScale = {
   quoteRounds: { rounds: 5, calls: 200, seconds: 2 },
   organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
   imported: 50_000,
-  soak: { minutes: 10, perSecond: 50, every: 5 },
+  soak: { perSecond: 50, every: 5 },
 };
 
 const SMOKE: GrowthScale = {
@@ -34,7 +34,7 @@ const SMOKE: GrowthScale = {
   quoteRounds: { rounds: 1, calls: 5, seconds: 1 },
   organisations: { few: 2, warm: 4, all: 6, again: 5 },
   imported: 50,
-  soak: { minutes: 0.05, perSecond: 20, every: 0.5 },
+  soak: { perSecond: 20, every: 0.5 },
 };
 
 export const GROWTH_PARTS = ['growth-quotes', 'growth-organisations', 'growth-import', 'soak'] as const;
@@ -43,6 +43,7 @@ export type GrowthPart = (typeof GROWTH_PARTS)[number];
 interface GrowthOptions {
   readonly parts: readonly GrowthPart[];
   readonly isSmoke: boolean;
+  readonly soakMinutes: number;
   readonly cores: Cores | undefined;
   readonly say: (line: string) => void;
 }
@@ -64,7 +65,7 @@ export function growthParts({
 export async function measureGrowth(
   rig: Rig,
   content: Content,
-  { parts, isSmoke, cores, say }: GrowthOptions,
+  { parts, isSmoke, soakMinutes, cores, say }: GrowthOptions,
 ): Promise<GrowthSection[]> {
   const scale = isSmoke ? SMOKE : FULL;
   const measures: Record<GrowthPart, () => Promise<GrowthSection>> = {
@@ -82,7 +83,7 @@ export async function measureGrowth(
       const tenants = await makeTenants(rig, scale.organisations.all);
       return withServer((server) => measureOrganisations(server, tenants, scale.organisations));
     },
-    soak: () => withServer((server) => measureSoak(server, content, scale.soak)),
+    soak: () => withServer((server) => measureSoak(server, content, { ...scale.soak, minutes: soakMinutes })),
   };
   async function withServer(work: (server: Measured) => Promise<GrowthSection>): Promise<GrowthSection> {
     const server = await startMeasured(rig, cores);

@@ -6,7 +6,7 @@ import type { NextCall } from '../load';
 import { milliseconds } from '../report/format';
 import type { Content } from '../rig';
 import { quantile } from '../statistics';
-import { atMost, type GrowthSection } from './section';
+import { atMost, type GrowthGoal, type GrowthSection } from './section';
 import type { Measured, Memory } from './server';
 import { type Slope, slopeOf } from './slope';
 
@@ -81,7 +81,7 @@ export async function measureSoak(
   const underWay = new Set<Promise<unknown>>();
   const failures: unknown[] = [];
   let sent = 0;
-  for (let due = 0; due < seconds && failures.length === 0; due += 1 / perSecond) {
+  for (let due = 0; due < seconds; due += 1 / perSecond) {
     const wait = due - elapsed();
     if (wait > 0) await pause(wait * 1000);
     if (due >= looks.length * every) looks.push({ at: elapsed() / 60, ...(await server.memory()) });
@@ -95,8 +95,21 @@ export async function measureSoak(
     sent += 1;
   }
   await Promise.all(underWay);
-  if (failures.length > 0) throw failures[0];
-  return toSection(minutes, looks, latencies);
+  // none at all is no load
+  if (latencies.length === 0) throw failures[0];
+  const section = toSection(minutes, looks, latencies);
+  return { ...section, goals: [...section.goals, failureGoal(sent, failures)] };
+}
+
+function failureGoal(sent: number, failures: readonly unknown[]): GrowthGoal {
+  const first = failures.length > 0 ? `; the first: ${String(failures[0]).slice(0, 200)}` : '';
+  return {
+    name: 'soak/failures',
+    title: 'Calls answered with another status than expected',
+    wanted: '0',
+    measured: `${String(failures.length)} of ${sent.toLocaleString('en')}${first}`,
+    isMet: failures.length === 0,
+  };
 }
 
 interface Look extends Memory {
