@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Authenticate } from './access/authenticate';
 import { rateLimited, requirePlan } from './access/authenticate';
 import type { KeyPrincipal, Principal } from './access/principal';
@@ -60,27 +61,52 @@ export interface ContextOptions {
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
+  /** Told of a key that is refused for its limit without being looked up. */
+  readonly onSpentKey?: () => void;
 }
+
+/** Callers over their limit that are remembered, and how long, in milliseconds. */
+const SPENT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
  * The one context factory of both faces. Judges in the order of contract, section 2: key, rate, plan; scopes follow with
  * each operation.
  */
-export function contextFactory({ authenticate, limiter, organisationData, checkElement }: ContextOptions): OpenContext {
+export function contextFactory(options: ContextOptions): OpenContext {
+  const { authenticate, limiter, organisationData, checkElement, onSpentKey } = options;
+  // who was over its limit a moment ago: refused again without a look at its key, and let in never without one
+  const spent = new LRUCache<string, KeyPrincipal>(SPENT_KEPT);
+
   return async ({ requestId, authorization, idempotencyKey, address, onRate, onReplay, onPrincipal }) => {
+    const caller = `${address} ${authorization ?? ''}`;
+    const paid = await payIfSpent();
     const principal = await authenticate(authorization, address);
     onPrincipal(principal);
-    let rate = await take(1);
+    if (paid) onRate(paid);
+    let rate = paid ?? (await take(1));
     requirePlan(principal.organisation);
     const data = organisationData(principal.organisation);
+
+    /** Takes the point of a caller that was over its limit; undefined for any other. */
+    async function payIfSpent(): Promise<RateState | undefined> {
+      const known = spent.get(caller);
+      if (!known) return undefined;
+      const state = await limiter.consume(known.key.id);
+      if (state.allowed) return state;
+      onPrincipal(known);
+      onSpentKey?.();
+      onRate(state);
+      throw rateLimited(state);
+    }
 
     let unit: UnitOfWork = (work) => data.transaction(work);
 
     async function take(points: number): Promise<RateState> {
       const state = await limiter.consume(principal.key.id, points);
       onRate(state);
-      if (!state.allowed) throw rateLimited(state);
-      return state;
+      if (state.allowed) return state;
+      spent.set(caller, principal);
+      throw rateLimited(state);
     }
 
     return {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
-import { createAuthenticator } from './access/authenticate';
+import { createAuthenticator, type KeySource } from './access/authenticate';
 import { openLimiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory } from './context';
@@ -15,7 +15,7 @@ import { createPatience, type Patience } from './http/patience';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type Metrics } from './metrics';
-import { countKeys, type KeySource } from './metrics/keys';
+import { countKeys } from './metrics/keys';
 import { createMetricsPage, METRICS_PATH } from './metrics/page';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
@@ -100,6 +100,9 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
     checkElement: (type, element) => elementCheck(type)(element),
+    onSpentKey: () => {
+      metrics.keyFound('live');
+    },
   });
   const restFace = createRestFace({ schema: rest, operations, openContext });
   const graphqlFace = await createGraphqlFace({

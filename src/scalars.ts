@@ -22,9 +22,12 @@ function toIso(value: unknown): string {
   return date.toISOString();
 }
 
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
 const DateOnly = new GraphQLScalarType<string, string>({
   name: 'Date',
-  serialize: (value) => GraphQLLocalDate.serialize(value),
+  // what is stored was checked when it was written; a list of 50 checks no calendar again
+  serialize: (value) => (typeof value === 'string' && DAY.test(value) ? value : GraphQLLocalDate.serialize(value)),
   parseValue: (value) => GraphQLLocalDate.parseValue(value),
   parseLiteral: (node) => GraphQLLocalDate.parseLiteral(node, {}),
   extensions: { jsonSchema: { type: 'string', format: 'date' } },
@@ -32,7 +35,7 @@ const DateOnly = new GraphQLScalarType<string, string>({
 
 const Minor = new GraphQLScalarType<number, number>({
   name: 'Minor',
-  serialize: (value) => GraphQLSafeInt.serialize(value),
+  serialize: (value) => (Number.isSafeInteger(value) ? (value as number) : GraphQLSafeInt.serialize(value)),
   parseValue: safeInteger,
   parseLiteral: (node) => safeInteger(node.kind === Kind.INT ? Number(node.value) : undefined),
   extensions: {

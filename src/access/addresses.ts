@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /** What failed authentications are counted by: an IPv4 address, or an IPv6 /64, which one customer holds as a whole. */
@@ -36,7 +37,8 @@ export function parseRange(text: string): string | undefined {
 
 /** An address in its plain form: IPv4 that came over IPv6 is IPv4. */
 export function plainAddress(address: string): string {
-  return parse(address)?.toString() ?? address;
+  // the most frequent is plain already
+  return isIPv4(address) ? address : (parse(address)?.toString() ?? address);
 }
 
 function parse(address: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {

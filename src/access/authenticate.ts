@@ -1,4 +1,5 @@
 import type { ApiKey, ApiKeys } from '../organisations/apiKeys';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
 import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
@@ -6,8 +7,14 @@ import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
 
+/** What an authenticator needs of the keys. */
+export interface KeySource extends Pick<ApiKeys, 'find' | 'markUsed'> {
+  /** Told of a key that is refused again without being looked up: what was found the first time. */
+  readonly repeated?: (found: ApiKey | null) => void;
+}
+
 export interface AuthenticatorOptions {
-  readonly apiKeys: Pick<ApiKeys, 'find' | 'markUsed'>;
+  readonly apiKeys: KeySource;
   readonly keyPrefix: string;
   readonly pepper: string;
   /** Limits failed authentications of one address. */
@@ -23,10 +30,10 @@ export type Authenticate = (authorization: string | undefined, address: string) 
  * @throws AppError unauthenticated, the same for every reason, a foreign address too; rate_limited when the address failed too often.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
-  const now = options.now ?? Date.now;
+  const findKey = keyFinder(options, options.now ?? Date.now);
   return async (authorization, address) => {
-    const key = await findKey(authorization, options);
-    if (!key || !isLive(key, now()) || !isInRanges(address, key.allowed_ranges)) {
+    const key = await findKey(authorization);
+    if (!key || !isInRanges(address, key.allowed_ranges)) {
       const state = await options.failures.consume(addressBucket(address));
       if (!state.allowed) throw rateLimited(state, 'Too many failed authentications from this address');
       throw unauthenticated();
@@ -36,12 +43,34 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   };
 }
 
-async function findKey(authorization: string | undefined, options: AuthenticatorOptions): Promise<ApiKey | undefined> {
-  const token = /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1];
-  const parsed = token === undefined ? undefined : parseKey(token, options.keyPrefix);
-  if (!parsed) return undefined;
-  const key = (await options.apiKeys.find(parsed.id)) ?? undefined;
-  return secretMatches(parsed.secret, key, options.pepper) ? key : undefined;
+/** Refused keys that are remembered, and how long, in milliseconds. */
+const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
+/** From this refusal on within that time a key is refused from memory: a caller that hammers costs no database call. */
+const REPEATED_FROM = 100;
+
+/**
+ * Finds the live key of an Authorization header. A refusal holds for good (an id is never given again, a secret never
+ * changed, a key never brought back), so it may be repeated without asking; the few seconds bound what a database that was
+ * restored or failed over could have made of it. What was let in is never remembered. The text counts, not the id:
+ * whoever guesses learns no more from the second answer than from the first.
+ */
+function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<ApiKey | undefined> {
+  const refusals = new LRUCache<string, { found: ApiKey | null; times: number }>(REFUSALS_KEPT);
+  return async (header) => {
+    const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
+    const parsed = token === undefined ? undefined : parseKey(token, options.keyPrefix);
+    if (token === undefined || !parsed) return undefined;
+    const refusal = refusals.get(token);
+    if (refusal && refusal.times >= REPEATED_FROM) {
+      options.apiKeys.repeated?.(refusal.found);
+      return undefined;
+    }
+    const found = await options.apiKeys.find(parsed.id);
+    if (secretMatches(parsed.secret, found ?? undefined, options.pepper) && found && isLive(found, now())) return found;
+    if (refusal) Object.assign(refusal, { found, times: refusal.times + 1 });
+    else refusals.set(token, { found, times: 1 });
+    return undefined;
+  };
 }
 
 function isLive(key: ApiKey, now: number): boolean {

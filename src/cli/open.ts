@@ -47,6 +47,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
       control,
       server,
       close: async () => {
+        await control.apiKeys.settle();
         await databases.close();
         await server.stop();
       },

@@ -1,24 +1,33 @@
 import DataLoader from 'dataloader';
-import { type Model, type ProjectionType, trusted } from 'mongoose';
+import type { Model, mongo } from 'mongoose';
 
 /**
  * Reads by id that arrive in one turn of the event loop go out as one `$in`: most of a point read is the driver's fixed
- * cost (docs/decisions). Nothing is cached and no query that was already sent is joined, so a caller sees its own write.
+ * cost (docs/decisions/speed.md). Nothing is cached and no query that was already sent is joined, so a caller sees its
+ * own write. The driver is asked directly: an id is a text and nothing else, so there is nothing for mongoose to cast.
  */
 export function coalescedReads<T extends { _id: string }>(
   model: Model<T>,
-  options: { projection?: ProjectionType<T>; maxBatchSize: number },
+  options: { projection?: Readonly<Record<string, 0 | 1>>; maxBatchSize: number },
 ): DataLoader<string, T | null> {
+  const { projection } = options;
+  const rows = model.collection as unknown as mongo.Collection<{ _id: string }>;
+
+  async function readAlone(id: string): Promise<T | null> {
+    return rows.findOne<T>({ _id: id }, projection && { projection });
+  }
+
   return new DataLoader<string, T | null>(
     async (ids) => {
       const [first] = ids;
-      const only = ids.length === 1 && first !== undefined;
-      const rows = (await model
-        .find({ _id: only ? first : trusted({ $in: [...new Set(ids)] }) } as object, options.projection)
-        // all in the first batch, which would otherwise end after 101
-        .batchSize(ids.length + 1)
-        .lean()) as T[];
-      const byId = new Map(rows.map((row) => [row._id, row]));
+      if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
+      if (ids.length === 1 && first !== undefined) return [await readAlone(first)];
+      // all in the first batch, which would otherwise end after 101
+      const found = rows.find(
+        { _id: { $in: [...new Set(ids)] } },
+        { batchSize: ids.length + 1, ...(projection && { projection }) },
+      );
+      const byId = new Map((await found.toArray()).map((row) => [row._id, row as T]));
       return ids.map((id) => byId.get(id) ?? null);
     },
     { cache: false, maxBatchSize: options.maxBatchSize, batchScheduleFn: (dispatch) => setImmediate(dispatch) },

@@ -1,6 +1,6 @@
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
-import type { ClientSession, Connection, Model, ProjectionType } from 'mongoose';
+import type { ClientSession, Connection, Model } from 'mongoose';
 import type { Collection } from './collection';
 import { coalescedReads } from './coalesce';
 
@@ -10,6 +10,9 @@ const RELATION_BATCH = 1000;
 
 /** Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. */
 export type UnitOfWork = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
+
+/** Members to leave out (0) or to read alone (1). */
+export type Projection = Readonly<Record<string, 0 | 1>>;
 
 /** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
 export class OrganisationData {
@@ -50,11 +53,7 @@ export class OrganisationData {
   }
 
   /** Reads one object by id (any case), joined with others of the same turn. */
-  read<T extends { _id: string }>(
-    definition: Collection<T>,
-    id: string,
-    projection?: ProjectionType<T>,
-  ): Promise<T | null> {
+  read<T extends { _id: string }>(definition: Collection<T>, id: string, projection?: Projection): Promise<T | null> {
     return this.#loader(definition, POINT_READ_BATCH, projection).load(id.toLowerCase());
   }
 
@@ -62,7 +61,7 @@ export class OrganisationData {
   related<T extends { _id: string }>(
     definition: Collection<T>,
     id: string,
-    projection?: ProjectionType<T>,
+    projection?: Projection,
   ): Promise<T | null> {
     return this.#loader(definition, RELATION_BATCH, projection).load(id);
   }
@@ -80,7 +79,7 @@ export class OrganisationData {
   #loader<T extends { _id: string }>(
     definition: Collection<T>,
     maxBatchSize: number,
-    projection?: ProjectionType<T>,
+    projection?: Projection,
   ): DataLoader<string, T | null> {
     const key = `${definition.name} ${String(maxBatchSize)} ${JSON.stringify(projection ?? null)}`;
     let loader = this.#loaders.get(key) as DataLoader<string, T | null> | undefined;

@@ -1,9 +1,6 @@
-import type { Authenticate } from '../access/authenticate';
-import type { ApiKey, ApiKeys } from '../organisations/apiKeys';
+import type { Authenticate, KeySource } from '../access/authenticate';
+import type { ApiKey } from '../organisations/apiKeys';
 import type { KeyState, Metrics } from './index';
-
-/** What an authenticator needs of the keys. */
-export type KeySource = Pick<ApiKeys, 'find' | 'markUsed'>;
 
 /** Counts the keys that requests come with, by what a look-up finds; a key that is not looked up was none. */
 export function countKeys(
@@ -13,6 +10,10 @@ export function countKeys(
 ): Authenticate {
   let wasLookedUp = false;
   const authenticate = create({
+    repeated: (found) => {
+      wasLookedUp = true;
+      metrics.keyFound(stateOf(found));
+    },
     markUsed: (key, address) => {
       apiKeys.markUsed(key, address);
     },

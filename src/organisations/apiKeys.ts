@@ -1,4 +1,3 @@
-import { LRUCache } from 'lru-cache';
 import { type ClientSession, trusted } from 'mongoose';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
@@ -7,6 +6,7 @@ import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../pagination';
 import { recordEvent } from './audit';
 import type { Actor, AuditAction } from './auditEvents';
+import { keyUses } from './keyUses';
 import type { ApiKey, ControlModels } from './models';
 import { toOrganisation } from './organisations';
 
@@ -60,6 +60,8 @@ export interface ApiKeys {
   rotate(id: string, rotation: Rotation, by?: Authority): Promise<(MadeKey & { readonly old: ApiKey }) | undefined>;
   /** Notes the use of a key and from where, at most once a minute, without holding the request up. */
   markUsed(key: ApiKey, address: string): void;
+  /** Resolves when the uses that were noted are written. */
+  settle(): Promise<void>;
 }
 
 export interface ApiKeysOptions {
@@ -70,12 +72,11 @@ export interface ApiKeysOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
-const LAST_USED_EVERY = 60_000;
 const KEY_READ_BATCH = 100;
 
 export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys {
   const operator: Authority = { actor: options.actor };
+  const uses = keyUses(models, options.onError);
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
 
   function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
@@ -154,7 +155,10 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
       });
       return rotated && { ...rotated, key: made.key };
     },
-    markUsed: useMarker(models, options.onError),
+    markUsed: (key, address) => {
+      uses.note(key, address);
+    },
+    settle: () => uses.settle(),
   };
 }
 
@@ -167,24 +171,6 @@ function stateCondition(state: 'active' | 'ended', now: Date): Record<string, un
   return state === 'active'
     ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
     : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
-}
-
-function useMarker(models: ControlModels, onError: (error: unknown) => void): ApiKeys['markUsed'] {
-  // when this instance last noted a use, so that a burst of requests writes once
-  const written = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
-  return (key, address) => {
-    const now = Date.now();
-    const last = Math.max(key.last_used_at?.getTime() ?? 0, written.get(key._id) ?? 0);
-    if (now - last < LAST_USED_EVERY) return;
-    written.set(key._id, now);
-    const stale = trusted({ $lt: new Date(now - LAST_USED_EVERY) });
-    models.apiKeys
-      .updateOne(
-        { _id: key._id, $or: [{ last_used_at: null }, { last_used_at: stale }] },
-        { $set: { last_used_at: new Date(now), last_used_from: address } },
-      )
-      .catch(onError);
-  };
 }
 
 /** The key that takes another's place: the same but for its text, and as long a life as the old one was given. */

@@ -1,6 +1,6 @@
 import type { ProjectionType } from 'mongoose';
 import type { Collection } from '../database/collection';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationData, Projection } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../pagination';
 import { filtersInForce, toConditions } from './list';
@@ -58,8 +58,9 @@ export async function readOne<T extends { _id: string }>(
   collection: Collection<T>,
   id: string,
   resource: string,
+  projection: Projection = WITHOUT_SEARCH,
 ): Promise<T> {
-  const found = await data.read(collection, id, WITHOUT_SEARCH);
+  const found = await data.read(collection, id, projection);
   if (!found) throw notFound(resource);
   return found;
 }

@@ -36,8 +36,15 @@ interface SofaRoute {
   readonly handler: (request: object, serverContext: object) => Promise<Response>;
 }
 
-/** The routes Sofa generates from the REST schema. */
-export function createSofaRouter(schema: GraphQLSchema, operations: readonly Operation[]): SofaRouter {
+/**
+ * The routes Sofa generates from the REST schema. With `valuesAlone` its answers are empty, for a caller that writes the
+ * values itself.
+ */
+export function createSofaRouter(
+  schema: GraphQLSchema,
+  operations: readonly Operation[],
+  { valuesAlone = false } = {},
+): SofaRouter {
   // all of them are worth compiling: there is one for each route
   const execute = createExecutor(schema, 1);
   const failures = new WeakMap<object, unknown>();
@@ -57,8 +64,9 @@ export function createSofaRouter(schema: GraphQLSchema, operations: readonly Ope
       const operation = getOperationAST(document);
       if (!operation) throw new Error('Sofa sent no operation');
       const result = await execute({ document, operation, contextValue, variableValues });
-      values.set(args.contextValue as object, Object.values(result.data ?? {})[0]);
-      return result;
+      const [[field, value] = ['', undefined]] = Object.entries(result.data ?? {});
+      values.set(contextValue as object, value);
+      return valuesAlone && !result.errors ? { data: { [field]: null } } : result;
     },
     errorHandler: (errors) => {
       const response = new Response(null, { status: FAILED });
@@ -80,14 +88,15 @@ export function sofaRoutes(
   schema: GraphQLSchema,
   operations: readonly Operation[],
 ): (operation: RestOperation) => RouteHandler {
-  const { routes, failures, values } = createSofaRouter(schema, operations);
+  const { routes, failures, values } = createSofaRouter(schema, operations, { valuesAlone: true });
   return ({ name, rest }) => {
     const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);
     if (!route) throw new Error(`Sofa made no route for ${name}`);
     return async (args, context) => {
       const response = await route.handler(sofaRequest(args), { context });
       if (failures.has(response)) throw failures.get(response);
-      return { status: response.status, body: await response.text(), value: values.get(context) };
+      const value = values.get(context);
+      return { status: response.status, body: JSON.stringify(value), value };
     };
   };
 }

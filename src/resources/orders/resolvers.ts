@@ -14,7 +14,8 @@ export const orderResolvers = {
   Query: {
     orders: (_: unknown, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
       listOrders(data, args, { lines: selects(info, 'data', 'lines') }),
-    order: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getOrder(data, id),
+    order: (_: unknown, { id }: { id: string }, { data }: RequestContext, info: GraphQLResolveInfo) =>
+      getOrder(data, id, { lines: selects(info, 'lines') }),
     order_totals: (_: unknown, args: TotalsArguments, { data }: RequestContext) => orderTotals(data, args),
     product_sales: (_: unknown, args: ProductSalesArguments, { data }: RequestContext) => productSales(data, args),
   },

@@ -27,8 +27,8 @@ export function listOrdersOf(
 }
 
 /** @throws AppError not_found */
-export function getOrder(data: OrganisationData, id: string): Promise<Order> {
-  return readOne(data, orders, id, 'order');
+export function getOrder(data: OrganisationData, id: string, { lines }: WithLines): Promise<Order> {
+  return readOne(data, orders, id, 'order', lines ? WITHOUT_SEARCH : WITHOUT_LINES);
 }
 
 /** The words an order is found by. */

@@ -12,7 +12,8 @@ export const quoteResolvers = {
   Query: {
     quotes: (_: unknown, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
       listQuotes(data, args, { lines: selects(info, 'data', 'lines') }),
-    quote: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getQuote(data, id),
+    quote: (_: unknown, { id }: { id: string }, { data }: RequestContext, info: GraphQLResolveInfo) =>
+      getQuote(data, id, { lines: selects(info, 'lines') }),
     quote_totals: (_: unknown, args: TotalsArguments, { data }: RequestContext) => quoteTotals(data, args),
   },
   Quote: {

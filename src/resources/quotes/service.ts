@@ -30,8 +30,8 @@ export function listQuotesOf(
 }
 
 /** @throws AppError not_found */
-export function getQuote(data: OrganisationData, id: string): Promise<Quote> {
-  return readOne(data, quotes, id, 'quote');
+export function getQuote(data: OrganisationData, id: string, { lines }: WithLines): Promise<Quote> {
+  return readOne(data, quotes, id, 'quote', lines ? WITHOUT_SEARCH : WITHOUT_LINES);
 }
 
 /** The quote another object names; null when it names none, or one that is gone. */

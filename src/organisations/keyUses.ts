@@ -1,0 +1,57 @@
+import { LRUCache } from 'lru-cache';
+import { trusted } from 'mongoose';
+import type { ApiKey, ControlModels } from './models';
+
+/** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
+const LAST_USED_EVERY = 60_000;
+/** Uses are gathered this long, in milliseconds: thousands of keys that wake up together are one write, not one each. */
+const GATHERED_FOR = 250;
+
+export interface KeyUses {
+  /** Notes a use, without holding anyone up. */
+  note(key: ApiKey, address: string): void;
+  /** Resolves when everything noted so far is written, or was told as an error. */
+  settle(): Promise<void>;
+}
+
+export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void): KeyUses {
+  // when this instance last noted a use, so that a burst of requests writes once
+  const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
+  let gathered = new Map<string, { at: Date; address: string }>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const uses = [...gathered];
+    gathered = new Map();
+    if (uses.length === 0) return;
+    const operations = uses.map(([id, { at, address }]) => {
+      const stale = trusted({ $lt: new Date(at.getTime() - LAST_USED_EVERY) });
+      return {
+        updateOne: {
+          filter: { _id: id, $or: [{ last_used_at: null }, { last_used_at: stale }] },
+          update: { $set: { last_used_at: at, last_used_from: address } },
+        },
+      };
+    });
+    const written = apiKeys.bulkWrite(operations, { ordered: false });
+    writing = Promise.all([writing, written]).then(() => undefined, onError);
+  }
+
+  return {
+    note(key, address) {
+      const now = Date.now();
+      const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
+      if (now - last < LAST_USED_EVERY) return;
+      noted.set(key._id, now);
+      gathered.set(key._id, { at: new Date(now), address });
+      timer ??= setTimeout(write, GATHERED_FOR).unref();
+    },
+    settle() {
+      write();
+      return writing;
+    },
+  };
+}

@@ -1,0 +1,114 @@
+import { createAuthenticator, unauthenticated } from '../../src/access/authenticate';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
+import type { Principal } from '../../src/access/principal';
+import type { RateState } from '../../src/access/rateLimit';
+import { contextFactory, type IncomingRequest } from '../../src/context';
+import type { ApiKey } from '../../src/organisations/apiKeys';
+
+/* Refusals may be remembered, what is let in never is. */
+
+const ORGANISATION = { id: 'o', name: 'O', plan: 'integrations', currency: 'EUR', cluster: 'default' } as const;
+const made = generateKey(DEFAULT_KEY_PREFIX, '');
+const request = (address = '127.0.0.1'): IncomingRequest => ({
+  requestId: 'r',
+  authorization: `Bearer ${made.key}`,
+  idempotencyKey: undefined,
+  address,
+  onRate: () => undefined,
+  onReplay: () => undefined,
+  onPrincipal: () => undefined,
+});
+const rate = (allowed: boolean): RateState => ({ allowed, limit: 1, remaining: 0, resetAt: new Date() });
+
+function stored(change: Partial<ApiKey> = {}): ApiKey {
+  const { id, displayPrefix: prefix, lastFour: last_four, salt, hash } = made;
+  const now = new Date();
+  return {
+    ...{ _id: id, organisation: ORGANISATION, name: 'k', prefix, last_four, salt, hash, scopes: [], created_by: 't' },
+    ...{ created_at: now, expires_at: null, revoked_at: null, last_used_at: null, last_used_from: null },
+    ...{ allowed_ranges: [], rotated_to: null, ...change },
+  };
+}
+
+describe('an authenticator', () => {
+  function withStore(read: () => ApiKey | null) {
+    const find = jest.fn(() => Promise.resolve(read()));
+    const failures = { consume: () => Promise.resolve(rate(true)) };
+    const apiKeys = { find, markUsed: () => undefined };
+    return { find, ask: createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', failures }) };
+  }
+
+  test('reads a key that is let in every time, and refuses it from its revocation on', async () => {
+    let key = stored();
+    const { find, ask } = withStore(() => key);
+    for (let time = 0; time < 500; time += 1) await ask(`Bearer ${made.key}`, '127.0.0.1');
+    expect(find).toHaveBeenCalledTimes(500);
+    key = stored({ revoked_at: new Date() });
+    await expect(ask(`Bearer ${made.key}`, '127.0.0.1')).rejects.toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test.each<[string, ApiKey | null]>([
+    ['no one made', null],
+    ['was revoked', stored({ revoked_at: new Date() })],
+    ['is expired', stored({ expires_at: new Date(0) })],
+    ['has another secret', stored({ hash: generateKey(DEFAULT_KEY_PREFIX, '').hash })],
+  ])('stops asking the database for a key that %s and that comes again and again', async (_why, found) => {
+    const { find, ask } = withStore(() => found);
+    for (let time = 0; time < 500; time += 1) {
+      await expect(ask(`Bearer ${made.key}`, '127.0.0.1')).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    expect(find.mock.calls.length).toBeLessThanOrEqual(100);
+  });
+
+  test('asks each time for a key that comes from a wrong address, since it may come from a right one', async () => {
+    const { find, ask } = withStore(() => stored({ allowed_ranges: ['10.0.0.0/8'] }));
+    for (let time = 0; time < 300; time += 1) await expect(ask(`Bearer ${made.key}`, '127.0.0.1')).rejects.toThrow();
+    await expect(ask(`Bearer ${made.key}`, '10.1.2.3')).resolves.toMatchObject({ key: { id: made.id } });
+    expect(find).toHaveBeenCalledTimes(301);
+  });
+});
+
+describe('a caller over its limit', () => {
+  const principal: Principal = {
+    kind: 'key',
+    organisation: ORGANISATION,
+    scopes: new Set(),
+    key: { id: made.id, name: 'k', prefix: 'p', expiresAt: null },
+  };
+  const organisationData = (() => ({})) as never;
+
+  test('is refused again without a look at its key, and never let in without one', async () => {
+    let [isRevoked, allowed] = [false, false];
+    const authenticate = jest.fn(() => (isRevoked ? Promise.reject(unauthenticated()) : Promise.resolve(principal)));
+    const limiter = { consume: () => Promise.resolve(rate(allowed)) };
+    const open = contextFactory({ authenticate, limiter, organisationData, checkElement: () => [] });
+    for (let time = 0; time < 20; time += 1) {
+      await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
+    }
+    expect(authenticate).toHaveBeenCalledTimes(1);
+    [isRevoked, allowed] = [true, true];
+    await expect(open(request())).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(authenticate).toHaveBeenCalledTimes(2);
+  });
+
+  test('pays once for the first request of its next window', async () => {
+    let allowed = false;
+    const consume = jest.fn(() => Promise.resolve(rate(allowed)));
+    const authenticate = () => Promise.resolve(principal);
+    const open = contextFactory({ authenticate, limiter: { consume }, organisationData, checkElement: () => [] });
+    await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
+    allowed = true;
+    consume.mockClear();
+    await expect(open(request())).resolves.toMatchObject({ requestId: 'r' });
+    expect(consume).toHaveBeenCalledTimes(1);
+  });
+
+  test('is known by its address too, since a key may be bound to some', async () => {
+    const authenticate = jest.fn(() => Promise.resolve(principal));
+    const limiter = { consume: () => Promise.resolve(rate(false)) };
+    const open = contextFactory({ authenticate, limiter, organisationData, checkElement: () => [] });
+    await expect(open(request('10.0.0.1'))).rejects.toThrow();
+    await expect(open(request('10.0.0.2'))).rejects.toThrow();
+    expect(authenticate).toHaveBeenCalledTimes(2);
+  });
+});
