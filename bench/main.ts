@@ -68,14 +68,21 @@ async function run(options: Options): Promise<void> {
   if (names.has('parse')) await copyToParse(rig, servers('parse'), content, scale.lines);
   const tags = await readTags(content, servers('scopegate'), scale.keys / 10);
   const measured: MeasuredScenario[] = [];
+  const failures: string[] = [];
   for (const scenario of all(tags)) {
     say(`${scenario.name} …`);
-    await verify(scenario, servers);
     // compiled code of the first scenario serves the others too
     const warmUp = options.warmUp * (measured.length === 0 ? 2 : 1);
-    const result = await measure(scenario, servers, { ...options, warmUp });
-    printScenario(result);
-    measured.push(result);
+    try {
+      await verify(scenario, servers);
+      const result = await measure(scenario, servers, { ...options, warmUp });
+      printScenario(result);
+      measured.push(result);
+    } catch (error) {
+      // what the others showed is not lost for it; the run fails all the same
+      failures.push(`${scenario.name}: ${String(error)}`);
+      say(failures.at(-1) ?? '');
+    }
   }
   const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
@@ -88,11 +95,13 @@ async function run(options: Options): Promise<void> {
     database: rig.database.description,
     options,
     measured,
+    failures,
     startup,
     growth,
   };
   const isWhole = !options.isSmoke && !options.only && !options.entries && options.before === undefined;
   if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);
+  if (failures.length > 0) throw new Error(`not carried through: ${failures.join('; ')}`);
 }
 
 async function copyToParse(rig: Rig, server: Contestant, { quotes }: Content, lines: number): Promise<void> {

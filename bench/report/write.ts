@@ -23,6 +23,8 @@ export interface Report {
   readonly database: string;
   readonly options: Options;
   readonly measured: readonly MeasuredScenario[];
+  /** Scenarios that could not be carried through, and why. */
+  readonly failures: readonly string[];
   readonly startup: readonly Startup[];
   readonly growth: readonly GrowthSection[];
 }
@@ -68,6 +70,7 @@ function toMarkdown(report: Report, reasons: Reasons): string {
     '',
     ...Object.values(CONTESTANTS).map((title) => `- ${title}`),
     '',
+    ...report.failures.flatMap((failure) => [`**Not carried through.** ${failure}`, '']),
     ...measured.flatMap((one) => section(one, reasons)),
     ...(startup.length === 0 ? [] : ['## Start', '', ...markdownTable(STARTUP_HEADINGS, startup.map(startupRow)), '']),
     ...growthLines(growth, reasons),
