@@ -4,9 +4,9 @@ import { commandLine, type CommandLine, commandOf, makeOrganisation, NORTHWIND }
 
 /** util-linux's script gives a command a terminal. */
 const SCRIPT = process.platform === 'linux' ? findProgram('script') : undefined;
- 
+
 const ESCAPES = /\u001b\[/;
- 
+
 const COLOURS = /\u001b\[[0-9;]*m/;
 
 describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
