@@ -3,6 +3,7 @@ import { serveUntilStopped } from '../serve/serveUntilStopped';
 import { print, printJson } from '../terminal';
 import type { DemoCommandOptions } from './index';
 import { prepareDemo } from './prepare';
+import { signInUrl } from '../signInUrl';
 import { invitation } from './invitation';
 
 /** What a demo sets unless the environment does. */
@@ -14,12 +15,13 @@ export async function demoCommand(options: DemoCommandOptions): Promise<void> {
   await serveUntilStopped(config, {
     prepare: prepareDemo,
     anyPort: !portIsSet,
-    onListening: ({ url }, { demoKey: key, organisation, quoteId }) => {
+    onListening: ({ url }, { demoKey: key, organisation, quoteId, signInToken }) => {
       const address = reachable(url);
       const { id, name, plan } = organisation;
+      const settings = signInUrl(address, signInToken);
       if (options.json)
-        printJson({ url: address, key, organisation: { id, name, plan }, sandbox: `${address}/graphql` });
-      else print(invitation({ url: address, key, name, quoteId }));
+        printJson({ url: address, key, organisation: { id, name, plan }, sandbox: `${address}/graphql`, settings });
+      else print(invitation({ url: address, key, name, quoteId, settings }));
     },
   });
 }

@@ -12,7 +12,7 @@ export function addDemo(program: Command): void {
     .command('demo')
     .description('start everything with example data, and print a key and what to try with it')
     .option('--port <port>', 'port to listen on; PORT or the next free one from 4000 when left out', port)
-    .option('--json', 'print {url, key, organisation, sandbox} as JSON once it answers')
+    .option('--json', 'print {url, key, organisation, sandbox, settings} as JSON once it answers')
     .action(async (options: DemoCommandOptions) => {
       const { demoCommand } = await import('./command.js');
       await demoCommand(options);

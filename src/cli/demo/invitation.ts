@@ -6,12 +6,14 @@ export interface InvitationOptions {
   /** Name of the organisation. */
   readonly name: string;
   readonly quoteId: string;
+  /** Signs in on the settings page, once. */
+  readonly settings: string;
 }
 
 const ORDERS_WITH_CUSTOMERS = '{ orders(limit: 3) { data { number status total_minor currency customer { name } } } }';
 
 /** What a demo prints: the key, lines that work as they are pasted, and where to look. */
-export function invitation({ url, key, name, quoteId }: InvitationOptions): string {
+export function invitation({ url, key, name, quoteId, settings }: InvitationOptions): string {
   const bold = (text: string): string => paint(process.stdout, 'bold', text);
   const curl = `curl -s -H 'Authorization: Bearer ${key}'`;
   return [
@@ -21,6 +23,7 @@ export function invitation({ url, key, name, quoteId }: InvitationOptions): stri
     `  ${bold('API key')}    ${key}`,
     `  ${bold('Sandbox')}    ${url}/graphql`,
     `  ${bold('Reference')}  ${url}/api/v1/docs`,
+    `  ${bold('Settings')}   ${settings} (signs in once, within 15 minutes)`,
     '',
     bold('Find products:'),
     `${curl} '${url}/api/v1/products?q=chai'`,

@@ -9,7 +9,7 @@ import type { OrganisationData } from '../../database/organisationData';
 import { CommandFailure } from '../failure';
 import { importPath } from '../import/importPath';
 import { ndjsonLines } from '../import/ndjsonLines';
-import type { Store } from '../open';
+import { operator, type Store } from '../open';
 import { createProgress } from '../progress';
 import { note } from '../terminal';
 
@@ -18,6 +18,8 @@ export interface PreparedDemo {
   readonly demoKey: string;
   /** A quote to try. */
   readonly quoteId: string;
+  /** Signs in on the settings page as an admin, once, within 15 minutes. */
+  readonly signInToken: string;
 }
 
 const NORTHWIND = join(__dirname, '..', '..', '..', 'examples', 'northwind');
@@ -44,8 +46,12 @@ export async function prepareDemo({ control, databases }: Store, signal: AbortSi
     createdBy: 'cli:demo',
     expiresAt: null,
   });
-  if (!made) throw new CommandFailure('the demo organisation was removed while the demo started; start it again');
-  return { organisation, demoKey: made.key, quoteId: await firstQuote() };
+  const user = { id: 'link:demo', name: 'demo' };
+  const link = await control.sessions.makeLink({ organisationId: organisation.id, user, role: 'admin' }, operator());
+  if (!made || !link) {
+    throw new CommandFailure('the demo organisation was removed while the demo started; start it again');
+  }
+  return { organisation, demoKey: made.key, quoteId: await firstQuote(), signInToken: link.token };
 }
 
 async function createOrganisation({ organisations }: Store['control']): Promise<Organisation> {

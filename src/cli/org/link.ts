@@ -3,6 +3,7 @@ import { ALL_ROLES, type Role } from '../../access/roles';
 import type { Config } from '../../config';
 import { thereIsNo } from '../failure';
 import { teach } from '../help';
+import { signInUrl } from '../signInUrl';
 import { print, printJson, say } from '../terminal';
 import { name, uuid } from '../values';
 
@@ -45,7 +46,7 @@ async function link(options: LinkOptions): Promise<void> {
     const session = { organisationId: options.org, user, role: options.role };
     const link = await control.sessions.makeLink(session, by);
     const organisation = await control.organisations.find(options.org);
-    return link && organisation && { ...link, organisation, url: linkUrl(publicUrl(config), link.token) };
+    return link && organisation && { ...link, organisation, url: signInUrl(publicUrl(config), link.token) };
   });
   if (!made) throw thereIsNo('organisation', options.org, 'scopegate org list shows those there are');
   const { url, endsAt, organisation } = made;
@@ -66,8 +67,4 @@ function publicUrl({ PUBLIC_URL, HOST, PORT }: Config): string {
   // these stand for every address of the machine, and are none that a browser can open
   const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(PORT)}`;
-}
-
-function linkUrl(base: string, token: string): string {
-  return `${base}/settings/sign-in?link=${token}`;
 }
