@@ -69,6 +69,8 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       );
     },
   });
+  // connects the watch on the database now: doing so takes more round trips than an answer, and a slow database has few to spare
+  void databases.answers();
   const metrics = createMetrics({
     operations: operations.map(({ name }) => name),
     pools: databases.pools,

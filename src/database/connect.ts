@@ -33,7 +33,7 @@ export interface Databases {
   /** Names of the clusters that organisations can be placed on. */
   readonly clusters: readonly string[];
   /**
-   * Whether a cluster (the control database's when left out) answers within a second. Who asks while another is asking
+   * Whether a cluster (the control database's when left out) answers within 1.5 s. Who asks while another is asking
    * gets the same answer.
    */
   readonly answers: (cluster?: string) => Promise<boolean>;

@@ -1,7 +1,7 @@
 import mongoose from 'mongoose';
 
 /** How long a server that is asked whether it answers has for that, in milliseconds. */
-const ANSWER_WITHIN = 1000;
+const ANSWER_WITHIN = 1500;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
   maxPoolSize: 1,
@@ -17,7 +17,7 @@ export type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
 
 /** Whether a cluster answers, asked over a connection of its own: that of commands may have a long queue. */
 export interface Pulse {
-  /** Answers within a second. Who asks while another is asking gets the same answer. */
+  /** Answers within 1.5 s. Who asks while another is asking gets the same answer. */
   readonly isBeating: () => Promise<boolean>;
   close(): Promise<void>;
 }

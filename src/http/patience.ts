@@ -8,7 +8,7 @@ import type { Exchange } from './exchange';
  */
 
 /** When a request first asks whether the database answers, and how often from then on, in milliseconds. */
-const LOOK_EVERY = 1500;
+const LOOK_EVERY = 1000;
 /** How often a database that is away is asked, in milliseconds. */
 const ASK_AGAIN = 200;
 /**

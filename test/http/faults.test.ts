@@ -28,9 +28,12 @@ function quotesOf(owner: Organisation) {
 const SECRET = 'E11000 duplicate key error collection: org_1.quotes at 10.0.0.7:27017';
 
 function failReads(): void {
-  jest.spyOn(quotesOf(organisation), 'find').mockImplementation(() => {
-    throw new Error(SECRET);
-  });
+  // lists come here by mongoose, reads by id directly
+  for (const read of ['find', 'findOne'] as const) {
+    jest.spyOn(quotesOf(organisation).collection, read).mockImplementation(() => {
+      throw new Error(SECRET);
+    });
+  }
 }
 
 function expectMasked({ text }: Answer): void {
