@@ -62,7 +62,7 @@ export async function start(
   const program = name === 'before' ? args.map((word) => word.replace('dist', join(before ?? '', 'dist'))) : args;
   const profiling = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${join(profile, name)}`];
   const started: Started = await startProcess(...onServerCore(cores, process.execPath, [...profiling, ...program]), {
-    env: { ...rig.environment, ...env, PORT: String(port) },
+    env: { ...rig.environment, PARSE_SERVER_LOGS_FOLDER: join(rig.place, 'parse'), ...env, PORT: String(port) },
     logFile: join(rig.place, `${name}.log`),
     readyWhen: /^listening on /,
   });

@@ -44,7 +44,7 @@ export async function measure(
   for (const { contestant, next, status = 200 } of scenario.entries) {
     // slow operations need longer to be compiled
     for (let [taken, requests] = [0, 0]; taken < 3 && requests < ENOUGH_TO_COMPILE; taken += 1) {
-      const load = { next, connections, seconds: warmUp, seed: taken, status };
+      const load = { next, connections, seconds: warmUp * longer, seed: taken, status };
       requests += (await saturate(servers(contestant), load)).latencies.length;
     }
   }

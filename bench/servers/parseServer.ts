@@ -34,7 +34,6 @@ async function main(): Promise<void> {
     allowClientClassCreation: true,
     allowCustomObjectId: true,
     logLevel: 'error',
-    logsFolder: null,
     silent: true,
     verbose: false,
   });
