@@ -47,6 +47,8 @@ export interface Sample {
 
 /** Until every connection is at work, in milliseconds. */
 const RAMP = 200;
+/** Longest that a first answer is waited for, in milliseconds. */
+const LONGEST_ROUND = 30_000;
 /** Calls that a connection goes through before it begins again. */
 const CALLS = 400;
 /** Bodies are built before the load starts: large ones are fewer. */
@@ -84,12 +86,14 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
   latencies = [];
   const [started, before] = [performance.now(), await cpuSeconds(pid)];
   await pause(options.seconds * 1000);
+  // one call can take longer than a short round: there is no figure without an answer
+  while (counted === 0 && performance.now() - started < LONGEST_ROUND) await pause(100);
   const [after, seconds] = [await cpuSeconds(pid), (performance.now() - started) / 1000];
   const sample = { perSecond: counted / seconds, cpu: share(before, after, counted), latencies: ascending(latencies) };
   run.stop();
   await ended;
   if (wrong.size > 0) throw new Error(`answers of ${url} were not ${String(options.status)}: ${describe(wrong)}`);
-  if (counted === 0) throw new Error(`${url} answered nothing in ${String(options.seconds)} s`);
+  if (counted === 0) throw new Error(`${url} answered nothing in ${seconds.toFixed(1)} s`);
   return sample;
 }
 
