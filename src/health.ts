@@ -3,7 +3,7 @@ import type { Databases } from './database/connect';
 import { type Exchange, send } from './http/exchange';
 
 export interface HealthOptions {
-  readonly databases: Pick<Databases, 'answers'>;
+  readonly databases: Pick<Databases, 'findsKeys'>;
   readonly limiters: Pick<Limiters, 'health'>;
   readonly isDraining: () => boolean;
 }
@@ -32,7 +32,7 @@ export function createHealth({
       send(exchange, 503, JSON_TYPE, '{"status":"draining"}');
       return true;
     }
-    const [isAnswering, limiter] = await Promise.all([databases.answers(), limiters.health()]);
+    const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const database = isAnswering ? 'ok' : 'unavailable';
     const status = isAnswering ? limiter : database;
     // with the shared limiter away, memory limits: degraded, and still fit to serve

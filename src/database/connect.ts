@@ -37,6 +37,8 @@ export interface Databases {
    * gets the same answer.
    */
   readonly answers: (cluster?: string) => Promise<boolean>;
+  /** Whether the control database finds keys within 1.5 s: it may be slow to, and still there for those who wait. */
+  readonly findsKeys: () => Promise<boolean>;
   /** @throws when the control database does not answer. */
   ping(): Promise<void>;
   /** Use of each cluster's connections at this moment. */
@@ -61,9 +63,10 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const connections = new Map([[DEFAULT_CLUSTER, main]]);
   for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
   const pulses = new Map(Object.entries(options.clusters).map(([name, uri]) => [name, pulseOf(uri, ping)]));
-  pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, keyLookup(options.controlDatabase)));
+  pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, ping));
+  const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
   const close = async (): Promise<void> => {
-    await Promise.all([...connections.values(), ...pulses.values()].map((one) => one.close()));
+    await Promise.all([...connections.values(), ...pulses.values(), keys].map((one) => one.close()));
   };
   try {
     await Promise.all([...connections.values()].map((connection) => connection.asPromise()));
@@ -84,6 +87,7 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
       return connection;
     }, options.collections),
     answers,
+    findsKeys: () => keys.isBeating(),
     ping: async () => {
       if (!(await answers())) throw new Error('the database does not answer');
     },
