@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
 import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
+import { keyState } from './keyState';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
@@ -66,15 +67,12 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
       return undefined;
     }
     const found = await options.apiKeys.find(parsed.id);
-    if (secretMatches(parsed.secret, found ?? undefined, options.pepper) && found && isLive(found, now())) return found;
+    const matches = secretMatches(parsed.secret, found ?? undefined, options.pepper);
+    if (matches && found && keyState(found, new Date(now())) === 'active') return found;
     if (refusal) Object.assign(refusal, { found, times: refusal.times + 1 });
     else refusals.set(token, { found, times: 1 });
     return undefined;
   };
-}
-
-function isLive(key: ApiKey, now: number): boolean {
-  return key.revoked_at === null && (key.expires_at === null || key.expires_at.getTime() > now);
 }
 
 function toPrincipal(key: ApiKey): KeyPrincipal {

@@ -1,4 +1,5 @@
 import type { Authenticate, KeySource } from '../access/authenticate';
+import { keyState } from '../access/keyState';
 import type { ApiKey } from '../organisations/apiKeys';
 import type { KeyState, Metrics } from './index';
 
@@ -36,6 +37,6 @@ export function countKeys(
 
 function stateOf(key: ApiKey | null): KeyState {
   if (!key) return 'unknown';
-  if (key.revoked_at !== null) return 'revoked';
-  return key.expires_at !== null && key.expires_at.getTime() <= Date.now() ? 'expired' : 'live';
+  const state = keyState(key, new Date());
+  return state === 'active' ? 'live' : state;
 }

@@ -5,7 +5,7 @@ import { type Fault, validationFailed } from '../errors';
 import type { ApiKey, MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
-import { keyState } from '../organisations/keyState';
+import { keyState } from '../access/keyState';
 import type { UsageCounts, UsagePeriod } from '../organisations/keyUsage';
 import type { Page } from '../pagination';
 

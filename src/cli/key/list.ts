@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type KeyState, keyState } from '../../organisations/keyState';
+import { type KeyState, keyState } from '../../access/keyState';
 import type { ApiKey } from '../../organisations/models';
 import { teach } from '../help';
 import { print, printJson, printTable } from '../terminal';
