@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, runToEnd, type Started, startProcess } from '../faults/processes';
+import { ROOT } from '../tools/facts';
 import type { Target } from './load';
 import { type Cores, onServerCore } from './machine';
-import { ROOT, type Rig } from './rig';
+import type { Rig } from './rig';
 
 /** Everyone that is measured, by the word the report uses. */
 export const CONTESTANTS = {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { cpus, platform, release, totalmem, type } from 'node:os';
+import { cpus, platform } from 'node:os';
 
 /* What the machine can tell and be asked for: cores for each part, processor time of a process. */
 
@@ -38,10 +38,4 @@ export async function cpuSeconds(pid: number): Promise<number | undefined> {
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user, system] = [Number(fields?.[11]), Number(fields?.[12])];
   return Number.isFinite(user + system) ? (user + system) / TICKS : undefined;
-}
-
-export function describeMachine(): string {
-  const [cpu] = cpus();
-  const memory = `${String(Math.round(totalmem() / 2 ** 30))} GiB`;
-  return `${type()} ${release()}, ${String(cpus().length)} cores (${cpu?.model.trim() ?? 'unknown'}), ${memory}, Node ${process.version}`;
 }

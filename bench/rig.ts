@@ -1,6 +1,6 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { onEnd } from '../faults/cleanup';
 import { type FaultDatabase, startDatabase } from '../faults/database';
 import { ALL_SCOPES } from '../src/access/scopes';
@@ -10,10 +10,10 @@ import { readConfig } from '../src/config';
 import type { Collection } from '../src/database/collection';
 import { products } from '../src/resources/products/model';
 import { quotes } from '../src/resources/quotes/model';
+import { ROOT } from '../tools/facts';
 import { productsOf, quotesOf, skuOf } from './data';
 import { makeKeys } from './keys';
 
-export const ROOT = resolve(__dirname, '..');
 const CONTROL_DATABASE = 'scopegate_bench';
 /** Where a limit would only be in the way. */
 export const NO_LIMIT = '1000000000';

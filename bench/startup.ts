@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { freePort, residentMiB, runToEnd, startProcess } from '../faults/processes';
-import { type Content, ROOT, type Rig } from './rig';
+import { ROOT } from '../tools/facts';
+import type { Content, Rig } from './rig';
 import { type Spread, spreadOf } from './statistics';
 
 /* What a command line user and an orchestrator wait for, with the database up. */

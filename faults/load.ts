@@ -8,6 +8,10 @@ import { milliseconds, sleep, until } from './timing';
 const PRODUCTS_A_CALL = 20;
 /** When a client stops retrying one write, in milliseconds. */
 const GIVE_UP_AFTER = 90_000;
+/** Clients that retry under one Idempotency-Key until they get an answer. */
+const PERSISTENT = 6;
+/** Clients that send each write once, without an Idempotency-Key, and never learn of some. */
+const IMPATIENT = 2;
 /** Longest a single answer may take, whatever it is, in milliseconds. */
 export const ANSWER_BOUND = 15_000;
 /** Most writes of one load, so that a long run stays bounded. */
@@ -17,10 +21,6 @@ export interface LoadOptions {
   readonly callers: readonly Caller[];
   readonly key: string;
   readonly random: Random;
-  /** Clients that retry under one Idempotency-Key until they get an answer. */
-  readonly persistent: number;
-  /** Clients that send each write once, without an Idempotency-Key, and never learn of some. */
-  readonly impatient: number;
   /** Longest a single answer may take, whatever it is, in milliseconds. */
   readonly answerBound: number;
 }
@@ -41,7 +41,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-export function startLoad({ callers, key, random, persistent, impatient, answerBound }: LoadOptions): Load {
+export function startLoad({ callers, key, random, answerBound }: LoadOptions): Load {
   const entries: Entry[] = [];
   const tally = new Tally();
   const [unexpected, late]: [string[], string[]] = [[], []];
@@ -109,7 +109,7 @@ export function startLoad({ callers, key, random, persistent, impatient, answerB
     }
   }
 
-  const clients = Array.from({ length: persistent + impatient }, (_none, index) => client(index < persistent));
+  const clients = Array.from({ length: PERSISTENT + IMPATIENT }, (_none, index) => client(index < PERSISTENT));
   return {
     entries,
     tally,

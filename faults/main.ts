@@ -9,13 +9,14 @@ import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { sharedLimit } from './cases/sharedLimit';
 import { stopDatabase } from './cases/stopDatabase';
+import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
 import { type Options, readOptions } from './options';
 import type { Case, Outcome } from './outcome';
 import { runToEnd } from './processes';
 import { seeded } from './random';
 import { printResults, type Result, toMarkdown } from './report';
-import { openRig, type Rig, ROOT } from './rig';
+import { openRig, type Rig } from './rig';
 
 const CASES: readonly Case[] = [
   killGateway,

@@ -1,10 +1,8 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { cpus, release, totalmem, type } from 'node:os';
 import { printTable } from '../src/cli/terminal';
 import { version } from '../src/version';
+import { describeMachine, revision } from '../tools/facts';
 import type { Case, Outcome, Scale } from './outcome';
-import { ROOT } from './rig';
 import { milliseconds, spread } from './timing';
 
 export interface Result {
@@ -76,12 +74,10 @@ export function toMarkdown(results: readonly Result[], facts: RunFacts, scale: S
 }
 
 function factLines({ database, redis, seed, startedAt, ms }: RunFacts): string[] {
-  const [cpu] = cpus();
-  const memory = `${String(Math.round(totalmem() / 2 ** 30))} GiB`;
   return [
     `${startedAt.toISOString().slice(0, 16).replace('T', ' ')} UTC, ${milliseconds(ms)}, seed ${String(seed)}.`,
-    `Scopegate ${version} (${revision()}), Node ${process.version}, ${database}, Redis ${redis}.`,
-    `${type()} ${release()}, ${String(cpus().length)} cores (${cpu?.model.trim() ?? 'unknown'}), ${memory}. Database, Redis, gateways and clients share them${loadBeside()}: durations are upper bounds and vary from run to run; counts do not.`,
+    `Scopegate ${version} (${revision()}), ${database}, Redis ${redis}.`,
+    `${describeMachine()}. Database, Redis, gateways and clients share them${loadBeside()}: durations are upper bounds and vary from run to run; counts do not.`,
   ];
 }
 
@@ -92,15 +88,6 @@ function loadBeside(): string {
     return `, and whatever else ran there (load average ${quarterHour ?? 'unknown'} over the last quarter of an hour)`;
   } catch {
     return '';
-  }
-}
-
-function revision(): string {
-  try {
-    const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
-    return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', 'src') === '' ? '' : ' with changes'}`;
-  } catch {
-    return 'no revision';
   }
 }
 

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { ALL_SCOPES } from '../src/access/scopes';
 import { openStore, type Store } from '../src/cli/open';
 import { readConfig } from '../src/config';
+import { ROOT } from '../tools/facts';
 import { ending, onEnd } from './cleanup';
 import { Tally } from './client';
 import { type FaultDatabase, startDatabase } from './database';
@@ -11,7 +12,6 @@ import { type Gateway, startGateway } from './gateway';
 import { runToEnd } from './processes';
 import { type FaultRedis, startRedis } from './redis';
 
-export const ROOT = resolve(__dirname, '..');
 const PROGRAM = join(ROOT, 'dist', 'main.js');
 const CONTROL_DATABASE = 'scopegate_faults';
 /** Where a limit would only be in the way. */

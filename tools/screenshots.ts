@@ -8,13 +8,13 @@ import express from 'express';
 import type { Page } from 'playwright-core';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { findProgram } from '../test/support/programs';
+import { ROOT } from './facts';
 
 /*
  * npm run screenshots: starts a demo of its own and writes docs/images/NAME-{1280,390}-{light,dark}.png of every page.
  * With pngquant on PATH (apt-get install pngquant) the files are a third of the size.
  */
 
-const ROOT = join(__dirname, '..');
 const IMAGES = join(ROOT, 'docs', 'images');
 
 interface Shot {

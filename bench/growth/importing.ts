@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { runToEnd } from '../../faults/processes';
+import { ROOT } from '../../tools/facts';
 import { productsOf, quotesOf } from '../data';
 import { type Cores, onServerCore } from '../machine';
-import { type Rig, ROOT } from '../rig';
+import type { Rig } from '../rig';
 import type { GrowthSection } from './section';
 
 /* The product's own import, as a process of its own, of generated files. */

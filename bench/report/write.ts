@@ -1,7 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { version } from '../../src/version';
+import { revision, ROOT } from '../../tools/facts';
 import { CONTESTANTS } from '../contestants';
 import { growthLines } from '../growth/report';
 import type { GrowthSection } from '../growth/section';
@@ -9,7 +9,6 @@ import { judge } from '../judge';
 import type { Cores } from '../machine';
 import type { MeasuredScenario } from '../measure';
 import type { Options } from '../options';
-import { ROOT } from '../rig';
 import type { Startup } from '../startup';
 import { drawChart } from './chart';
 import { markdownTable } from './format';
@@ -109,13 +108,4 @@ function section(measured: MeasuredScenario, reasons: Reasons): string[] {
       ];
     }),
   ];
-}
-
-function revision(): string {
-  try {
-    const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();
-    return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', 'src') === '' ? '' : ' with changes'}`;
-  } catch {
-    return 'no revision';
-  }
 }

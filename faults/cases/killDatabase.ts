@@ -19,8 +19,6 @@ export const killDatabase: Case = {
       callers,
       key: tenant.key,
       random,
-      persistent: 6,
-      impatient: 2,
       answerBound: ANSWER_BOUND * scale.slack,
     });
     const recoveries: number[] = [];

@@ -17,8 +17,6 @@ export const killGateway: Case = {
       callers,
       key: tenant.key,
       random,
-      persistent: 6,
-      impatient: 2,
       answerBound: ANSWER_BOUND * scale.slack,
     });
     const recoveries: number[] = [];
