@@ -1,0 +1,102 @@
+import type { Organisation } from '../../src/access/principal';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type Person, signIn } from './people';
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let admin: Person;
+let member: Person;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  admin = await signIn(gateway, organisation, 'admin', 'Ada');
+  member = await signIn(gateway, organisation, 'member', 'Max');
+});
+afterAll(() => gateway.stop());
+
+describe('forged requests', () => {
+  const LIST = '{ api_keys { data { id } } }';
+
+  test.each([
+    ['without a CSRF token', { 'x-csrf-token': '' }],
+    ['with another CSRF token', { 'x-csrf-token': 'x'.repeat(43) }],
+    ['from the page of another site', { origin: 'https://evil.example' }],
+    ['from a page that hides its origin', { origin: 'null' }],
+    ['that a browser says come from elsewhere', { 'sec-fetch-site': 'cross-site' }],
+    ['that a browser says come from a neighbour', { 'sec-fetch-site': 'same-site' }],
+  ])('%s are refused, reads too', async (_title, headers) => {
+    const { status, body } = await admin.graphql(LIST, {}, headers);
+    expect(status).toBe(403);
+    expect(body).toMatchObject({ errors: [{ extensions: { code: 'forbidden', request_id: expect.any(String) } }] });
+  });
+
+  test("with another session's CSRF token are refused", async () => {
+    expect((await admin.graphql(LIST, {}, { 'x-csrf-token': member.csrf })).status).toBe(403);
+  });
+
+  test('as forms or text are refused', async () => {
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
+      expect((await admin.graphql(LIST, {}, { 'content-type': type })).status).toBe(415);
+    }
+  });
+
+  test('from our own page are let in', async () => {
+    const headers = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
+    expect((await admin.graphql(LIST, {}, headers)).status).toBe(200);
+  });
+
+  test('no other origin may read an answer', async () => {
+    const open = await startGateway({ CORS_ORIGINS: '*' });
+    try {
+      const response = await fetch(`${open.url}/settings/graphql`, {
+        method: 'OPTIONS',
+        headers: { origin: 'https://evil.example', 'access-control-request-method': 'POST' },
+      });
+      expect(response.headers.get('access-control-allow-origin')).toBeNull();
+    } finally {
+      await open.stop();
+    }
+  });
+});
+
+describe('the API', () => {
+  test('ignores the cookie of a signed-in admin', async () => {
+    const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
+    const rest = await client(gateway).get('/me', {}, headers);
+    const graphql = await client(gateway).graphql('{ api_keys { data { id } } }', {}, headers);
+    expect([rest.status, graphql.status]).toEqual([401, 401]);
+  });
+
+  test('takes a key for what it is, whatever cookie comes with it', async () => {
+    const { key } = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
+    const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
+    const { body } = await client(gateway, key).graphql('{ api_keys { data { id } } }', {}, headers);
+    expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
+  });
+
+  test('a key is no session: settings answer 401 to it', async () => {
+    const { key } = await makeKey(gateway, organisation);
+    const response = await fetch(`${gateway.url}/settings/graphql`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ query: '{ api_keys { data { id } } }' }),
+    });
+    expect(response.status).toBe(401);
+  });
+});
+
+test('users have a budget of their own, a 429 beyond it', async () => {
+  const tight = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' });
+  try {
+    const own = await makeOrganisation(tight);
+    const there = await signIn(tight, own);
+    const statuses: number[] = [];
+    for (let count = 0; count < 4; count += 1) statuses.push((await there.graphql('{ api_keys { has_more } }')).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  } finally {
+    await tight.stop();
+  }
+});
