@@ -20,6 +20,7 @@ import type { RequestContext } from '../context';
 import { findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../execution';
 import { describeError } from '../log';
+import { createDocumentStore } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
 import { countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
@@ -50,6 +51,7 @@ export function createApollo({ schema, introspection, logger }: ApolloOptions): 
     hideSchemaDetailsFromClientErrors: true,
     includeStacktraceInErrorResponses: false,
     persistedQueries: false,
+    documentStore: createDocumentStore(),
     allowBatchedHttpRequests: false,
     csrfPrevention: true,
     stopOnTerminationSignals: false,
