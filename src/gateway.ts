@@ -78,7 +78,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     requestsInHand: patience.inHand,
   });
   metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
-  const limiters = openLimiters({
+  const limiters = await openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     redisUrl: config.REDIS_URL,
     instances: config.INSTANCES,

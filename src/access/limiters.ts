@@ -1,4 +1,4 @@
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
@@ -31,9 +31,9 @@ const COMMAND_TIMEOUT = 1000;
 const PAUSE_AFTER_FAILURE = 500;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
-export function openLimiters(options: LimitersOptions): Limiters {
+export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
   const { limit, redisUrl } = options;
-  if (redisUrl !== undefined) return sharedLimiters(options, redisUrl);
+  if (redisUrl !== undefined) return sharedLimiters(options, await connect(redisUrl));
   return {
     keys: createRateLimiter(limit, memoryStore(limit)),
     failures: createRateLimiter(limit, memoryStore(limit)),
@@ -46,8 +46,7 @@ function memoryStore(points: number): RateLimiterMemory {
   return new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
 }
 
-function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redisUrl: string): Limiters {
-  const redis = connect(redisUrl);
+function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: Redis): Limiters {
   let [isAway, awayUntil] = [false, 0];
 
   function noteFailure(error: unknown): void {
@@ -135,8 +134,10 @@ function withinPatience<T>(answer: Promise<T>): Promise<T> {
   });
 }
 
-function connect(url: string): Redis {
-  return new Redis(url, {
+async function connect(url: string): Promise<Redis> {
+  // loaded where it is asked for: it takes a twentieth of the start
+  const { Redis: Client } = await import('ioredis');
+  return new Client(url, {
     commandTimeout: COMMAND_TIMEOUT,
     connectTimeout: 1000,
     // a command that cannot be sent now is for memory to decide, not to wait

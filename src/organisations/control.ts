@@ -32,11 +32,15 @@ export interface ControlOptions {
 /** Opens the control data, making its indexes where they are missing. */
 export async function openControl({ config, databases, actor, onError }: ControlOptions): Promise<Control> {
   const models = controlModels(databases.control);
-  await models.apiKeys.createIndexes();
-  await models.auditEvents.createIndexes();
+  // at once: every command waits for them
+  const [usage, sessions] = await Promise.all([
+    openKeyUsage(databases.control),
+    openSessions(databases.control, models),
+    models.apiKeys.createIndexes(),
+    models.auditEvents.createIndexes(),
+  ]);
   const keys = apiKeys(models, { keyPrefix: config.KEY_PREFIX, pepper: config.KEY_PEPPER, actor, onError });
   const audit = auditLog(models);
-  const usage = await openKeyUsage(databases.control);
   return {
     organisations: organisations({
       control: databases.control,
@@ -47,7 +51,7 @@ export async function openControl({ config, databases, actor, onError }: Control
     }),
     apiKeys: keys,
     audit,
-    sessions: await openSessions(databases.control, models),
+    sessions,
     usage,
     integrations: (session, from) => integrationsOf(session, from, { apiKeys: keys, audit, usage }),
   };

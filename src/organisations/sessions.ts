@@ -79,8 +79,7 @@ const linkSchema = new Schema(whose, { versionKey: false })
 export async function openSessions(control: Connection, models: ControlModels): Promise<Sessions> {
   const stored = control.model('sessions', sessionSchema, 'sessions') as unknown as Model<SessionDocument>;
   const links = control.model('sign_in_links', linkSchema, 'sign_in_links') as unknown as Model<LinkDocument>;
-  await stored.createIndexes();
-  await links.createIndexes();
+  await Promise.all([stored.createIndexes(), links.createIndexes()]);
 
   function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
     return control.getClient().withSession((session) => session.withTransaction(() => work(session)));

@@ -1,0 +1,27 @@
+import Ajv2020 from 'ajv/dist/2020';
+import { argumentsSchema, componentSchemas, rootFields } from '../../src/jsonSchema';
+import { recordKinds } from '../../src/resources';
+import { recordSchemas } from '../../src/cli/records/schemas';
+import { buildSchemas } from '../../src/schema';
+
+/* What requests and records are checked against is not held against the standard at each start; it is here. */
+
+const { graphql, rest } = buildSchemas();
+const made: [string, object][] = [
+  ...[true, false].flatMap((elementBounds) =>
+    [true, false].flatMap((closed) => Object.entries(componentSchemas(graphql, { elementBounds, closed }))),
+  ),
+  ...Object.entries(recordSchemas(rest, recordKinds)),
+  ...rootFields(graphql).map(({ name, args }): [string, object] => [name, argumentsSchema(graphql, args)]),
+];
+
+test('every schema made from the SDL is one of JSON Schema 2020-12', () => {
+  const ajv = new Ajv2020({ strict: false });
+  const wrong = made.filter(([, schema]) => ajv.validateSchema(schema) !== true).map(([name]) => name);
+  expect(wrong).toEqual([]);
+  expect(made.length).toBeGreaterThan(50);
+});
+
+test('that check would tell one that is not', () => {
+  expect(new Ajv2020({ strict: false, logger: false }).validateSchema({ type: 'text' })).toBe(false);
+});
