@@ -30,7 +30,7 @@ export function documentKind<T extends { _id: string }>(spec: DocumentKindSpec<T
     store: async (data, records, session) => {
       const documents = records.map((record) => {
         const document = fromRecord(record, spec.times) as unknown as T;
-        return { ...document, search: spec.search(document) };
+        return Object.assign(document, { search: spec.search(document) });
       });
       return storeDocuments(data, spec.collection, documents, { uniqueBy: spec.uniqueBy, session });
     },
@@ -45,8 +45,9 @@ export function fromRecord(
   times: readonly string[],
 ): Record<string, unknown> {
   const { id, ...members } = record;
-  const dates = times.map((time): [string, Date | null] => [time, toDate(members[time])]);
-  return { _id: id, ...members, ...Object.fromEntries(dates) };
+  const document: Record<string, unknown> = { _id: id, ...members };
+  for (const time of times) document[time] = toDate(members[time]);
+  return document;
 }
 
 function toDate(value: unknown): Date | null {
@@ -81,7 +82,9 @@ export async function storeDocuments<T extends { _id: string }>(
 ): Promise<StoredRecord[]> {
   const model = data.collection(collection);
   const ids = trusted({ $in: documents.map((document) => document._id) });
-  const known = (await model.find({ _id: ids } as object, undefined, { session }).lean()) as T[];
+  const known = (await model
+    .find({ _id: ids } as object, undefined, { session, batchSize: documents.length + 1 })
+    .lean()) as T[];
   const existing = new Map(known.map((document) => [document._id, document]));
   const claim =
     uniqueBy === undefined
