@@ -17,7 +17,8 @@ export interface KeyUses {
 export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void): KeyUses {
   // when this instance last noted a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
-  let gathered = new Map<string, { at: Date; address: string }>();
+  // by address: its keys get one write, and so one commit, together
+  let gathered = new Map<string, { at: Date; readonly ids: string[] }>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -27,11 +28,11 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
     const uses = [...gathered];
     gathered = new Map();
     if (uses.length === 0) return;
-    const operations = uses.map(([id, { at, address }]) => {
+    const operations = uses.map(([address, { at, ids }]) => {
       const stale = trusted({ $lt: new Date(at.getTime() - LAST_USED_EVERY) });
       return {
-        updateOne: {
-          filter: { _id: id, $or: [{ last_used_at: null }, { last_used_at: stale }] },
+        updateMany: {
+          filter: { _id: trusted({ $in: ids }), $or: [{ last_used_at: null }, { last_used_at: stale }] },
           update: { $set: { last_used_at: at, last_used_from: address } },
         },
       };
@@ -46,7 +47,10 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
       if (now - last < LAST_USED_EVERY) return;
       noted.set(key._id, now);
-      gathered.set(key._id, { at: new Date(now), address });
+      const group = gathered.get(address) ?? { at: new Date(now), ids: [] };
+      group.at = new Date(now);
+      group.ids.push(key._id);
+      gathered.set(address, group);
       timer ??= setTimeout(write, GATHERED_FOR).unref();
     },
     settle() {
