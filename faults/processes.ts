@@ -22,6 +22,8 @@ export interface StartOptions {
   /** Started when stdout says a line with this in it. */
   readonly readyWhen?: RegExp;
   readonly timeoutMs?: number;
+  /** Time it gets to end by itself when the run ends, in milliseconds; 5 s when left out. */
+  readonly graceMs?: number;
 }
 
 /** Starts a program and waits until it says that it is ready. */
@@ -31,12 +33,12 @@ export async function startProcess(command: string, args: readonly string[], opt
   const stdout = options.readyWhen ? 'pipe' : log;
   const child = spawn(command, args, { env: options.env, stdio: ['ignore', stdout, log] });
   closeSync(log);
-  const started = await wrap(command, child);
+  const started = await wrap(command, child, options.graceMs);
   if (options.readyWhen) await saysReady(command, child, started, options.readyWhen, options.timeoutMs ?? 60_000);
   return started;
 }
 
-async function wrap(command: string, child: ChildProcess): Promise<Started> {
+async function wrap(command: string, child: ChildProcess, lastGraceMs = 5000): Promise<Started> {
   const exited = new Promise<{ code: number | null; signal: NodeJS.Signals | null }>((resolve) => {
     child.once('exit', (code, signal) => {
       resolve({ code, signal });
@@ -49,7 +51,7 @@ async function wrap(command: string, child: ChildProcess): Promise<Started> {
     child.once('error', reject);
   });
   if (pid === undefined) throw new Error(`${command} did not start`);
-  const forget = onEnd(`${command} (${String(pid)})`, () => stop(5000));
+  const forget = onEnd(`${command} (${String(pid)})`, () => stop(lastGraceMs));
   void exited.then(forget);
 
   async function stop(graceMs = 15_000): Promise<void> {
