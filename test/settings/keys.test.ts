@@ -1,22 +1,17 @@
-import type { Organisation } from '../../src/access/principal';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { documentOf, operations, userArguments, userOperations } from '../support/operations';
-import { type Person, signIn } from './people';
+import { type Office, openOffice, signIn } from './people';
 
 const HOUR = 3_600_000;
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let admin: Person;
-let member: Person;
+let gateway: Office['gateway'];
+let organisation: Office['organisation'];
+let admin: Office['admin'];
+let member: Office['member'];
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  admin = await signIn(gateway, organisation, 'admin', 'Ada');
-  member = await signIn(gateway, organisation, 'member', 'Max');
+  ({ gateway, organisation, admin, member } = await openOffice());
 });
 afterAll(() => gateway.stop());
 

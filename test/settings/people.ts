@@ -1,7 +1,8 @@
 import type { Organisation } from '../../src/access/principal';
 import type { Role } from '../../src/access/roles';
 import type { Json } from '../support/client';
-import type { TestGateway } from '../support/gateway';
+import { makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
 
 /* Signed-in users, as their browser would act. */
 
@@ -32,6 +33,22 @@ const DOCUMENTS = {
     rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { id expires_at state } } }`,
   revoke_api_key: `mutation($id: ID!) { revoke_api_key(id: $id) { ${KEY} } }`,
 };
+
+/** An organisation behind a gateway, with someone of each role signed in. */
+export interface Office {
+  readonly gateway: TestGateway;
+  readonly organisation: Organisation;
+  readonly admin: Person;
+  readonly member: Person;
+}
+
+export async function openOffice(): Promise<Office> {
+  const gateway = await startGateway();
+  const organisation = await makeOrganisation(gateway);
+  const admin = await signIn(gateway, organisation, 'admin', 'Ada');
+  const member = await signIn(gateway, organisation, 'member', 'Max');
+  return { gateway, organisation, admin, member };
+}
 
 /** Makes a link and uses it, by its form. */
 export async function signIn(

@@ -1,19 +1,15 @@
-import type { Organisation } from '../../src/access/principal';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { type Person, signIn } from './people';
+import { startGateway } from '../support/gateway';
+import { type Office, openOffice, signIn } from './people';
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let admin: Person;
-let member: Person;
+let gateway: Office['gateway'];
+let organisation: Office['organisation'];
+let admin: Office['admin'];
+let member: Office['member'];
 
 beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  admin = await signIn(gateway, organisation, 'admin', 'Ada');
-  member = await signIn(gateway, organisation, 'member', 'Max');
+  ({ gateway, organisation, admin, member } = await openOffice());
 });
 afterAll(() => gateway.stop());
 
