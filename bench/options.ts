@@ -34,7 +34,7 @@ Measures Scopegate beside bare node:http, Fastify, Sofa and Apollo as in their R
   --only A,B       these scenarios alone; nothing is written
   --entries A,B    of each scenario these alone (Scopegate, node, …); nothing is written
   --before DIR     another checkout, built, measured in the same rounds; nothing is written
-  --growth         also 10^3 to 10^5 quotes and 10 to 5,000 organisations (minutes)
+  --growth         also 10^3 to 10^6 quotes and 10 to 5,000 organisations (minutes)
   --soak           also ten minutes of load, watching memory
   --soak-minutes M its length (default 10)
   --smoke          a few requests each, to see that it works; nothing is written, no Parse Server

@@ -22,9 +22,9 @@ interface GrowthScale {
 }
 
 const FULL: GrowthScale = {
+  sizes: [1e3, 1e4, 1e5, 1e6],
   // SecantusDB reads a whole index range for each page: 8.7 s of a million, by the driver alone
-  sizes: [1e3, 1e4, 1e5],
-  quoteRounds: { rounds: 5, calls: 200, seconds: 2 },
+  quoteRounds: { rounds: 5, calls: 200, seconds: 2, pagesUpTo: 1e5 },
   organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
   imported: 50_000,
   soak: { perSecond: 50, every: 5 },
@@ -32,7 +32,7 @@ const FULL: GrowthScale = {
 
 const SMOKE: GrowthScale = {
   sizes: [100, 400],
-  quoteRounds: { rounds: 1, calls: 5, seconds: 1 },
+  quoteRounds: { rounds: 1, calls: 5, seconds: 1, pagesUpTo: 400 },
   organisations: { few: 2, warm: 4, all: 6, again: 5 },
   imported: 50,
   soak: { perSecond: 20, every: 0.5 },
