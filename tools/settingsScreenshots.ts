@@ -6,7 +6,7 @@ import { makeKey, makeOrganisation } from '../test/support/factories';
 import { startGateway } from '../test/support/gateway';
 import { makeLink } from '../test/settings/people';
 
-/* npm run screenshots:settings: writes docs/images/settings-{1280,390}-{light,dark}.png, over a database of its own. */
+/* npm run screenshots:settings: writes docs/images/{sign-in,settings}-{1280,390}-{light,dark}.png, over a database of its own. */
 
 const IMAGES = join(__dirname, '..', 'docs', 'images');
 const HOUR = 3_600_000;
@@ -34,14 +34,16 @@ async function main(): Promise<void> {
       const { page, close } = await visitor(browser, [gateway.url], { theme, width });
       const link = await makeLink(gateway, organisation, 'admin', 'Ann Lee');
       await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
+      const path = (name: string): string => join(IMAGES, `${name}-${String(width)}-${theme}.png`);
+      await page.getByRole('button', { name: 'Continue' }).waitFor();
+      await page.screenshot({ path: path('sign-in') });
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.getByRole('button', { name: 'Usage Web shop' }).click();
       await page.waitForSelector('.chart rect');
-      const path = join(IMAGES, `settings-${String(width)}-${theme}.png`);
       await page.evaluate('scrollTo(0, 0)');
       // the keys and the chart; the log goes on below
       await page.setViewportSize({ width, height: width === 390 ? 1700 : 1000 });
-      await page.screenshot({ path });
+      await page.screenshot({ path: path('settings') });
       await close();
     }
   }
