@@ -12,7 +12,7 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** An ajv that lists every fault and judges dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
-  // the schemas are made from the SDL and held against the standard by a test: doing so here would cost each start 0.1 s
+  // the schemas are made from the SDL and held against the standard by a test: here each start would compile the meta-schema
   const options = { strict: false, validateSchema: false, logger: false } as const;
   const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
   addFormats(ajv);

@@ -135,7 +135,7 @@ function withinPatience<T>(answer: Promise<T>): Promise<T> {
 }
 
 async function connect(url: string): Promise<Redis> {
-  // loaded where it is asked for: it takes a twentieth of the start
+  // loaded where it is asked for: most of a start is loading
   const { Redis: Client } = await import('ioredis');
   return new Client(url, {
     commandTimeout: COMMAND_TIMEOUT,

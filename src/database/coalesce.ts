@@ -1,6 +1,9 @@
 import DataLoader from 'dataloader';
 import type { Model, mongo } from 'mongoose';
 
+/** Members to leave out (0) or to read alone (1). */
+export type Projection = Readonly<Record<string, 0 | 1>>;
+
 /**
  * Reads by id that arrive in one turn of the event loop go out as one `$in`: most of a point read is the driver's fixed
  * cost (docs/decisions/speed.md). Nothing is cached and no query that was already sent is joined, so a caller sees its
@@ -8,7 +11,7 @@ import type { Model, mongo } from 'mongoose';
  */
 export function coalescedReads<T extends { _id: string }>(
   model: Model<T>,
-  options: { projection?: Readonly<Record<string, 0 | 1>>; maxBatchSize: number },
+  options: { projection?: Projection; maxBatchSize: number },
 ): DataLoader<string, T | null> {
   const { projection } = options;
   const rows = model.collection as unknown as mongo.Collection<{ _id: string }>;

@@ -2,7 +2,7 @@ import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
 import type { Collection } from './collection';
-import { coalescedReads } from './coalesce';
+import { coalescedReads, type Projection } from './coalesce';
 
 /** Best of 1, 4, 8, 100 for reads of single objects: unlimited batches make gateway and database take turns. */
 const POINT_READ_BATCH = 8;
@@ -10,9 +10,6 @@ const RELATION_BATCH = 1000;
 
 /** Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. */
 export type UnitOfWork = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
-
-/** Members to leave out (0) or to read alone (1). */
-export type Projection = Readonly<Record<string, 0 | 1>>;
 
 /** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
 export class OrganisationData {

@@ -18,7 +18,7 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
   // when this instance last noted a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
   // by address: its keys get one write, and so one commit, together
-  let gathered = new Map<string, { at: Date; readonly ids: string[] }>();
+  let gathered = new Map<string, { readonly at: Date; readonly ids: string[] }>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -47,10 +47,9 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
       if (now - last < LAST_USED_EVERY) return;
       noted.set(key._id, now);
-      const group = gathered.get(address) ?? { at: new Date(now), ids: [] };
-      group.at = new Date(now);
-      group.ids.push(key._id);
-      gathered.set(address, group);
+      const ids = gathered.get(address)?.ids ?? [];
+      ids.push(key._id);
+      gathered.set(address, { at: new Date(now), ids });
       timer ??= setTimeout(write, GATHERED_FOR).unref();
     },
     settle() {

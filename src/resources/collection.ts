@@ -1,6 +1,7 @@
 import type { ProjectionType } from 'mongoose';
 import type { Collection } from '../database/collection';
-import type { OrganisationData, Projection } from '../database/organisationData';
+import type { Projection } from '../database/coalesce';
+import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../pagination';
 import { filtersInForce, toConditions } from './list';
