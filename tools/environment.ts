@@ -1,10 +1,11 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeVariables } from '../src/config';
+import { ROOT } from './facts';
 
 /* npm run docs: writes the table of environment variables into the README, from the configuration itself. */
 
-const README = join(__dirname, '..', 'README.md');
+const README = join(ROOT, 'README.md');
 const MARKED = /(<!-- environment:.*?-->\n)[\s\S]*?(<!-- \/environment -->)/;
 
 /** The README with the table as the configuration has it today. */

@@ -11,8 +11,9 @@ import { findProgram } from '../test/support/programs';
 import { ROOT } from './facts';
 
 /*
- * npm run screenshots: starts a demo of its own and writes docs/images/NAME-{1280,390}-{light,dark}.png of every page.
- * With pngquant on PATH (apt-get install pngquant) the files are a third of the size.
+ * npm run screenshots: starts a demo of its own and writes docs/images/NAME-{1280,390}-{light,dark}.png of every page but
+ * those of settingsScreenshots.ts, which runs before; makes all of them small.
+ * That takes pngquant on PATH (apt-get install pngquant): the files are a third of the size.
  */
 
 const IMAGES = join(ROOT, 'docs', 'images');

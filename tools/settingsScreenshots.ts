@@ -5,10 +5,11 @@ import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
 import { startGateway } from '../test/support/gateway';
 import { makeLink } from '../test/settings/people';
+import { ROOT } from './facts';
 
-/* npm run screenshots:settings: writes docs/images/{sign-in,settings}-{1280,390}-{light,dark}.png, over a database of its own. */
+/* Part of npm run screenshots: writes docs/images/{sign-in,settings}-{1280,390}-{light,dark}.png, over a database of its own. */
 
-const IMAGES = join(__dirname, '..', 'docs', 'images');
+const IMAGES = join(ROOT, 'docs', 'images');
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
