@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { trusted } from 'mongoose';
+import type { mongo } from 'mongoose';
 import type { ApiKey, ControlModels } from './models';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
@@ -17,8 +17,7 @@ export interface KeyUses {
 export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void): KeyUses {
   // when this instance last noted a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
-  // by address: its keys get one write, and so one commit, together
-  let gathered = new Map<string, { readonly at: Date; readonly ids: string[] }>();
+  let gathered = new Map<string, { readonly at: Date; readonly address: string }>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -28,16 +27,16 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
     const uses = [...gathered];
     gathered = new Map();
     if (uses.length === 0) return;
-    const operations = uses.map(([address, { at, ids }]) => {
-      const stale = trusted({ $lt: new Date(at.getTime() - LAST_USED_EVERY) });
-      return {
-        updateMany: {
-          filter: { _id: trusted({ $in: ids }), $or: [{ last_used_at: null }, { last_used_at: stale }] },
-          update: { $set: { last_used_at: at, last_used_from: address } },
-        },
-      };
-    });
-    const written = apiKeys.bulkWrite(operations, { ordered: false });
+    // one update each, which the driver tries again on a failover; and one of many that met a revocation under way
+    // brought SecantusDB to a stop: it waits for the revocation with a lock that the revocation needs
+    const operations = uses.map(([id, { at, address }]) => ({
+      updateOne: {
+        filter: { _id: id, last_used_at: { $not: { $gte: new Date(at.getTime() - LAST_USED_EVERY) } } },
+        update: { $set: { last_used_at: at, last_used_from: address } },
+      },
+    }));
+    const rows = apiKeys.collection as unknown as mongo.Collection<ApiKey>;
+    const written = rows.bulkWrite(operations, { ordered: false });
     writing = Promise.all([writing, written]).then(() => undefined, onError);
   }
 
@@ -47,9 +46,7 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
       if (now - last < LAST_USED_EVERY) return;
       noted.set(key._id, now);
-      const ids = gathered.get(address)?.ids ?? [];
-      ids.push(key._id);
-      gathered.set(address, { at: new Date(now), ids });
+      gathered.set(key._id, { at: new Date(now), address });
       timer ??= setTimeout(write, GATHERED_FOR).unref();
     },
     settle() {

@@ -33,5 +33,5 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
 /** Keys whose last use this command writes. */
 function usedKeys({ update, updates = [] }: Json): string[] {
   if (update !== 'api_keys') return [];
-  return updates.flatMap(({ q, u }: Json) => (u.$set?.last_used_at ? q._id.$in : []));
+  return updates.flatMap(({ q, u }: Json) => (u.$set?.last_used_at ? [q._id] : []));
 }
