@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
-import type { Model, mongo } from 'mongoose';
+import type { Model } from 'mongoose';
+import { nativeCollection } from './native';
 
 /** Members to leave out (0) or to read alone (1). */
 export type Projection = Readonly<Record<string, 0 | 1>>;
@@ -14,7 +15,7 @@ export function coalescedReads<T extends { _id: string }>(
   options: { projection?: Projection; maxBatchSize: number },
 ): DataLoader<string, T | null> {
   const { projection } = options;
-  const rows = model.collection as unknown as mongo.Collection<{ _id: string }>;
+  const rows = nativeCollection<{ _id: string }>(model as unknown as Model<{ _id: string }>);
 
   async function readAlone(id: string): Promise<T | null> {
     return rows.findOne<T>({ _id: id }, projection && { projection });

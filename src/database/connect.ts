@@ -62,6 +62,7 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const main = connect(options.uri);
   const connections = new Map([[DEFAULT_CLUSTER, main]]);
   for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
+  const pools = new Map([...connections].map(([name, connection]) => [name, watchPool(name, connection)]));
   const pulses = new Map(Object.entries(options.clusters).map(([name, uri]) => [name, pulseOf(uri, ping)]));
   pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, ping));
   const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
@@ -77,7 +78,6 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const control = main.useDb(options.controlDatabase);
   const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
     (await pulses.get(cluster)?.isBeating()) ?? false;
-  const pools = new Map([...connections].map(([name, connection]) => [name, watchPool(name, connection)]));
   return {
     control,
     clusters: [...connections.keys()],

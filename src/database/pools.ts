@@ -17,31 +17,29 @@ interface PoolWatch {
   lostAt(): number;
 }
 
-/** Follows a cluster's pools (one for each server of its replica set) by the driver's events. */
+/**
+ * Follows a cluster's pools (one for each server of its replica set) by the driver's events, so from before the first of
+ * them. Every command makes three, so those only count; the driver gives back whatever it took out.
+ */
 export function watchPool(cluster: string, connection: Connection): PoolWatch {
-  const [open, checkedOut] = [new Set<string>(), new Set<string>()];
-  let [pending, lostAt] = [0, -Infinity];
+  const open = new Set<string>();
+  let [checkedOut, pending, lostAt] = [0, 0, -Infinity];
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
     `${address} ${String(connectionId)}`;
   connection
     .getClient()
     .on('connectionReady', (event) => open.add(name(event)))
-    .on('connectionClosed', (event) => {
-      open.delete(name(event));
-      checkedOut.delete(name(event));
-    })
+    .on('connectionClosed', (event) => open.delete(name(event)))
     .on('connectionCheckOutStarted', () => (pending += 1))
     .on('connectionCheckOutFailed', () => (pending -= 1))
-    .on('connectionCheckedOut', (event) => {
+    .on('connectionCheckedOut', () => {
       pending -= 1;
-      // one that was opened before anyone listened is new here
-      open.add(name(event));
-      checkedOut.add(name(event));
+      checkedOut += 1;
     })
-    .on('connectionCheckedIn', (event) => checkedOut.delete(name(event)))
+    .on('connectionCheckedIn', () => (checkedOut -= 1))
     .on('connectionPoolCleared', () => (lostAt = performance.now()));
   return {
-    use: () => ({ cluster, checkedOut: checkedOut.size, available: open.size - checkedOut.size, pending }),
+    use: () => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
     lostAt: () => lostAt,
   };
 }

@@ -23,6 +23,7 @@ export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, 
     const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
     finished(exchange, status);
     metrics.requestFinished({ face, operation, status, seconds: ms / 1000 });
+    if (!logger.isLevelEnabled('info')) return;
     logger.info({
       request_id: requestId,
       method: request.method,

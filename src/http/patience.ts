@@ -9,6 +9,8 @@ import type { Exchange } from './exchange';
 
 /** When a request first asks whether the database answers, and how often from then on, in milliseconds. */
 const LOOK_EVERY = 1000;
+/** How often it is seen whose time to ask has come, in milliseconds. */
+const SWEEP_EVERY = 100;
 /** How often a database that is away is asked, in milliseconds. */
 const ASK_AGAIN = 200;
 /**
@@ -51,16 +53,25 @@ export interface PatienceOptions {
   readonly onChange: (isAway: boolean) => void;
 }
 
+/** A request at work. */
+interface Waiting {
+  readonly started: number;
+  /** When it next asks whether the database answers; both by performance.now(). */
+  lookAt: number;
+  reject(reason: AppError): void;
+}
+
 export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOptions): Patience {
-  const inHand = new Set<Exchange>();
+  const inHand = new Map<Exchange, Waiting>();
   let [isAway, isStopped] = [false, false];
   let asking: NodeJS.Timeout | undefined;
+  let sweeping: NodeJS.Timeout | undefined;
 
   /** A request that still waits for its caller's body is not the database's matter. */
   function isFull(): boolean {
     if (inHand.size <= MOST_IN_HAND) return false;
     let waiting = 0;
-    for (const { isReceiving } of inHand) if (!isReceiving) waiting += 1;
+    for (const { isReceiving } of inHand.keys()) if (!isReceiving) waiting += 1;
     return waiting > MOST_IN_HAND;
   }
 
@@ -88,6 +99,25 @@ export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOp
     return started < at && performance.now() - at > AFTER_LOSS;
   }
 
+  async function look(exchange: Exchange, waiting: Waiting): Promise<void> {
+    const areThere = await answersStill(exchange);
+    if (!areThere || isLost(exchange, waiting.started)) waiting.reject(unavailable(AWAY));
+    else if (performance.now() - waiting.started > LONGEST) waiting.reject(unavailable('This took too long.'));
+    else waiting.lookAt = performance.now() + LOOK_EVERY;
+  }
+
+  function sweep(): void {
+    const now = performance.now();
+    for (const [exchange, waiting] of inHand) {
+      if (now < waiting.lookAt) continue;
+      waiting.lookAt = Infinity;
+      void look(exchange, waiting);
+    }
+    if (inHand.size > 0) return;
+    clearInterval(sweeping);
+    sweeping = undefined;
+  }
+
   return {
     inHand: () => inHand.size,
     admit() {
@@ -99,30 +129,24 @@ export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOp
     stop() {
       isStopped = true;
       clearTimeout(asking);
+      clearInterval(sweeping);
     },
     spend(exchange, work) {
-      inHand.add(exchange);
+      // one timer for all: most requests are answered before they would look
+      sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
       return new Promise((resolve, reject) => {
         const started = performance.now();
-        let isDone = false;
-        let timer = setTimeout(look, LOOK_EVERY);
-
-        function look(): void {
-          void answersStill(exchange).then((areThere) => {
-            if (isDone) return;
-            if (!areThere || isLost(exchange, started)) reject(unavailable(AWAY));
-            else if (performance.now() - started > LONGEST) reject(unavailable('This took too long.'));
-            else timer = setTimeout(look, LOOK_EVERY);
-          });
-        }
-
-        work()
-          .finally(() => {
-            isDone = true;
-            clearTimeout(timer);
+        inHand.set(exchange, { started, lookAt: started + LOOK_EVERY, reject });
+        work().then(
+          () => {
             inHand.delete(exchange);
-          })
-          .then(resolve, reject);
+            resolve();
+          },
+          (error: unknown) => {
+            inHand.delete(exchange);
+            reject(error instanceof Error ? error : new Error(String(error)));
+          },
+        );
       });
     },
   };

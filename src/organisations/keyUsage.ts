@@ -1,4 +1,5 @@
 import { type Connection, type Model, Schema, trusted } from 'mongoose';
+import { nativeCollection } from '../database/native';
 
 /** What a key's requests came to. */
 export interface UsageCounts {
@@ -72,11 +73,12 @@ const usageSchema = new Schema(
 export async function openKeyUsage(control: Connection): Promise<KeyUsage> {
   const model = control.model('key_usage', usageSchema, 'key_usage') as unknown as Model<UsageDocument>;
   await model.createIndexes();
+  const native = nativeCollection(model);
   return {
     async add(entries) {
       const writes = entries.flatMap((entry) => [increment(entry, 'hour'), increment(entry, 'day')]);
       for (let at = 0; at < writes.length; at += BATCH) {
-        await model.bulkWrite(writes.slice(at, at + BATCH), { ordered: false });
+        await native.bulkWrite(writes.slice(at, at + BATCH), { ordered: false });
       }
     },
     async read(keyId, period, now = new Date()) {

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { mongo } from 'mongoose';
+import { nativeCollection } from '../database/native';
 import type { ApiKey, ControlModels } from './models';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
@@ -15,6 +15,7 @@ export interface KeyUses {
 }
 
 export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void): KeyUses {
+  const rows = nativeCollection(apiKeys);
   // when this instance last noted a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
   let gathered = new Map<string, { readonly at: Date; readonly address: string }>();
@@ -35,7 +36,6 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
         update: { $set: { last_used_at: at, last_used_from: address } },
       },
     }));
-    const rows = apiKeys.collection as unknown as mongo.Collection<ApiKey>;
     const written = rows.bulkWrite(operations, { ordered: false });
     writing = Promise.all([writing, written]).then(() => undefined, onError);
   }

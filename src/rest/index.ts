@@ -38,15 +38,16 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
   return async (exchange) => {
     const path = exchange.path.slice(REST_BASE.length);
     if (path === '/openapi.json') {
-      requireMethod(exchange, ['GET', 'HEAD']);
+      if (methodOf(exchange) !== 'GET') throw notAllowed(exchange, ['GET', 'HEAD']);
       exchange.response.setHeader('Cache-Control', 'no-cache');
       send(exchange, 200, 'application/json; charset=utf-8', published);
       return;
     }
     const match = router(path);
     if (!match) throw new AppError('not_found', 'There is no such route.');
-    const operation = match.methods.get(requireMethod(exchange, allowed(match.methods)));
-    const step = operation && steps.get(operation);
+    const operation = match.methods.get(methodOf(exchange));
+    if (!operation) throw notAllowed(exchange, allowed(match.methods));
+    const step = steps.get(operation);
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;
     const context = await openContext(incomingRequest(exchange));
@@ -60,11 +61,13 @@ function allowed(methods: ReadonlyMap<string, unknown>): string[] {
   return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** The method whose operation answers; HEAD is answered as GET. @throws AppError method_not_allowed */
-function requireMethod({ request }: Exchange, allow: readonly string[]): string {
-  const method = request.method ?? '';
-  if (allow.includes(method)) return method === 'HEAD' ? 'GET' : method;
-  throw new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
+/** The method whose operation answers; HEAD is answered as GET. */
+function methodOf({ request: { method = '' } }: Exchange): string {
+  return method === 'HEAD' ? 'GET' : method;
+}
+
+function notAllowed({ request: { method = '' } }: Exchange, allow: readonly string[]): AppError {
+  return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
 function answer(exchange: Exchange, operation: RestOperation, { status, body, value }: RouteAnswer): void {

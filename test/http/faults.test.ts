@@ -1,3 +1,4 @@
+import { mongo } from 'mongoose';
 import type { Organisation } from '../../src/access/principal';
 import { quotes } from '../../src/resources/quotes/model';
 import { type Answer, type Client, client } from '../support/client';
@@ -28,10 +29,12 @@ function quotesOf(owner: Organisation) {
 const SECRET = 'E11000 duplicate key error collection: org_1.quotes at 10.0.0.7:27017';
 
 function failReads(): void {
-  // lists come here by mongoose, reads by id directly
+  // the driver's own methods, where every read ends up
   for (const read of ['find', 'findOne'] as const) {
-    jest.spyOn(quotesOf(organisation).collection, read).mockImplementation(() => {
-      throw new Error(SECRET);
+    const method = Reflect.get(mongo.Collection.prototype, read) as (...args: unknown[]) => never;
+    jest.spyOn(mongo.Collection.prototype, read).mockImplementation(function (this: mongo.Collection, ...args) {
+      if (this.collectionName === quotes.name) throw new Error(SECRET);
+      return method.apply(this, args);
     });
   }
 }
