@@ -82,12 +82,13 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field, access } of guarded) {
     const check = checks?.(`${type}.${field.name}`);
+    const cleaned = type === 'Mutation' ? (args: unknown) => args : withoutEmptyFilters(field);
     field.resolve = guard(
       type === 'Mutation' ? once(field.resolve as Resolver) : (field.resolve as Resolver),
       access,
       check &&
         ((args) => {
-          refuseFaults(type, check(type === 'Mutation' ? args : withoutEmptyFilters(field, args)));
+          refuseFaults(type, check(cleaned(args)));
         }),
     );
   }
@@ -143,11 +144,12 @@ function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[])
 }
 
 /** An empty filter is as if left out (contract, section 2); an empty id, sort or cursor is a fault. */
-function withoutEmptyFilters(field: GuardedField['field'], args: unknown): Record<string, unknown> {
+function withoutEmptyFilters(field: GuardedField['field']): (args: unknown) => Record<string, unknown> {
   const required = field.args.filter((argument) => isNonNullType(argument.type)).map(({ name }) => name);
   const isLeftOut = (name: string, value: unknown): boolean =>
     value === '' && !required.includes(name) && !NEVER_EMPTY.includes(name);
-  return Object.fromEntries(Object.entries(args as object).filter(([name, value]) => !isLeftOut(name, value)));
+  return (args) =>
+    Object.fromEntries(Object.entries(args as object).filter(([name, value]) => !isLeftOut(name, value)));
 }
 
 /** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */

@@ -62,11 +62,7 @@ export async function createGraphqlFace({
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);
       };
-      const context = Object.assign(Object.create(caller ?? null) as RequestContext, {
-        requestId,
-        caller,
-        onOperation,
-      });
+      const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation });
       const answer = await runApollo(apollo, request, body, () => Promise.resolve(context));
       response.setHeader('X-Content-Type-Options', 'nosniff');
       await writeApollo(response, answer, (text) => withRequestId(exchange, text));

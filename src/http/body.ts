@@ -22,7 +22,11 @@ export function checkBodyHeaders(request: IncomingMessage, limit: number): void 
   if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
 function isJsonUtf8(header: string | undefined): boolean {
+  // what nearly every client sends needs no reading
+  if (header === 'application/json') return true;
   try {
     const { type, parameters } = parseContentType(header ?? '');
     return type === 'application/json' && (parameters.charset ?? 'utf-8').toLowerCase() === 'utf-8';
@@ -41,7 +45,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   const bytes = await readBytes(exchange.request, limit).finally(() => (exchange.isReceiving = false));
   let text: string;
   try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    text = UTF8.decode(bytes);
   } catch {
     throw invalidRequest([{ pointer: '', code: 'encoding', detail: 'is not valid UTF-8' }]);
   }
@@ -71,6 +75,8 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> {
       resolve(Buffer.concat(chunks));
     });
     request.once('close', () => {
+      // comes after the end too, where an error would be made for nobody
+      if (request.readableEnded) return;
       reject(invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was whole' }]));
     });
   });

@@ -19,21 +19,25 @@ export interface RouteAnswer {
 
 const FAILED = 599;
 
-/** Sofa's router, and beside each answer what its JSON text was made from. */
+/** What goes through Sofa with a request, and comes back from it. */
+interface SofaCall {
+  readonly context: RequestContext;
+  /** What the operation returned: the value that the JSON text is made from. */
+  value?: unknown;
+}
+
 export interface SofaRouter {
-  /** Sofa's own way in, which matches the path and reads the request; takes `{ context }` as its second argument. */
-  fetch(request: Request, serverContext: { readonly context: RequestContext }): Promise<Response>;
+  /** Sofa's own way in, which matches the path and reads the request. */
+  fetch(request: Request, call: SofaCall): Promise<Response>;
   readonly routes: readonly SofaRoute[];
   /** What an operation threw, by the answer that stands for it. */
   readonly failures: WeakMap<object, unknown>;
-  /** What an operation returned, by its context. */
-  readonly values: WeakMap<object, unknown>;
 }
 
 interface SofaRoute {
   readonly path: string;
   readonly method: string;
-  readonly handler: (request: object, serverContext: object) => Promise<Response>;
+  readonly handler: (request: object, call: SofaCall) => Promise<Response>;
 }
 
 /**
@@ -48,7 +52,6 @@ export function createSofaRouter(
   // all of them are worth compiling: there is one for each route
   const execute = createExecutor(schema, 1);
   const failures = new WeakMap<object, unknown>();
-  const values = new WeakMap<object, unknown>();
   const router = useSofa({
     basePath: '/api/v1',
     schema,
@@ -58,15 +61,17 @@ export function createSofaRouter(
         { method: rest.method, path: rest.path, responseStatus: rest.status as 200 },
       ]),
     ),
-    context: ({ context }: { context?: RequestContext }) => context as unknown as Record<string, unknown>,
+    context: (call: object) => call,
     execute: async (args: ExecutionArgs): Promise<ExecutionResult> => {
       const { document, contextValue, variableValues } = args;
       const operation = getOperationAST(document);
       if (!operation) throw new Error('Sofa sent no operation');
-      const result = await execute({ document, operation, contextValue, variableValues });
-      const [[field, value] = ['', undefined]] = Object.entries(result.data ?? {});
-      values.set(contextValue as object, value);
-      return valuesAlone && !result.errors ? { data: { [field]: null } } : result;
+      const call = contextValue as SofaCall;
+      const result = await execute({ document, operation, contextValue: call.context, variableValues });
+      if (!valuesAlone || result.errors) return result;
+      const [field = ''] = Object.keys(result.data ?? {});
+      call.value = result.data?.[field];
+      return { data: { [field]: null } };
     },
     errorHandler: (errors) => {
       const response = new Response(null, { status: FAILED });
@@ -77,7 +82,7 @@ export function createSofaRouter(
     swaggerUI: { endpoint: false },
   });
   const { __routes: routes } = router as unknown as { __routes: readonly SofaRoute[] };
-  return { fetch: async (request, serverContext) => router.fetch(request, serverContext), routes, failures, values };
+  return { fetch: async (request, call) => router.fetch(request, call), routes, failures };
 }
 
 /**
@@ -88,14 +93,15 @@ export function sofaRoutes(
   schema: GraphQLSchema,
   operations: readonly Operation[],
 ): (operation: RestOperation) => RouteHandler {
-  const { routes, failures, values } = createSofaRouter(schema, operations, { valuesAlone: true });
+  const { routes, failures } = createSofaRouter(schema, operations, { valuesAlone: true });
   return ({ name, rest }) => {
     const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);
     if (!route) throw new Error(`Sofa made no route for ${name}`);
     return async (args, context) => {
-      const response = await route.handler(sofaRequest(args), { context });
+      const call: SofaCall = { context };
+      const response = await route.handler(sofaRequest(args), call);
       if (failures.has(response)) throw failures.get(response);
-      const value = values.get(context);
+      const { value } = call;
       return { status: response.status, body: JSON.stringify(value), value };
     };
   };
