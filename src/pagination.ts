@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
-import { type Model, type ProjectionType, trusted } from 'mongoose';
+import mongoose, { type Model, trusted } from 'mongoose';
+import type { Projection } from './database/collection';
+import { nativeCollection } from './database/native';
 import type { AppError } from './errors';
 import { invalidRequest } from './errors';
 
@@ -30,7 +32,7 @@ export interface ListRequest {
   readonly conditions: readonly Record<string, unknown>[];
   readonly defaultSort?: string;
   /** Fields to read; all when left out. */
-  readonly projection?: ProjectionType<unknown>;
+  readonly projection?: Projection;
 }
 
 export const DEFAULT_LIMIT = 20;
@@ -42,11 +44,14 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   const limit = request.args.limit ?? DEFAULT_LIMIT;
   const mark = fingerprint(request, order);
   const conditions = [...request.conditions, ...after(request.args.cursor, order, mark)];
-  const rows = (await model
-    .find(allOf(conditions), request.projection)
-    .sort({ [order.field]: order.direction, _id: order.direction })
-    .limit(limit + 1)
-    .lean()) as T[];
+  // read by the driver: the conditions are made here, of arguments that were checked; an operator in a value is none
+  const rows = await nativeCollection(model)
+    .find<T>(mongoose.sanitizeFilter(allOf(conditions)) as object, {
+      ...(request.projection && { projection: request.projection }),
+      sort: { [order.field]: order.direction, _id: order.direction },
+      limit: limit + 1,
+    })
+    .toArray();
   return toPage(rows, limit, order, mark);
 }
 

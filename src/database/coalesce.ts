@@ -1,9 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Model } from 'mongoose';
+import type { Projection } from './collection';
 import { nativeCollection } from './native';
-
-/** Members to leave out (0) or to read alone (1). */
-export type Projection = Readonly<Record<string, 0 | 1>>;
 
 /**
  * Reads by id that arrive in one turn of the event loop go out as one `$in`: most of a point read is the driver's fixed

@@ -8,6 +8,9 @@ export interface Collection<out T extends { readonly _id: string }> {
   readonly row?: T;
 }
 
+/** Members to leave out (0) or to read alone (1). */
+export type Projection = Readonly<Record<string, 0 | 1>>;
+
 export interface Index {
   readonly on: IndexDefinition;
   readonly options?: IndexOptions;

@@ -1,8 +1,8 @@
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
-import type { Collection } from './collection';
-import { coalescedReads, type Projection } from './coalesce';
+import type { Collection, Projection } from './collection';
+import { coalescedReads } from './coalesce';
 
 /** Best of 1, 4, 8, 100 for reads of single objects: unlimited batches make gateway and database take turns. */
 const POINT_READ_BATCH = 8;
@@ -14,7 +14,8 @@ export type UnitOfWork = <T>(work: (session: ClientSession) => Promise<T>) => Pr
 /** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();
-  readonly #loaders = new Map<string, DataLoader<string, unknown>>();
+  /** By the projection itself: those are constants, and few. */
+  readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
 
   constructor(
     readonly organisationId: string,
@@ -78,11 +79,16 @@ export class OrganisationData {
     maxBatchSize: number,
     projection?: Projection,
   ): DataLoader<string, T | null> {
-    const key = `${definition.name} ${String(maxBatchSize)} ${JSON.stringify(projection ?? null)}`;
-    let loader = this.#loaders.get(key) as DataLoader<string, T | null> | undefined;
+    const key = `${definition.name} ${String(maxBatchSize)}`;
+    let known = this.#loaders.get(key);
+    if (!known) {
+      known = new Map<Projection | undefined, DataLoader<string, unknown>>();
+      this.#loaders.set(key, known);
+    }
+    let loader = known.get(projection) as DataLoader<string, T | null> | undefined;
     if (!loader) {
       loader = coalescedReads(this.collection(definition), { maxBatchSize, ...(projection && { projection }) });
-      this.#loaders.set(key, loader);
+      known.set(projection, loader);
     }
     return loader;
   }

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { RateLimiter } from '../access/rateLimit';
 import type { PoolUse } from '../database/pools';
 import { operationLabel } from './labels';
+import { tally } from './tally';
 
 /** Which part of the gateway answered. */
 export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
@@ -55,11 +56,10 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
   const label = operationLabel(operations);
   collectDefaultMetrics({ register: registry });
 
-  const requests = new Counter({
+  const requests = tally(registry, {
     name: 'scopegate_http_requests_total',
     help: 'Requests answered, by operation, face and HTTP status (499: the caller left first).',
-    labelNames: ['operation', 'face', 'status'] as const,
-    registers,
+    labelNames: ['operation', 'face', 'status'],
   });
   const durations = new Histogram({
     name: 'scopegate_http_request_duration_seconds',
@@ -90,17 +90,15 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
     'Requests at work, those that still wait for the database included.',
     requestsInHand,
   );
-  const keys = new Counter({
+  const keys = tally(registry, {
     name: 'scopegate_key_lookups_total',
     help: 'Keys that requests came with, by state (malformed: or none).',
-    labelNames: ['state'] as const,
-    registers,
+    labelNames: ['state'],
   });
-  const decisions = new Counter({
+  const decisions = tally(registry, {
     name: 'scopegate_limiter_decisions_total',
     help: 'Decisions of the rate limiter of keys and users, and of that of failed authentications of an address.',
-    labelNames: ['limiter', 'decision'] as const,
-    registers,
+    labelNames: ['limiter', 'decision'],
   });
   const store = new Gauge({
     name: 'scopegate_limiter_store',
@@ -135,9 +133,9 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
 
   return {
     requestFinished({ face, operation, status, seconds }) {
-      const labels = { operation: label(operation), face };
-      requests.inc({ ...labels, status });
-      durations.observe(labels, seconds);
+      const name = label(operation);
+      requests(name, face, status);
+      durations.observe({ operation: name, face }, seconds);
     },
     requestShed: () => {
       shed.inc();
@@ -149,12 +147,12 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
       refused.inc({ status });
     },
     keyFound: (state) => {
-      keys.inc({ state });
+      keys(state);
     },
     counted: (limiter, inner) => ({
       async consume(id, points) {
         const state = await inner.consume(id, points);
-        decisions.inc({ limiter, decision: state.allowed ? 'allowed' : 'refused' });
+        decisions(limiter, state.allowed ? 'allowed' : 'refused');
         return state;
       },
     }),

@@ -1,6 +1,4 @@
-import type { ProjectionType } from 'mongoose';
-import type { Collection } from '../database/collection';
-import type { Projection } from '../database/coalesce';
+import type { Collection, Projection } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../pagination';
@@ -29,13 +27,13 @@ export function listPage<T extends { _id: string }>(
   data: OrganisationData,
   spec: ListSpec<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
-  projection: ProjectionType<T> = WITHOUT_SEARCH,
+  projection: Projection = WITHOUT_SEARCH,
 ): Promise<Page<T>> {
   const request = listRequest(data, spec, args);
   return findPage(data.collection(spec.collection), {
     ...request,
     conditions: toConditions(request.filters as Parameters<typeof toConditions>[0]),
-    projection: projection,
+    projection,
   });
 }
 

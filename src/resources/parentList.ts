@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
-import { type ProjectionType, trusted } from 'mongoose';
-import type { Collection } from '../database/collection';
+import { trusted } from 'mongoose';
+import type { Collection, Projection } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../pagination';
 import { listPage, listRequest, type ListSpec } from './collection';
@@ -26,7 +26,7 @@ export async function listOfParent<T extends { _id: string }>(
   parent: Parent,
   parentId: string,
   args: ListArguments,
-  projection: ProjectionType<T>,
+  projection: Projection,
 ): Promise<Page<T>> {
   const filters = { ...args, [parent.field]: parentId };
   if (args.cursor !== null && args.cursor !== undefined) return listPage(data, spec, filters, projection);
@@ -39,7 +39,7 @@ function loaderFor<T extends { _id: string }>(
   spec: ListSpec<T>,
   parent: Parent,
   limit: number,
-  projection: ProjectionType<T>,
+  projection: Projection,
 ): RowsByParent {
   const known = loaders.get(data) ?? new Map<string, RowsByParent>();
   loaders.set(data, known);
@@ -62,7 +62,7 @@ async function readFirstRows<T extends { _id: string }>(
   parent: Parent,
   ids: readonly string[],
   limit: number,
-  projection: ProjectionType<T>,
+  projection: Projection,
 ): Promise<unknown[][]> {
   const found = await data.collection(parent.collection).aggregate<{ _id: string; rows: unknown[] }>([
     { $match: { _id: trusted({ $in: [...new Set(ids)] }) } },
@@ -72,11 +72,7 @@ async function readFirstRows<T extends { _id: string }>(
         from: spec.collection.name,
         localField: '_id',
         foreignField: parent.field,
-        pipeline: [
-          { $sort: { created_at: -1, _id: -1 } },
-          { $limit: limit },
-          { $project: projection as Record<string, 0> },
-        ],
+        pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: projection }],
         as: 'rows',
       },
     },

@@ -1,4 +1,10 @@
-import { type ExecutionArgs, type ExecutionResult, getOperationAST, type GraphQLSchema } from 'graphql';
+import {
+  type ExecutionArgs,
+  type ExecutionResult,
+  getOperationAST,
+  type GraphQLSchema,
+  OperationTypeNode,
+} from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../context';
 import { createExecutor } from '../execution';
@@ -94,12 +100,14 @@ export function sofaRoutes(
   operations: readonly Operation[],
 ): (operation: RestOperation) => RouteHandler {
   const { routes, failures } = createSofaRouter(schema, operations, { valuesAlone: true });
-  return ({ name, rest }) => {
+  return (operation) => {
+    const { name, rest } = operation;
     const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);
     if (!route) throw new Error(`Sofa made no route for ${name}`);
+    const request = sofaRequest(schema, operation);
     return async (args, context) => {
       const call: SofaCall = { context };
-      const response = await route.handler(sofaRequest(args), call);
+      const response = await route.handler(request(args), call);
       if (failures.has(response)) throw failures.get(response);
       const { value } = call;
       return { status: response.status, body: JSON.stringify(value), value };
@@ -107,7 +115,14 @@ export function sofaRoutes(
   };
 }
 
-/** What Sofa's handlers read of a request; every argument travels as a path parameter, which they take first. */
-function sofaRequest(params: Arguments): object {
-  return { url: '', body: null, params };
+/**
+ * What Sofa's handlers read of a request: every argument travels as a path parameter, which they take first. One that was
+ * not given is there too, or each would be looked for in a query that is parsed anew.
+ */
+function sofaRequest(schema: GraphQLSchema, { kind, name }: RestOperation): (args: Arguments) => object {
+  const field = schema
+    .getRootType(kind === 'Query' ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION)
+    ?.getFields()[name];
+  const left = Object.fromEntries((field?.args ?? []).map((argument) => [argument.name, undefined]));
+  return (args) => ({ url: '', body: null, params: { ...left, ...args } });
 }

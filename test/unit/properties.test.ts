@@ -62,8 +62,10 @@ describe('a cursor', () => {
   /** The conditions that a cursor comes to; an AppError when it is refused. */
   async function conditionsOf(cursor: string, of: List): Promise<unknown> {
     let conditions: unknown;
-    const query = { sort: () => query, limit: () => query, lean: () => Promise.resolve([]) };
-    const model = { find: (filter: unknown) => ((conditions = filter), query) };
+    const rows = { toArray: () => Promise.resolve([]) };
+    const stored = { find: (filter: unknown) => ((conditions = filter), rows) };
+    const client = { db: () => ({ collection: () => stored }) };
+    const model = { db: { name: 'any', getClient: () => client }, collection: { name: 'any' } };
     await findPage(model as unknown as Model<Row>, request(of, cursor));
     return conditions;
   }
