@@ -9,6 +9,8 @@ import type { Rig } from '../rig';
 export interface Memory {
   readonly rss: number;
   readonly heap: number;
+  /** Longest pause of the collector since the last look, in milliseconds. */
+  readonly pause: number;
 }
 
 /** The product's server under its own command, with a probe inside. */
@@ -43,8 +45,8 @@ export async function startMeasured(rig: Rig, cores: Cores | undefined): Promise
     async memory() {
       const call = { method: 'GET', path: '/', headers: {} } as const;
       const { body } = await fetchOnce({ url: `http://127.0.0.1:${String(probe)}` }, call);
-      const { rss, heap } = JSON.parse(body) as Memory;
-      return { rss: rss / MIB, heap: heap / MIB };
+      const { rss, heap, pause } = JSON.parse(body) as Memory;
+      return { rss: rss / MIB, heap: heap / MIB, pause };
     },
     async stop() {
       agent.destroy();
