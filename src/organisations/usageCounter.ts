@@ -29,20 +29,16 @@ type Counts = { -readonly [Name in keyof UsageEntry]: UsageEntry[Name] };
 
 /** Counts in memory and writes once a minute, so that no request waits for it. */
 export function createUsageCounter({ usage, onError, every, capacity = CAPACITY }: UsageCounterOptions): UsageCounter {
-  // by hour, then by key
-  let counts = new Map<number, Map<string, Counts>>();
-  let held = 0;
+  let counts = new Map<string, Counts>();
   let writing: Promise<void> = Promise.resolve();
 
   function add(keyId: string, hour: number, delta: Pick<Counts, 'requests' | 'errors' | 'rate_limited'>): void {
-    let ofHour = counts.get(hour);
-    if (!ofHour) counts.set(hour, (ofHour = new Map<string, Counts>()));
-    let entry = ofHour.get(keyId);
+    const name = `${keyId}:${String(hour)}`;
+    let entry = counts.get(name);
     if (!entry) {
-      if (held >= capacity) return;
-      held += 1;
+      if (counts.size >= capacity) return;
       entry = { keyId, hour: new Date(hour), requests: 0, errors: 0, rate_limited: 0 };
-      ofHour.set(keyId, entry);
+      counts.set(name, entry);
     }
     entry.requests += delta.requests;
     entry.errors += delta.errors;
@@ -50,10 +46,9 @@ export function createUsageCounter({ usage, onError, every, capacity = CAPACITY 
   }
 
   async function write(): Promise<void> {
-    if (held === 0) return;
-    const taken = [...counts.values()].flatMap((ofHour) => [...ofHour.values()]);
+    if (counts.size === 0) return;
+    const taken = [...counts.values()];
     counts = new Map();
-    held = 0;
     try {
       await usage.add(taken);
     } catch (error) {

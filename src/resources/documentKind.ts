@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type ClientSession, trusted } from 'mongoose';
+import { type ClientSession, type mongo, trusted } from 'mongoose';
 import type { Collection } from '../database/collection';
+import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import type { Fault } from '../errors';
 import type { ImportRecord, RecordKind, StoredRecord } from './records';
@@ -101,9 +102,9 @@ export async function storeDocuments<T extends { _id: string }>(
     );
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
-  const native = model.collection;
   if (operations.length > 0) {
-    await native.bulkWrite(operations as Parameters<typeof native.bulkWrite>[0], { ordered: true, session });
+    const writes = operations as mongo.AnyBulkWriteOperation<T>[];
+    await nativeCollection(model).bulkWrite(writes, { ordered: true, session });
   }
   return outcomes;
 }
