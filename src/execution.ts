@@ -43,15 +43,27 @@ const COMPILED_FROM = 3;
 /** Operations that are remembered; the least recently used is forgotten. */
 const MOST_KNOWN = 200;
 
+export interface ExecutorOptions {
+  /** The time that an operation comes from which on it is compiled. */
+  readonly compiledFrom?: number;
+  /** Whether an operation is small enough to be compiled; every one when left out. */
+  readonly isWorthIt?: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
+}
+
 /** Runs operations of one schema. An operation is known by its node, so callers must parse a text once only. */
-export function createExecutor(schema: GraphQLSchema, compiledFrom = COMPILED_FROM): Execute {
+export function createExecutor(
+  schema: GraphQLSchema,
+  { compiledFrom = COMPILED_FROM, isWorthIt = () => true }: ExecutorOptions = {},
+): Execute {
   const known = new LRUCache<OperationDefinitionNode, Known>({ max: MOST_KNOWN });
 
   function queryOf({ document, operation }: Execution): Query | null {
     const entry = known.get(operation) ?? { uses: 0 };
     if (entry.uses === 0) known.set(operation, entry);
     entry.uses += 1;
-    if (entry.query === undefined && entry.uses >= compiledFrom) entry.query = compile(schema, document, operation);
+    if (entry.query === undefined && entry.uses >= compiledFrom) {
+      entry.query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
+    }
     return entry.query ?? null;
   }
 

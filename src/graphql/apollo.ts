@@ -23,7 +23,8 @@ import { describeError } from '../log';
 import { createDocumentStore } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
-import { countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
+import { type CostOf, createCostOf } from './queryCost';
+import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
@@ -31,9 +32,14 @@ export interface ApolloOptions {
   readonly logger: Logger;
 }
 
+/** Fields of an operation that is compiled at most: a field takes some 0.1 ms and 1 KB of code, and graphql-jit repeats fragments. */
+const MOST_COMPILED_FIELDS = 250;
+
 /** Apollo Server as the GraphQL face runs it: no caching, batching, reporting or landing page of its own. */
 export function createApollo({ schema, introspection, logger }: ApolloOptions): ApolloServer<GraphqlContext> {
-  const execute = createExecutor(schema);
+  const execute = createExecutor(schema, {
+    isWorthIt: (document, operation) => countFields(document, operation) <= MOST_COMPILED_FIELDS,
+  });
   return new ApolloServer<GraphqlContext>({
     gateway: {
       onSchemaLoadOrUpdate: (callback) => {
@@ -57,6 +63,8 @@ export function createApollo({ schema, introspection, logger }: ApolloOptions): 
     stopOnTerminationSignals: false,
     parseOptions: { maxLexicalTokens: QUERY_LIMITS.tokens },
     validationRules: [queryLimitsRule],
+    // Apollo takes them out of the messages; they need not be looked for
+    validationOptions: { hideSuggestions: true },
     formatError,
     logger: quiet(logger),
     plugins: [
@@ -64,17 +72,17 @@ export function createApollo({ schema, introspection, logger }: ApolloOptions): 
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      requestRules(logger),
+      requestRules(logger, createCostOf(schema)),
     ],
   });
 }
 
 /** What is judged when the operation is known: size, who may introspect, and its cost. */
-function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
+function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
-        didResolveOperation: async ({ document, operation, contextValue: { caller, onOperation } }) => {
+        didResolveOperation: async ({ document, operation, request, contextValue: { caller, onOperation } }) => {
           // several operations and no name that picks one: nothing may run, or it would run uncharged
           if (!operation) throw unfit('operationName must name one of the operations in the document.');
           if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw unfit('There are no subscriptions.');
@@ -88,9 +96,9 @@ function requestRules(logger: Logger): ApolloServerPlugin<GraphqlContext> {
             if (isIntrospection(document, operation)) return;
             throw withHttpStatus(unauthenticated());
           }
-          const cost = countRootFields(document, operation);
-          // the first point was taken before the request was read
-          if (cost > 1) await caller.charge(cost - 1).catch(rethrowWithStatus);
+          await payFor(caller, () => costOf(document, operation).points(request.variables ?? {})).catch(
+            rethrowWithStatus,
+          );
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {
@@ -121,6 +129,13 @@ function refuseSharedKey(
   if (!isWrite || caller?.idempotencyKey === undefined || countRootFields(document, operation) === 1) return;
   const detail = 'takes one mutation field a request';
   throw withHttpStatus(invalidRequest([{ parameter: 'Idempotency-Key', code: 'several', detail }]));
+}
+
+/** Takes all points of an operation before any of it runs. */
+async function payFor(caller: RequestContext, points: () => number): Promise<void> {
+  // the first was taken before the request was read
+  const more = points() - 1;
+  if (more > 0) await caller.charge(more);
 }
 
 function rethrowWithStatus(error: unknown): never {

@@ -1,6 +1,7 @@
 import {
   type ASTVisitor,
   type DocumentNode,
+  type ExecutableDefinitionNode,
   type FragmentDefinitionNode,
   GraphQLError,
   Kind,
@@ -9,53 +10,135 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
+import { mostRepeated } from './repeatedFields';
 
-/** Limits of a GraphQL request (contract, section 6). */
+/** Limits of a GraphQL request (contract, section 6); why they are judged first: docs/decisions/query-cost.md. */
 export const QUERY_LIMITS = {
   /** Nested fields, introspection aside. */
   depth: 10,
   aliases: 30,
   rootFields: 20,
+  /** Fields at every level, those of a fragment wherever it is spread. */
+  fields: 5000,
+  /** Fragments wherever they are spread, inline ones too. Two for each field, since one that holds another alone adds none. */
+  spreads: 10_000,
+  /** Times that one object is asked for at one place of the answer. */
+  repeats: 100,
   tokens: 2000,
+  /** Lines of query text: to place an error, graphql-js counts them from the first. */
+  lines: 2000,
   /** Bytes of query text. */
   bytes: 100 * 1024,
+  /** Rows that the lists of an operation can return at worst. */
+  rows: 20_000,
 } as const;
 
 interface Size {
   readonly depth: number;
   readonly aliases: number;
   /** Fields at this level, fragments included. */
+  readonly rootFields: number;
+  /** Fields at this level and below, and spreads of fragments; beyond 2^1023 Infinity, which is over any limit. */
   readonly fields: number;
+  readonly spreads: number;
 }
 
-type SizeOf = (set: SelectionSetNode | undefined) => Size;
+interface Measure {
+  readonly sizeOf: (definition: ExecutableDefinitionNode) => Size;
+  /** Fragments that hold themselves, of what was measured so far. */
+  readonly cyclic: ReadonlySet<FragmentDefinitionNode>;
+}
 
-const NOTHING: Size = { depth: 0, aliases: 0, fields: 0 };
+/** Faults of one document that are listed; more would say nothing new. */
+const MOST_FAULTS = 10;
+const MOST_WRITTEN = 1_000_000_000;
 
-/** A validation rule that refuses operations over the limits. Linear in the document: each fragment is measured once. */
+const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0 };
+
+/**
+ * A validation rule that refuses a document with an operation over the limits. Linear in the document: each fragment is
+ * measured once. It judges the whole document before any other rule has looked below its definitions, and what it refuses
+ * the others never see: they, and all that runs after them, may walk fragments wherever they are spread.
+ */
 export function queryLimitsRule(context: ValidationContext): ASTVisitor {
-  const sizeOf = measure(context.getDocument());
   return {
-    OperationDefinition(operation) {
-      const { depth, aliases, fields } = sizeOf(operation.selectionSet);
-      const refuse = (what: string, found: number, limit: number): void => {
-        if (found <= limit) return;
-        context.reportError(
-          new GraphQLError(`The operation has ${what} ${String(found)}; the limit is ${String(limit)}.`, {
-            nodes: operation,
-          }),
-        );
-      };
-      refuse('a depth of', depth, QUERY_LIMITS.depth);
-      refuse('this many aliases:', aliases, QUERY_LIMITS.aliases);
-      refuse('this many root fields:', fields, QUERY_LIMITS.rootFields);
+    Document(document) {
+      const faults = faultsOf(document);
+      if (faults.length === 0) return undefined;
+      for (const fault of faults) context.reportError(fault);
+      // the walk goes on in what is given back, and there is nothing in it
+      return { ...document, definitions: [] };
     },
   };
 }
 
-/** Root fields of an operation, fragments included: what the request costs. */
+function faultsOf(document: DocumentNode): GraphQLError[] {
+  const lines = document.loc ? countLines(document.loc.source.body) : 0;
+  if (lines > QUERY_LIMITS.lines) {
+    return [new GraphQLError(`The query text ${tooMany('has this many lines:', lines, QUERY_LIMITS.lines)}`)];
+  }
+  const { sizeOf, cyclic } = measure(document);
+  const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
+  // by themselves too: one that no operation spreads is walked by other rules before one of them refuses it
+  const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
+  const [ofOperations, ofFragments] = [operations, fragments].map((nodes) =>
+    nodes.flatMap((node) => faultsOfSize(node, sizeOf(node))),
+  );
+  const ofCycles = [...cyclic].map(
+    (node) => new GraphQLError(`Cannot spread fragment "${node.name.value}" within itself.`, { nodes: node }),
+  );
+  const found = [ofCycles, ofOperations, ofFragments].find((faults) => faults?.length);
+  if (found) return found.slice(0, MOST_FAULTS);
+  const named = fragmentsOf(document);
+  return [...operations, ...fragments].flatMap((node) => faultsOfRepeats(node, named)).slice(0, MOST_FAULTS);
+}
+
+function faultsOfSize(node: ExecutableDefinitionNode, size: Size): GraphQLError[] {
+  const { depth, aliases, rootFields, fields, spreads } = size;
+  const ofAnswer = [
+    refuse(node, 'has a depth of', depth, QUERY_LIMITS.depth),
+    refuse(node, 'has this many aliases:', aliases, QUERY_LIMITS.aliases),
+    refuse(node, 'has this many root fields:', rootFields, QUERY_LIMITS.rootFields),
+  ];
+  const ofWalk = [
+    refuse(node, 'has this many fields where its fragments are spread:', fields, QUERY_LIMITS.fields),
+    refuse(node, 'spreads this many fragments, those within fragments included:', spreads, QUERY_LIMITS.spreads),
+  ];
+  return [...(node.kind === Kind.OPERATION_DEFINITION ? ofAnswer : []), ...ofWalk].flat();
+}
+
+function faultsOfRepeats(
+  node: ExecutableDefinitionNode,
+  fragments: Map<string, FragmentDefinitionNode>,
+): GraphQLError[] {
+  const repeats = mostRepeated([node.selectionSet], fragments);
+  return refuse(node, 'asks for one object this many times at one place:', repeats, QUERY_LIMITS.repeats);
+}
+
+function refuse(nodes: ExecutableDefinitionNode, what: string, found: number, limit: number): GraphQLError[] {
+  const name = nodes.kind === Kind.OPERATION_DEFINITION ? 'operation' : `fragment "${nodes.name.value}"`;
+  return found > limit ? [new GraphQLError(`The ${name} ${tooMany(what, found, limit)}`, { nodes })] : [];
+}
+
+function tooMany(what: string, found: number, limit: number): string {
+  const written = found > MOST_WRITTEN ? `over ${MOST_WRITTEN.toLocaleString('en')}` : found.toLocaleString('en');
+  return `${what} ${written}; the limit is ${limit.toLocaleString('en')}.`;
+}
+
+function countLines(text: string): number {
+  let lines = 1;
+  for (const _end of text.matchAll(/\r\n|[\n\r]/g)) lines += 1;
+  return lines;
+}
+
+/** Root fields of an operation, fragments included: a point each. */
 export function countRootFields(document: DocumentNode, operation: OperationDefinitionNode): number {
-  return measure(document)(operation.selectionSet).fields;
+  return measure(document).sizeOf(operation).rootFields;
+}
+
+/** Fields of an operation at every level, fragments included. */
+export function countFields(document: DocumentNode, operation: OperationDefinitionNode): number {
+  return measure(document).sizeOf(operation).fields;
 }
 
 /** Whether an operation asks for nothing but the schema. */
@@ -75,43 +158,59 @@ export function isIntrospection(document: DocumentNode, operation: OperationDefi
   return operation.operation === OperationTypeNode.QUERY && only(operation.selectionSet);
 }
 
-function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {
+export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {
   const definitions = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   return new Map(definitions.map((node) => [node.name.value, node]));
 }
 
-function measure(document: DocumentNode): SizeOf {
+function measure(document: DocumentNode): Measure {
   const fragments = fragmentsOf(document);
   const known = new Map<string, Size>();
-  const sizeOfFragment = (name: string): Size => {
+  const cyclic = new Set<FragmentDefinitionNode>();
+  const open = new Set<string>();
+
+  /** Whether it is the fragment that its name stands for, of two by that name. */
+  function isNamed(node: ExecutableDefinitionNode): node is FragmentDefinitionNode {
+    return node.kind === Kind.FRAGMENT_DEFINITION && fragments.get(node.name.value) === node;
+  }
+
+  function sizeOfFragment(name: string): Size {
     const found = known.get(name);
     if (found) return found;
-    // stands while the fragment itself is measured, so that a cycle ends here; another rule refuses it
-    known.set(name, NOTHING);
-    const size = sizeOf(fragments.get(name)?.selectionSet);
+    const fragment = fragments.get(name);
+    // another rule says that it is missing
+    if (!fragment) return NOTHING;
+    if (open.has(name)) {
+      cyclic.add(fragment);
+      return NOTHING;
+    }
+    open.add(name);
+    const size = sizeOfSet(fragment.selectionSet);
+    open.delete(name);
     known.set(name, size);
     return size;
-  };
-  const sizeOf: SizeOf = (set) => {
-    let [depth, aliases, fields] = [0, 0, 0];
+  }
+
+  function sizeOfSet(set: SelectionSetNode | undefined): Size {
+    let [depth, aliases, rootFields, fields, spreads] = [0, 0, 0, 0, 0];
     for (const selection of set?.selections ?? []) {
-      if (selection.kind === Kind.FIELD) {
-        const inner = sizeOf(selection.selectionSet);
-        const isIntrospectionField = selection.name.value.startsWith('__');
-        depth = Math.max(depth, isIntrospectionField ? 0 : inner.depth + 1);
-        aliases += inner.aliases + (selection.alias ? 1 : 0);
-        fields += 1;
-      } else {
-        const inner =
-          selection.kind === Kind.INLINE_FRAGMENT
-            ? sizeOf(selection.selectionSet)
-            : sizeOfFragment(selection.name.value);
-        depth = Math.max(depth, inner.depth);
-        aliases += inner.aliases;
-        fields += inner.fields;
-      }
+      const isField = selection.kind === Kind.FIELD;
+      const inner =
+        selection.kind === Kind.FRAGMENT_SPREAD
+          ? sizeOfFragment(selection.name.value)
+          : sizeOfSet(selection.selectionSet);
+      const isIntrospectionField = isField && selection.name.value.startsWith('__');
+      depth = Math.max(depth, isIntrospectionField ? 0 : inner.depth + (isField ? 1 : 0));
+      aliases += inner.aliases + (isField && selection.alias ? 1 : 0);
+      rootFields += isField ? 1 : inner.rootFields;
+      fields += inner.fields + (isField ? 1 : 0);
+      spreads += inner.spreads + (isField ? 0 : 1);
     }
-    return { depth, aliases, fields };
+    return { depth, aliases, rootFields, fields, spreads };
+  }
+
+  return {
+    sizeOf: (node) => (isNamed(node) ? sizeOfFragment(node.name.value) : sizeOfSet(node.selectionSet)),
+    cyclic,
   };
-  return sizeOf;
 }

@@ -3,22 +3,33 @@ import { type FragmentDefinitionNode, type GraphQLResolveInfo, Kind, type Select
 type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
 
 /** Whether a query selects the field at `path` below the one being resolved, so that it need not be read otherwise. */
-export function selects(info: GraphQLResolveInfo, ...path: readonly string[]): boolean {
-  return info.fieldNodes.some((node) => node.selectionSet && selectsIn(node.selectionSet, path, info.fragments));
+export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, ...path: readonly string[]): boolean {
+  const visited = new Set<string>();
+  return fieldNodes.some((node) => node.selectionSet && selectsIn(node.selectionSet, path, fragments, visited));
 }
 
-function selectsIn(set: SelectionSetNode, path: readonly string[], fragments: Fragments): boolean {
+/** A fragment that did not select a path does not when it is spread again, so each is looked into once for what is left of it. */
+function selectsIn(
+  set: SelectionSetNode,
+  path: readonly string[],
+  fragments: Fragments,
+  visited: Set<string>,
+): boolean {
   const [name, ...rest] = path;
   return set.selections.some((selection) => {
     if (selection.kind === Kind.FIELD) {
       if (selection.name.value !== name) return false;
       return (
         rest.length === 0 ||
-        (selection.selectionSet !== undefined && selectsIn(selection.selectionSet, rest, fragments))
+        (selection.selectionSet !== undefined && selectsIn(selection.selectionSet, rest, fragments, visited))
       );
     }
-    const inner =
-      selection.kind === Kind.INLINE_FRAGMENT ? selection.selectionSet : fragments[selection.name.value]?.selectionSet;
-    return inner !== undefined && selectsIn(inner, path, fragments);
+    if (selection.kind === Kind.INLINE_FRAGMENT) return selectsIn(selection.selectionSet, path, fragments, visited);
+    const fragment = selection.name.value;
+    const visit = `${fragment} ${String(path.length)}`;
+    const inner = fragments[fragment]?.selectionSet;
+    if (inner === undefined || visited.has(visit)) return false;
+    visited.add(visit);
+    return selectsIn(inner, path, fragments, visited);
   });
 }

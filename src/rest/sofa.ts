@@ -56,7 +56,7 @@ export function createSofaRouter(
   { valuesAlone = false } = {},
 ): SofaRouter {
   // all of them are worth compiling: there is one for each route
-  const execute = createExecutor(schema, 1);
+  const execute = createExecutor(schema, { compiledFrom: 1 });
   const failures = new WeakMap<object, unknown>();
   const router = useSofa({
     basePath: '/api/v1',

@@ -1,4 +1,5 @@
 import type { Organisation } from '../../src/access/principal';
+import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
@@ -14,7 +15,10 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /** What is left of a key's budget after a request. */
-async function left(key: string, body: { query: string; operationName?: string }): Promise<number> {
+async function left(
+  key: string,
+  body: { query: string; operationName?: string; variables?: unknown },
+): Promise<number> {
   const { headers } = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
@@ -24,6 +28,7 @@ async function left(key: string, body: { query: string; operationName?: string }
 }
 
 describe('a GraphQL request costs', () => {
+  const HUNDREDS = 'query($n: Int) { orders(limit: $n) { data { customer { orders(limit: $n) { data { id } } } } } }';
   const bigFragment = `fragment F on Query { a: ${QUERY.slice(2, -2)} b: ${QUERY.slice(2, -2)} }`;
   test.each([
     [1, 'one root field', QUERY, {}],
@@ -44,6 +49,15 @@ describe('a GraphQL request costs', () => {
     [1, 'a root field that is skipped', '{ me @skip(if: true) { key { id } } }', {}],
     [2, 'introspection', '{ __schema { types { name } } __type(name: "Me") { name } }', {}],
     [2, 'mutations', 'mutation { a: open_request(text: "") { id } b: open_request(text: "") { id } }', {}],
+    [1, 'a page of 100', '{ products(limit: 100) { data { id } } }', {}],
+    [11, '10,100 rows of nested lists', HUNDREDS, { variables: { n: 100 } }],
+    [1, 'the same lists with limits that are refused', HUNDREDS, { variables: { n: -100 } }],
+    [
+      1,
+      'nested lists that are refused for their rows',
+      HUNDREDS.replace('{ id }', '{ id customer { orders(limit: $n) { has_more } } }'),
+      { variables: { n: 100 } },
+    ],
     [1, 'a document that is none', '{', {}],
     [1, 'a document that does not fit the schema', '{ a: nothing b: nothing }', {}],
     [1, 'no operation that was named', `query A ${QUERY}`, { operationName: 'C' }],
@@ -53,5 +67,43 @@ describe('a GraphQL request costs', () => {
     const [before, after] = [await left(key, { query: QUERY }), await left(key, { query, ...extra })];
     expect(before - after).toBe(cost);
     expect(await left(key, { query: QUERY })).toBe(after - 1);
+  });
+});
+
+describe('a GraphQL request over 20,000 rows', () => {
+  const QUERY = `{ me { key { id } } orders(limit: 100) { data { customer { orders(limit: 100) { data {
+    customer { quotes(limit: 100) { data { id } } } } } } } } }`;
+
+  test('is refused before any of it runs, with the number and the lists', async () => {
+    const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+    const { status, body } = await caller.graphql(QUERY);
+    expect(status).toBe(400);
+    expect(body).toEqual({
+      errors: [
+        {
+          message: expect.stringContaining(
+            'The query can return 1,010,100 rows; the limit is 20,000. The rows of nested lists multiply: orders.data.customer.orders.data.customer.quotes (1,000,000)',
+          ),
+          extensions: { code: 'invalid_request', status: 400, request_id: expect.any(String) },
+        },
+      ],
+    });
+  });
+
+  test('takes all of its points first, or runs nothing', async () => {
+    const narrow = await startGateway({ RATE_LIMIT_PER_MINUTE: '10' });
+    try {
+      const caller = client(narrow, (await makeKey(narrow, organisation)).key);
+      const { status, body, headers } = await caller.graphql(
+        QUERY.replace(
+          /orders\(limit: 100\) { data {\s*customer { quotes/,
+          'orders(limit: 1) { data { customer { quotes',
+        ),
+      );
+      expect([status, body.data]).toEqual([429, undefined]);
+      expect(headers.get('retry-after')).toMatch(/^\d+$/);
+    } finally {
+      await narrow.stop();
+    }
   });
 });

@@ -82,6 +82,19 @@ const LIMITS: readonly Limit[] = [
        fragment Two on Query { __typename me { key { id } } }`,
   },
   {
+    title: 'fields where fragments are spread',
+    limit: 5000,
+    // the two around, a fragment of 100 fifty times less one, and the rest
+    document: (count) =>
+      `{ me { key { ${times(49, () => '...F')} ${times(count - 4902, () => 'id')} } } }
+       fragment F on MeKey { ${times(100, () => 'name')} }`,
+  },
+  {
+    title: 'lines',
+    limit: 2000,
+    document: (count) => `${'\n'.repeat(count - 1)}{ __typename }`,
+  },
+  {
     title: 'tokens',
     limit: 2000,
     // the names and braces around are eight tokens, an inline fragment with a field is four
@@ -150,6 +163,19 @@ describe('a text', () => {
   });
 });
 
+/** Fragments that each spread the next twice, 60 steps deep. */
+function doubled(type: string): string {
+  return times(60, (at) => {
+    const next = `...F${String(Number(at) + 1)}`;
+    return `fragment F${at} on ${type} { ${next} ${next} }`;
+  });
+}
+
+function doubling(type: string, last: string): Record<string, string> {
+  const document = `{ me { ...F0 } } ${doubled(type)} fragment F60 on ${type} { ${last} }`;
+  return { [`fragments that double and end in ${last}`]: document };
+}
+
 /** Documents that are small, and large when they are read. */
 const HOSTILE: Readonly<Record<string, string>> = {
   'a fragment that holds itself': '{ me { ...A } } fragment A on Me { key { id } ...A }',
@@ -160,6 +186,15 @@ const HOSTILE: Readonly<Record<string, string>> = {
     60,
     (at) => `fragment F${at} on Me { a: key { id } ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
   )} fragment F60 on Me { key { id } }`,
+  ...doubling('Me', 'key { id }'),
+  ...doubling('Me', '...Missing'),
+  'fragments that double in what is asked of the schema': `{ __schema { ...F0 } } ${doubled('__Schema')} fragment F60 on __Schema { types { name } }`,
+  'fragments that double beside what is asked for': `{ __typename } ${doubled('Me')} fragment F60 on Me { key { id } }`,
+  'fragments that hold all others': `{ me { ...F0 } } ${times(
+    30,
+    (at) => `fragment F${at} on Me { ${times(30, (other) => (other === at ? 'key { id }' : `...F${other}`))} }`,
+  )}`,
+  'faults at the end of many lines': `${'\n'.repeat(90_000)}{ me { ${times(100, (at) => `x${at}`)} } }`,
   'root fields that double at each of 60 steps': `{ ...F0 } ${times(
     60,
     (at) => `fragment F${at} on Query { ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
@@ -177,6 +212,26 @@ describe('a hostile document', () => {
     const start = cpuTime();
     expectRefused(await caller.graphql(document));
     expect(cpuTime() - start).toBeLessThan(QUICK);
+  });
+
+  test('within the limits is answered at once, the third time too, when others are compiled', async () => {
+    const document = `{ me { ...F0 } } ${times(
+      12,
+      (at) => `fragment F${at} on Me { ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
+    )} fragment F12 on Me { rate_limit { limit } }`.replace('...F12 ...F12', '...F12');
+    const start = cpuTime();
+    for (let time = 0; time < 4; time += 1) {
+      const { body } = await caller.graphql(document);
+      expect(body).toEqual({ data: { me: { rate_limit: { limit: 1_000_000 } } } });
+    }
+    expect(cpuTime() - start).toBeLessThan(QUICK);
+  });
+
+  test('of a key without scopes is refused as any other', async () => {
+    const { key } = await makeKey(gateway, await makeStocked(gateway), { scopes: [] });
+    expectRefused(
+      await client(gateway, key).graphql(`{ me { ...F0 } } ${doubled('Me')} fragment F60 on Me { key { id } }`),
+    );
   });
 
   test('does not keep another request waiting', async () => {

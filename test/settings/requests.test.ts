@@ -96,3 +96,19 @@ test('users have a budget of their own, a 429 beyond it', async () => {
     await tight.stop();
   }
 });
+
+describe('a hostile document of a member', () => {
+  const doubled = Array.from({ length: 60 }, (_, at) => {
+    const next = `...F${String(at + 1)}`;
+    return `fragment F${String(at)} on ApiKeyPage { ${next} ${next} }`;
+  }).join(' ');
+
+  test.each([
+    ['whose fragments double', `{ api_keys { ...F0 } } ${doubled} fragment F60 on ApiKeyPage { has_more }`],
+    ['that asks for one object again and again', `{ api_keys { ${'data { id } '.repeat(101)} } }`],
+  ])("%s is refused as a key's", async (_title, query) => {
+    const { status, body } = await member.graphql(query);
+    expect(status).toBe(400);
+    expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request' });
+  });
+});

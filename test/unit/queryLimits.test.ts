@@ -1,5 +1,20 @@
-import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse, validate } from 'graphql';
-import { countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from '../../src/graphql/queryLimits';
+import {
+  type ASTVisitor,
+  buildSchema,
+  type DocumentNode,
+  Kind,
+  type OperationDefinitionNode,
+  parse,
+  specifiedRules,
+  validate,
+} from 'graphql';
+import {
+  countFields,
+  countRootFields,
+  isIntrospection,
+  QUERY_LIMITS,
+  queryLimitsRule,
+} from '../../src/graphql/queryLimits';
 
 const SCHEMA = buildSchema('type Query { a: Query b: Int } type Mutation { c: Int }');
 
@@ -13,7 +28,10 @@ function refusals(text: string): string[] {
 }
 
 test('the limits are those of the contract', () => {
-  expect(QUERY_LIMITS).toEqual({ depth: 10, aliases: 30, rootFields: 20, tokens: 2000, bytes: 102_400 });
+  expect(QUERY_LIMITS).toEqual({
+    ...{ depth: 10, aliases: 30, rootFields: 20, fields: 5000, spreads: 10_000, repeats: 100 },
+    ...{ tokens: 2000, lines: 2000, bytes: 102_400, rows: 20_000 },
+  });
 });
 
 describe('root fields', () => {
@@ -48,6 +66,33 @@ describe('root fields', () => {
   });
 });
 
+/** Fragments that each spread the next twice, so that the last is spread 2^levels times. */
+function doubling(levels: number, last: string): string {
+  const name = (at: number): string => `F${String(at)}`;
+  const fragments = Array.from(
+    { length: levels },
+    (_, at) => `fragment ${name(at)} on Query { ...${name(at + 1)} ...${name(at + 1)} }`,
+  );
+  return `${fragments.join(' ')} fragment ${name(levels)} on Query { ${last} }`;
+}
+
+describe('fields at every level', () => {
+  test.each([
+    [2, 'a field in another', '{ a { b } }'],
+    [6, 'a fragment twice', '{ ...F ...F } fragment F on Query { a { a { b } } }'],
+    [
+      7,
+      'fragments at two levels',
+      '{ ...F a { ...F } } fragment F on Query { a { ... { b } ...G } } fragment G on Query { b }',
+    ],
+    [2 ** 12 + 1, 'fragments that double', `{ a { ...F0 } } ${doubling(12, 'b')}`],
+    [Infinity, 'fragments that double 1,100 times', `{ a { ...F0 } } ${doubling(1100, 'b')}`],
+  ])('are %d in %s', (count, _title, text) => {
+    const document = parse(text);
+    expect(countFields(document, operationOf(document))).toBe(count);
+  });
+});
+
 describe('introspection is', () => {
   test.each([
     ['{ __schema { types { name } } }', true],
@@ -73,7 +118,11 @@ describe('an operation', () => {
   test.each([
     ['of depth 10', nested(10)],
     ['of any depth of introspection', `{ __schema { ${'a { '.repeat(50)} b ${'}'.repeat(50)} } }`],
-    ['with a cycle of fragments', '{ ...F } fragment F on Query { b ...F }'],
+    ['of 4,097 fields where they are spread', `{ a { ...F0 } } ${doubling(12, 'b')}`],
+    [
+      'that asks for one object 100 times at one place, and again at another',
+      `{ a { ${'a { b } '.repeat(100)} b x: a { a { b } } ...F ...F } } fragment F on Query { y: a { b } }`,
+    ],
     ['with a fragment that is none', '{ b ...Missing }'],
     ['beside another', 'query A { b } query B { b }'],
   ])('%s is within the limits', (_title, text) => {
@@ -95,7 +144,60 @@ describe('an operation', () => {
       `query A { b } query B ${nested(11)}`,
       ['The operation has a depth of 11; the limit is 10.'],
     ],
+    [
+      'whose fragments double at each of 60 steps',
+      `{ a { ...F0 } } ${doubling(60, 'b')}`,
+      [
+        'The operation has this many fields where its fragments are spread: over 1,000,000,000; the limit is 5,000.',
+        'The operation spreads this many fragments, those within fragments included: over 1,000,000,000; the limit is 10,000.',
+      ],
+    ],
+    [
+      'whose fragments hold nothing but fragments that are none',
+      `{ a { ...F0 } } ${doubling(12, '...Missing')}`,
+      ['The operation spreads this many fragments, those within fragments included: 12,287; the limit is 10,000.'],
+    ],
+    [
+      'beside fragments that it does not spread',
+      `{ b } ${doubling(12, 'b b')}`,
+      ['The fragment "F0" has this many fields where its fragments are spread: 8,192; the limit is 5,000.'],
+    ],
+    [
+      'with a fragment that holds itself',
+      '{ ...F } fragment F on Query { b ...G } fragment G on Query { ...F }',
+      ['Cannot spread fragment "F" within itself.'],
+    ],
+    [
+      'that asks for one object again and again',
+      `{ a { ${'a { b } '.repeat(50)} ... { ...F } } x: a { a { b } } } fragment F on Query { ${'a { b } '.repeat(51)} }`,
+      ['The operation asks for one object this many times at one place: 101; the limit is 100.'],
+    ],
+    [
+      'beside a fragment that does',
+      `{ b } fragment F on Query { ${'a { b } '.repeat(101)} }`,
+      ['The fragment "F" asks for one object this many times at one place: 101; the limit is 100.'],
+    ],
+    [
+      'of too many lines',
+      `${'\n'.repeat(2000)}{ b }`,
+      ['The query text has this many lines: 2,001; the limit is 2,000.'],
+    ],
   ])('%s is refused, with each limit that it breaks', (_title, text, messages) => {
     expect(refusals(text)).toEqual(messages);
+  });
+
+  test('over the limits is refused before any other rule has looked into it', () => {
+    let selectionSets = 0;
+    const lookIntoIt = (): ASTVisitor => ({
+      SelectionSet: () => {
+        selectionSets += 1;
+      },
+    });
+    const rules = [...specifiedRules, lookIntoIt, queryLimitsRule];
+    const refused = validate(SCHEMA, parse(`{ a { ...F0 } } ${doubling(60, 'b')}`), rules);
+    expect(refused).toHaveLength(2);
+    expect(selectionSets).toBe(0);
+    expect(validate(SCHEMA, parse('{ a { b } }'), rules)).toEqual([]);
+    expect(selectionSets).toBe(2);
   });
 });

@@ -1,0 +1,173 @@
+import { buildSchema, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { createCostOf } from '../../src/graphql/queryCost';
+
+const SCHEMA = buildSchema(`
+  directive @constraint(min: Float, max: Float, default: Int) on ARGUMENT_DEFINITION
+  type Query { orders(limit: Int @constraint(min: 1, max: 100, default: 20)): OrderPage, order: Order, me: Int }
+  type Mutation { open(text: String): Order }
+  type OrderPage { data: [Order!]!, has_more: Boolean }
+  type Order { id: ID, customer: Customer, lines: [Line!]! }
+  type Line { id: ID }
+  type Customer { orders(limit: Int @constraint(min: 1, max: 100, default: 20)): OrderPage, name: String }
+`);
+const costOf = createCostOf(SCHEMA);
+
+function points(text: string, variables: Record<string, unknown> = {}): number {
+  const document = parse(text);
+  const operation = document.definitions.find(
+    (node): node is OperationDefinitionNode => node.kind === Kind.OPERATION_DEFINITION,
+  )!;
+  return costOf(document, operation).points(variables);
+}
+
+/** The refusal of a query; what it says is all there is to see of its rows. */
+function refusal(text: string, variables?: Record<string, unknown>): string {
+  try {
+    return `${String(points(text, variables))} points`;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+const NESTED = 'data { customer { orders(limit: 100) { data { id } } } }';
+
+describe('points', () => {
+  test.each<[number, string, string, Record<string, unknown>]>([
+    [1, 'a field without lists', '{ me }', {}],
+    [2, 'two of them', '{ me order { lines { id } } }', {}],
+    [1, 'a page', '{ orders(limit: 100) { data { lines { id } } } }', {}],
+    [
+      2,
+      '1,000 rows in ten pages of one field',
+      '{ order { customer { orders(limit: 9) { data { customer { orders(limit: 100) { data { customer { orders(limit: 1) { has_more } } } } } } } } x: customer { orders(limit: 1) { has_more } } } }',
+      {},
+    ],
+    [11, '10,100 rows', `{ orders(limit: 100) { ${NESTED} } }`, {}],
+    [
+      11,
+      'the same in fragments',
+      `{ orders(limit: 100) { ...F } } fragment F on OrderPage { data { ...G } } fragment G on Order { customer { orders(limit: 100) { data { id } } } }`,
+      {},
+    ],
+    [11, 'the same in inline fragments', `{ ... { ... on Query { orders(limit: 100) { ... { ${NESTED} } } } } }`, {}],
+    [
+      22,
+      'the same under two names less one row',
+      `{ a: orders(limit: 100) { ${NESTED} } b: orders(limit: 99) { ${NESTED.replace('100', '99')} } }`,
+      {},
+    ],
+    [11, 'the same, skipped', `{ orders(limit: 100) @skip(if: true) { ${NESTED} } }`, {}],
+    [
+      11,
+      'limits of variables',
+      'query($n: Int) { orders(limit: $n) { data { customer { orders(limit: $n) { has_more } } } } }',
+      { n: 100 },
+    ],
+    [1, 'limits left out', '{ orders { data { customer { orders { has_more } } } } }', {}],
+    [
+      9,
+      'limits left out, three deep',
+      '{ orders { data { customer { orders { data { customer { orders { has_more } } } } } } } }',
+      {},
+    ],
+    [
+      9,
+      'limits of null',
+      '{ orders(limit: null) { data { customer { orders(limit: null) { data { customer { orders(limit: null) { has_more } } } } } } } }',
+      {},
+    ],
+    [3, 'a list below a write', `mutation { open(text: "x") { customer { orders(limit: 20) { ${NESTED} } } } }`, {}],
+  ])('%d for %s', (expected, _title, text, variables) => {
+    expect(points(text, variables)).toBe(expected);
+  });
+
+  const QUERY = 'query($n: Int) { orders(limit: $n) { data { customer { orders(limit: 100) { has_more } } } } }';
+  test.each<[number, string, Record<string, unknown>]>([
+    [3, 'left out', {}],
+    [3, 'null', { n: null }],
+    [6, 'a number', { n: 50 }],
+    [1, 'zero', { n: 0 }],
+    [1, 'negative', { n: -1_000_000 }],
+    [11, 'huge', { n: 1e300 }],
+    [11, 'a fraction', { n: 0.5 }],
+    [11, 'a text', { n: '1' }],
+    [11, 'a list', { n: [1] }],
+  ])('%d where a limit is a variable that is %s', (expected, _title, variables) => {
+    expect(points(QUERY, variables)).toBe(expected);
+  });
+
+  test.each<[number, string, Record<string, unknown>]>([
+    [6, 'left out', {}],
+    [3, 'null', { n: null }],
+    [11, 'given', { n: 100 }],
+  ])("%d where a variable's own default is 50 and it is %s", (expected, _title, variables) => {
+    expect(points(QUERY.replace('Int', 'Int = 50'), variables)).toBe(expected);
+  });
+
+  test('of each operation, with its own defaults, where two share a fragment', () => {
+    const document = parse(`query A($n: Int = 100) { ...F } query B($n: Int = 1) { ...F }
+      fragment F on Query { orders(limit: $n) { ${NESTED} } }`);
+    const [a, b] = document.definitions as OperationDefinitionNode[];
+    expect([
+      costOf(document, a!).points({}),
+      costOf(document, b!).points({}),
+      costOf(document, a!).points({ n: 50 }),
+    ]).toEqual([11, 1, 6]);
+  });
+});
+
+describe('over 20,000 rows', () => {
+  const three = (inner: string): string =>
+    `data { customer { orders(limit: 100) { data { customer { orders(limit: ${inner}) { has_more } } } } } }`;
+
+  test.each<[string, string, string]>([
+    [
+      '20,000 rows are allowed',
+      `{ orders(limit: 1) { ${three('99')} } a: orders(limit: 98) { ${NESTED} } b: orders(limit: 100) { has_more } c: orders(limit: 1) { has_more } }`,
+      '24 points',
+    ],
+    [
+      'a million are refused, the lists named with their rows',
+      `{ orders(limit: 100) { ${three('100')} } }`,
+      'The query can return 1,010,100 rows; the limit is 20,000. The rows of nested lists multiply: orders.data.customer.orders.data.customer.orders (1,000,000), orders.data.customer.orders (10,000), orders (100). Lower the `limit` of these lists, or ask for less at a time.',
+    ],
+    [
+      'a list is named as the answer names it, once for all fragments',
+      `{ x: orders(limit: 100) { ...F ...F } } fragment F on OrderPage { data { customer { y: orders(limit: 100) { has_more } } } }`,
+      'The query can return 20,100 rows; the limit is 20,000. The rows of nested lists multiply: x.data.customer.y (20,000), x (100). Lower the `limit` of these lists, or ask for less at a time.',
+    ],
+    [
+      'of many lists three are named',
+      `{ ${Array.from({ length: 20 }, (_, at) => `a${String(at)}: orders(limit: 100) { ${NESTED} }`).join(' ')} }`,
+      'The query can return 202,000 rows; the limit is 20,000. The rows of nested lists multiply: a0.data.customer.orders (10,000), a1.data.customer.orders (10,000), a2.data.customer.orders (10,000) and 37 more. Lower the `limit` of these lists, or ask for less at a time.',
+    ],
+  ])('%s', (_title, text, expected) => {
+    expect(refusal(text)).toBe(expected);
+  });
+});
+
+test('each fragment is read and counted once, however often it is spread', () => {
+  const name = (at: number): string => `F${String(at)}`;
+  const fragments = Array.from(
+    { length: 14 },
+    (_, at) => `fragment ${name(at)} on Customer { ...${name(at + 1)} ...${name(at + 1)} }`,
+  );
+  let readings = 0;
+  const variables = new Proxy(
+    { n: 1 },
+    {
+      get: (given, member: 'n') => {
+        readings += 1;
+        return given[member];
+      },
+    },
+  );
+  const last = 'fragment F14 on Customer { orders(limit: $n) { has_more } }';
+  expect(points(`query($n: Int) { order { customer { ...F0 } } } ${fragments.join(' ')} ${last}`, variables)).toBe(17);
+  expect(readings).toBe(1);
+});
+
+test('a limit whose rows could not be told is refused when the schema is read', () => {
+  const schema = buildSchema('type Query { rows(limit: Int): Int }');
+  expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');
+});
