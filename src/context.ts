@@ -5,6 +5,7 @@ import type { KeyPrincipal, Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
 import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
+import { stampedWrite } from './database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './database/organisationData';
 import { AppError, type Fault } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './idempotency';
@@ -99,7 +100,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       throw rateLimited(state);
     }
 
-    let unit: UnitOfWork = (work) => data.transaction(work);
+    let unit: UnitOfWork = (work, how) => stampedWrite(data, work, how);
 
     async function take(points: number): Promise<RateState> {
       const state = await limiter.consume(principal.key.id, points);
@@ -124,7 +125,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       async charge(points) {
         rate = await take(points);
       },
-      write: (work) => unit(work),
+      write: (work, how) => unit(work, how),
       idempotencyKey,
       async once(operation, args, run) {
         if (idempotencyKey === undefined) return run();

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import mongoose, { type Model, trusted } from 'mongoose';
 import type { Projection } from './database/collection';
 import { nativeCollection } from './database/native';
+import { SETTLED_READ } from './database/openWrites';
 import type { AppError } from './errors';
 import { invalidRequest } from './errors';
 
@@ -31,6 +32,8 @@ export interface ListRequest {
   /** The same filters as MongoDB conditions; all must hold. */
   readonly conditions: readonly Record<string, unknown>[];
   readonly defaultSort?: string;
+  /** For a list that copies are kept by: the moment up to which its changes are settled, asked for on the first page. */
+  readonly settledUntil?: () => Promise<Date>;
   /** Fields to read; all when left out. */
   readonly projection?: Projection;
 }
@@ -43,16 +46,29 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   const order = sortOrder(request);
   const limit = request.args.limit ?? DEFAULT_LIMIT;
   const mark = fingerprint(request, order);
-  const conditions = [...request.conditions, ...after(request.args.cursor, order, mark)];
+  const position = decodeCursor(request, order, mark);
+  const until = position ? position.until : await request.settledUntil?.();
+  const conditions = [...upTo(until, request.conditions), ...after(position, order)];
   // read by the driver: the conditions are made here, of arguments that were checked; an operator in a value is none
   const rows = await nativeCollection(model)
     .find<T>(mongoose.sanitizeFilter(allOf(conditions)) as object, {
       ...(request.projection && { projection: request.projection }),
       sort: { [order.field]: order.direction, _id: order.direction },
       limit: limit + 1,
+      ...(until && SETTLED_READ),
     })
     .toArray();
-  return toPage(rows, limit, order, mark);
+  return toPage(rows, limit, order, mark, until);
+}
+
+/** The conditions of rows that were changed no later than `until`, where it is given. */
+function upTo(until: Date | undefined, conditions: ListRequest['conditions']): ListRequest['conditions'] {
+  if (!until) return conditions;
+  return conditions.map((condition) =>
+    'updated_at' in condition
+      ? { updated_at: trusted({ ...(condition.updated_at as Record<string, unknown>), $lte: until }) }
+      : condition,
+  );
 }
 
 /** One filter of conditions that must all hold; `$and` only where two speak of one member, since not every planner sees through it. */
@@ -64,11 +80,17 @@ function allOf(conditions: readonly Record<string, unknown>[]): Record<string, u
 }
 
 /** The page that `rows` (one more than `limit`, where there are more) make. */
-function toPage<T extends { _id: string }>(rows: T[], limit: number, order: SortOrder, mark: string): Page<T> {
+function toPage<T extends { _id: string }>(
+  rows: T[],
+  limit: number,
+  order: SortOrder,
+  mark: string,
+  until?: Date,
+): Page<T> {
   const data = rows.slice(0, limit);
   const last = data.at(-1);
   const hasMore = rows.length > limit;
-  return { data, has_more: hasMore, next_cursor: hasMore && last ? cursorAt(last, order, mark) : null };
+  return { data, has_more: hasMore, next_cursor: hasMore && last ? cursorAt(last, order, mark, until) : null };
 }
 
 /** A first page made from rows that were read elsewhere (limit + 1 of them), as {@link findPage} would answer it. */
@@ -96,18 +118,27 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
 }
 
-function cursorAt(row: { _id: string }, order: SortOrder, mark: string): string {
-  return encodeCursor((row as unknown as Record<string, unknown>)[order.field], row._id, mark);
+function cursorAt(row: { _id: string }, order: SortOrder, mark: string, until: Date | undefined): string {
+  return encodeCursor(
+    [(row as unknown as Record<string, unknown>)[order.field], row._id, ...(until ? [until] : [])],
+    mark,
+  );
 }
 
-function encodeCursor(value: unknown, id: string, mark: string): string {
-  const position = [value, id] as const;
+/** A position is the sort value and the id of the last row, and how far the list is settled where it is bounded by that. */
+function encodeCursor(position: readonly unknown[], mark: string): string {
   return Buffer.from(JSON.stringify([digest([mark, position]), ...position])).toString('base64url');
 }
 
-function after(cursor: string | null | undefined, order: SortOrder, mark: string): Record<string, unknown>[] {
-  if (cursor === null || cursor === undefined) return [];
-  const { value, id } = decodeCursor(cursor, order, mark);
+interface Position {
+  readonly value: Date | string;
+  readonly id: string;
+  readonly until: Date | undefined;
+}
+
+function after(position: Position | undefined, order: SortOrder): Record<string, unknown>[] {
+  if (!position) return [];
+  const { value, id } = position;
   const [reached, beyond] = order.direction === 1 ? (['$gte', '$gt'] as const) : (['$lte', '$lt'] as const);
   // the bound beside the $or lets the server start inside the index: 25 keys examined instead of 2,403
   return [
@@ -116,21 +147,32 @@ function after(cursor: string | null | undefined, order: SortOrder, mark: string
   ];
 }
 
-function decodeCursor(cursor: string, order: SortOrder, mark: string): { value: Date | string; id: string } {
+function decodeCursor({ args, settledUntil }: ListRequest, order: SortOrder, mark: string): Position | undefined {
+  const { cursor } = args;
+  if (cursor === null || cursor === undefined) return undefined;
   let parts: unknown;
   try {
     parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
   } catch {
     throw badCursor();
   }
-  const [, value, id] = Array.isArray(parts) ? (parts as unknown[]) : [];
-  if (typeof value !== 'string' || typeof id !== 'string') throw badCursor();
+  const position = Array.isArray(parts) ? (parts as unknown[]).slice(1) : [];
+  if (position.length !== (settledUntil ? 3 : 2) || !position.every((part) => typeof part === 'string'))
+    throw badCursor();
   // made again it must be the same: of this list, unchanged, and without characters that base64 would skip
-  if (encodeCursor(value, id, mark) !== cursor) throw badCursor();
-  if (!/(^|_)at$/.test(order.field)) return { value, id };
-  const date = new Date(value);
+  if (encodeCursor(position, mark) !== cursor) throw badCursor();
+  const [value = '', id = '', until] = position;
+  return {
+    value: /(^|_)at$/.test(order.field) ? moment(value) : value,
+    id,
+    until: until === undefined ? undefined : moment(until),
+  };
+}
+
+function moment(text: string): Date {
+  const date = new Date(text);
   if (Number.isNaN(date.getTime())) throw badCursor();
-  return { value: date, id };
+  return date;
 }
 
 function badCursor(): AppError {

@@ -1,6 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Config } from '../config';
 import { connectDatabases, type Databases } from '../database/connect';
+import { openWrites } from '../database/openWrites';
 import { chooseDatabase, type Database } from '../database/embedded';
 import { idempotencyRecords } from '../idempotency';
 import type { Actor } from '../organisations/auditEvents';
@@ -36,7 +37,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
       uri: server.uri,
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
-      collections: [...collections, idempotencyRecords],
+      collections: [...collections, idempotencyRecords, openWrites],
     });
     const onError = (error: unknown): void => {
       report(`a write beside the request failed: ${String(error)}`);

@@ -8,8 +8,14 @@ import { coalescedReads } from './coalesce';
 const POINT_READ_BATCH = 8;
 const RELATION_BATCH = 1000;
 
-/** Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. */
-export type UnitOfWork = <T>(work: (session: ClientSession) => Promise<T>) => Promise<T>;
+/**
+ * Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. What it stores is
+ * stamped with `now`; with `dryRun` it stores nothing that is.
+ */
+export type UnitOfWork = <T>(
+  work: (session: ClientSession, now: Date) => Promise<T>,
+  options?: { readonly dryRun?: boolean },
+) => Promise<T>;
 
 /** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
 export class OrganisationData {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ClientSession } from 'mongoose';
 import { isDuplicateKey, isWriteConflict } from '../database/faults';
+import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, UnitOfWork } from '../database/organisationData';
 import { AppError, invalidRequest } from '../errors';
 import { REPLAY_SECONDS, type IdempotencyRecord, idempotencyRecords } from './records';
@@ -63,23 +64,27 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall): I
     await records.create([{ _id: id, fingerprint, answer: null, created_at: new Date() }], { session });
   }
 
-  async function write<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+  const write: UnitOfWork = async (work, how) => {
     try {
-      return await data.transaction(async (session) => {
-        await claim(session).catch(refuseRival);
-        const answer = await work(session);
-        await records.updateOne({ _id: id }, { $set: { answer } }, { session });
-        return answer;
-      });
+      return await stampedWrite(
+        data,
+        async (session, now) => {
+          await claim(session).catch(refuseRival);
+          const answer = await work(session, now);
+          await records.updateOne({ _id: id }, { $set: { answer } }, { session });
+          return answer;
+        },
+        how,
+      );
     } catch (error) {
       if (!(error instanceof RivalClaim)) throw error;
       // the other may have finished in the meantime
       const first = await replay();
-      if (first) return first.answer as T;
+      if (first) return first.answer as never;
       const detail = 'A request with this Idempotency-Key is still running; try again in a moment.';
       throw new AppError('idempotency_in_progress', detail, { retryAfter: 1 });
     }
-  }
+  };
 
   return { replay, write };
 }

@@ -1,4 +1,5 @@
 import type { Collection, Projection } from '../database/collection';
+import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../pagination';
@@ -33,6 +34,7 @@ export function listPage<T extends { _id: string }>(
   return findPage(data.collection(spec.collection), {
     ...request,
     conditions: toConditions(request.filters as Parameters<typeof toConditions>[0]),
+    ...('updated_since' in request.filters && { settledUntil: () => settledUntil(data) }),
     projection,
   });
 }

@@ -62,11 +62,11 @@ export async function bulkUpsert<Document extends Stored, Input>(
   if (options.atomic && faults.some((found) => found.length > 0)) throw validationFailed(faults.flat());
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await options.write(async (session) => {
-        const steps = await plan(data, spec, elements, faults, session);
+      return await options.write(async (session, now) => {
+        const steps = await plan(data, spec, elements, faults, session, now);
         if (!options.dryRun) await write(data, spec, steps, session);
         return report(spec, elements, faults, steps, options);
-      });
+      }, options);
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
       if (attempt === ATTEMPTS)
@@ -109,16 +109,16 @@ async function plan<Document extends Stored, Input>(
   spec: UpsertSpec<Document, Input>,
   elements: readonly Input[],
   faults: readonly Fault[][],
-  session?: ClientSession,
+  session: ClientSession,
+  now: Date,
 ): Promise<(Step<Document> | undefined)[]> {
   const sound = elements.filter((_element, index) => faults[index]?.length === 0);
   const keys = sound.map((element) => keyOf(spec, element));
   const rows = (await data
     .collection(spec.collection)
-    .find({ [spec.key]: trusted({ $in: keys }) } as object, undefined, session ? { session } : {})
+    .find({ [spec.key]: trusted({ $in: keys }) } as object, undefined, { session })
     .lean()) as Document[];
   const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
-  const now = new Date();
   return elements.map((element, index) =>
     faults[index]?.length === 0 ? step(spec, existing.get(keyOf(spec, element)), element, now) : undefined,
   );

@@ -4,6 +4,7 @@ import type { Organisation } from '../access/principal';
 import type { RateLimiter, RateState } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
 import type { RequestContext } from '../context';
+import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
@@ -64,7 +65,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       async charge(points) {
         rate = await take(points);
       },
-      write: (work) => data.transaction(work),
+      write: (work, how) => stampedWrite(data, work, how),
       // a key's value must never be kept to be replayed
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey: undefined,

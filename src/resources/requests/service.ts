@@ -80,29 +80,29 @@ export async function openRequest(
       { pointer: '/customer_id', code: 'not_found', detail: 'names no customer of the organisation' },
     ]);
   }
-  const now = new Date();
   const { contact } = input;
-  const thread: RequestThread = {
-    _id: randomUUID(),
-    subject,
-    status: 'open',
-    customer_id: customerId,
-    contact: contact ? { name: contact.name, email: contact.email ?? null, phone: contact.phone ?? null } : null,
-    message_count: 1,
-    last_message_at: now,
-    created_at: now,
-    updated_at: now,
-    search: threadWords(subject, [input.text]),
-  };
-  const message: Message = {
-    _id: randomUUID(),
-    request_id: thread._id,
-    author: 'customer',
-    author_name: contact?.name ?? customer?.name ?? null,
-    body: input.text,
-    created_at: now,
-  };
-  return write(async (session) => {
+  const authorName = contact?.name ?? customer?.name ?? null;
+  return write(async (session, now) => {
+    const thread: RequestThread = {
+      _id: randomUUID(),
+      subject,
+      status: 'open',
+      customer_id: customerId,
+      contact: contact ? { name: contact.name, email: contact.email ?? null, phone: contact.phone ?? null } : null,
+      message_count: 1,
+      last_message_at: now,
+      created_at: now,
+      updated_at: now,
+      search: threadWords(subject, [input.text]),
+    };
+    const message: Message = {
+      _id: randomUUID(),
+      request_id: thread._id,
+      author: 'customer',
+      author_name: authorName,
+      body: input.text,
+      created_at: now,
+    };
     await data.collection(requests).create([thread], { session });
     await data.collection(messages).create([message], { session });
     return thread;

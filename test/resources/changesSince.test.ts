@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Organisation } from '../../src/access/principal';
+import { openWrites } from '../../src/database/openWrites';
+import type { OrganisationData } from '../../src/database/organisationData';
+import { client, type Client, type Json } from '../support/client';
+import { commandsOf, startWatchedGateway } from '../support/commands';
+import { type Arguments, ask, askAll, askPages, FACES, refusal, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/*
+ * The guide's promise: whoever remembers the largest updated_at and asks with updated_since misses nothing
+ * (docs/decisions/changes-since.md).
+ */
+
+const BEGINNING = '1970-01-01T00:00:00Z';
+let gateway: TestGateway;
+/** Another gateway over the same database: what it reads, the first one wrote. */
+let other: TestGateway;
+let organisation: Organisation;
+let key: string;
+let writer: Client;
+let reader: Client;
+
+beforeAll(async () => {
+  [gateway, other] = await Promise.all([startWatchedGateway(), startGateway()]);
+});
+afterAll(() => Promise.all([gateway.stop(), other.stop()]));
+beforeEach(async () => {
+  organisation = await makeOrganisation(gateway);
+  ({ key } = await makeKey(gateway, organisation));
+  [writer, reader] = [client(gateway, key), client(other, key)];
+});
+
+const rowsOfOpenWrites = (): ReturnType<OrganisationData['connection']['collection']> =>
+  gateway.databases.organisationData(organisation).connection.collection(openWrites.name);
+
+/** Holds every transaction of the writing gateway open before its commit, until what `hold` gives has passed. */
+function holdCommits(hold: () => Promise<unknown>): void {
+  const data = gateway.databases.organisationData(organisation);
+  const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
+  data.transaction = (work) =>
+    transaction(async (session) => {
+      const done = await work(session);
+      await hold();
+      return done;
+    });
+}
+
+/** A write that waits before its commit until it is let go; resolves when it waits. */
+async function holdOpen(send: () => Promise<unknown>): Promise<() => Promise<void>> {
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  const waits = new Promise<void>((resolve) => {
+    let isFirst = true;
+    holdCommits(() => {
+      if (!isFirst) return Promise.resolve();
+      isFirst = false;
+      resolve();
+      return held;
+    });
+  });
+  const sent = send();
+  await Promise.race([waits, sent]);
+  return async () => {
+    letGo();
+    await sent;
+  };
+}
+
+const upsert = (skus: readonly string[], description: string): Promise<Json> =>
+  ask(REST, writer, 'upsert_products', { products: skus.map((sku) => ({ sku, name: sku, description })) });
+
+/** A copy that is kept as the guide says. */
+function newCopy(list: string, args: Arguments) {
+  const rows = new Map<string, Json>();
+  let since = BEGINNING;
+  return {
+    rows,
+    async catchUp(): Promise<void> {
+      for (const row of (await askPages(REST, reader, list, { ...args, limit: 4, updated_since: since })).flatMap(
+        (page) => page.data as Json[],
+      )) {
+        rows.set(row.id, row);
+        if (row.updated_at > since) since = row.updated_at;
+      }
+    },
+  };
+}
+
+const bySort = (rows: Iterable<Json>): Json[] => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+test('copies that are kept as the guide says miss nothing of writers that take longer and shorter', async () => {
+  // the second write of each lane takes longest, so that it is overtaken by many
+  const holds = [0, 5, 40, 150, 400, 1200];
+  let nth = 0;
+  holdCommits(() => sleep(holds[(nth += 1) % holds.length]));
+  const copies = [
+    newCopy('products', { sort: 'updated_at' }),
+    newCopy('products', {}),
+    newCopy('products', { sort: '-updated_at' }),
+    newCopy('products', { sort: 'name' }),
+    newCopy('requests', { sort: 'updated_at' }),
+    newCopy('requests', {}),
+  ];
+  let isOver = false;
+  const reading = copies.map(async (copy) => {
+    while (!isOver) await copy.catchUp();
+    await copy.catchUp();
+  });
+  const writing = Array.from({ length: 6 }, async (_none, lane) => {
+    for (let turn = 0; turn < 8; turn += 1) {
+      // new products, and some that are changed again and again
+      const skus = [`${String(lane)}-${String(turn)}`, `${String(lane)}-new-${String(turn)}`, `${String(lane)}-again`];
+      if (turn % 2 === 0) await upsert(skus, String(turn));
+      else if (turn % 4 === 1) await writer.post('/requests', { text: skus.join(' ') });
+      else {
+        const products = skus.map((sku) => ({ sku, name: sku, description: String(turn) }));
+        const { status } = await writer.post('/products/bulk', { products }, { 'idempotency-key': randomUUID() });
+        expect(status).toBe(200);
+      }
+    }
+  });
+  await Promise.all(writing);
+  isOver = true;
+  await Promise.all(reading);
+  const [products, requests] = [await askAll(REST, reader, 'products'), await askAll(REST, reader, 'requests')];
+  expect(products.length).toBeGreaterThan(70);
+  for (const copy of copies.slice(0, 4)) expect(bySort(copy.rows.values())).toEqual(bySort(products));
+  for (const copy of copies.slice(4)) expect(bySort(copy.rows.values())).toEqual(bySort(requests));
+  expect(await rowsOfOpenWrites().countDocuments()).toBe(0);
+}, 60_000);
+
+describe.each(FACES)('beside a write that is still open, on $name', (face) => {
+  const skusOf = async (args: Arguments): Promise<string[]> =>
+    (await askAll(face, reader, 'products', args)).map((row) => String(row.sku)).sort();
+
+  test('a later one that was acknowledged waits for it where updated_since is given, and nowhere else', async () => {
+    await upsert(['before'], '');
+    const letGo = await holdOpen(() => upsert(['slow'], ''));
+    await upsert(['fast'], '');
+    expect(await skusOf({ updated_since: BEGINNING })).toEqual(['before']);
+    expect(await skusOf({})).toEqual(['before', 'fast']);
+    expect(await ask(face, reader, 'product', { id: (await ask(REST, reader, 'products')).data[0].id })).toBeDefined();
+    await letGo();
+    expect(await skusOf({ updated_since: BEGINNING })).toEqual(['before', 'fast', 'slow']);
+  });
+
+  test('all pages of a run end where its first one did', async () => {
+    await upsert(['a', 'b', 'c'], '');
+    const args = { updated_since: BEGINNING, sort: 'updated_at', limit: 2 };
+    const first = await ask(face, reader, 'products', args);
+    const changed = first.data[0].sku as string;
+    await upsert([changed, 'd'], 'changed');
+    const rest = await ask(face, reader, 'products', { ...args, cursor: first.next_cursor });
+    const last = ['a', 'b', 'c'].filter((sku) => !first.data.some((row: Json) => row.sku === sku));
+    expect(rest.data.map((row: Json) => row.sku)).toEqual(last);
+    const next = await skusOf({ updated_since: rest.data[0].updated_at });
+    expect(next).toEqual(expect.arrayContaining([changed, 'd']));
+  });
+
+  test('a cursor that was given without a bound, or whose bound was changed, is refused', async () => {
+    await upsert(['a', 'b', 'c'], '');
+    const args = { updated_since: BEGINNING, limit: 1 };
+    const { next_cursor: cursor } = await ask(face, reader, 'products', args);
+    const [mark, value, id, until] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as string[];
+    for (const parts of [
+      [mark, value, id],
+      [mark, value, id, new Date(Date.parse(until!) + 1000).toISOString()],
+      [mark, value, id, until, until],
+    ]) {
+      const made = Buffer.from(JSON.stringify(parts)).toString('base64url');
+      expect(await refusal(face, reader, 'products', { ...args, cursor: made })).toMatchObject({
+        errors: [{ parameter: 'cursor' }],
+      });
+    }
+  });
+});
+
+test('a write that was acknowledged is in the very next list, when no other is open', async () => {
+  for (let turn = 0; turn < 50; turn += 1) {
+    const sku = `turn-${String(turn)}`;
+    await upsert([sku], '');
+    const page = await ask(REST, reader, 'products', { updated_since: BEGINNING, sort: '-updated_at', limit: 1 });
+    expect(page.data.map((row: Json) => row.sku)).toEqual([sku]);
+  }
+});
+
+test('a write that failed holds nobody back', async () => {
+  const data = gateway.databases.organisationData(organisation);
+  const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
+  data.transaction = (work) =>
+    transaction(async (session) => {
+      await work(session);
+      throw new Error('it cannot be stored');
+    });
+  expect((await writer.post('/requests', { text: 'hello' })).status).toBe(500);
+  data.transaction = transaction;
+  for (let tries = 0; (await rowsOfOpenWrites().countDocuments()) > 0; tries += 1) {
+    expect(tries).toBeLessThan(100);
+    await sleep(20);
+  }
+  expect(await askAll(REST, reader, 'requests')).toEqual([]);
+});
+
+test("a crashed gateway's write holds readers back for 100 s, and is then taken away for good", async () => {
+  await upsert(['a'], '');
+  const [young, old] = [99_000, 101_000].map((age) => ({
+    _id: randomUUID() as never,
+    since: new Date(Date.now() - age),
+  }));
+  await rowsOfOpenWrites().insertMany([young!, old!]);
+  expect(await askAll(REST, reader, 'products', { updated_since: BEGINNING })).toEqual([]);
+  expect(await rowsOfOpenWrites().distinct('_id')).toEqual([young!._id]);
+  await rowsOfOpenWrites().updateOne({ _id: young!._id }, { $set: { since: old!.since } });
+  expect(await askAll(REST, reader, 'products', { updated_since: BEGINNING })).toHaveLength(1);
+  expect(await rowsOfOpenWrites().countDocuments()).toBe(0);
+});
+
+test('a write that readers stopped waiting for stores nothing and is answered 503', async () => {
+  const data = gateway.databases.organisationData(organisation);
+  const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
+  // its transaction begins after its row was taken away, as that of a gateway that stood still for long would
+  data.transaction = async (work) => {
+    await rowsOfOpenWrites().deleteMany({});
+    return transaction(work);
+  };
+  const answer = await writer.post('/products/bulk', { products: [{ sku: 'late', name: 'late' }] });
+  expect(answer.status).toBe(503);
+  expect(answer.body.code).toBe('unavailable');
+  expect(answer.headers.get('retry-after')).toBe('1');
+  expect(await askAll(REST, reader, 'products')).toEqual([]);
+});
+
+test('a dry run, a read and a list without updated_since ask nothing of open writes', async () => {
+  const sent = await commandsOf(gateway, organisation, async () => {
+    await ask(REST, writer, 'upsert_products', { products: [{ sku: 'a', name: 'a' }], dry_run: true });
+    await ask(REST, writer, 'products', { sort: 'updated_at' });
+  });
+  expect(JSON.stringify(sent.map(({ command }) => command))).not.toContain(openWrites.name);
+});
+
+test('a write is stamped after its row is stored, since readers see the row no earlier', async () => {
+  const driver = gateway.databases.control.getClient();
+  const heard: string[] = [];
+  const note = (what: string) => (event: { commandName: string }) => heard.push(`${event.commandName} ${what}`);
+  const [started, succeeded] = [note('sent'), note('answered')];
+  driver.on('commandStarted', started).on('commandSucceeded', succeeded);
+  await upsert(['a'], '');
+  driver.off('commandStarted', started).off('commandSucceeded', succeeded);
+  expect(heard.indexOf('findAndModify answered')).toBeGreaterThan(-1);
+  expect(heard.indexOf('hello sent')).toBeGreaterThan(heard.indexOf('findAndModify answered'));
+});
