@@ -1,6 +1,9 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { commandLine, finished, firstLine } from './commandLine';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type CommandLine, commandLine, finished, firstLine } from './commandLine';
 
 const cli = commandLine();
 
@@ -35,30 +38,74 @@ test('serve on a port that is taken ends with 1 and one line', async () => {
   expect(stderr).not.toMatch(/^\s+at /m);
 });
 
-test('demo loads its data once, and each start makes a key that works and ends the one before', async () => {
-  const demo = async (): Promise<Demo> => {
-    const child = cli.start(['demo', '--port', '0', '--json']);
+describe('demo', () => {
+  let dataDir: string;
+  let own: CommandLine;
+  beforeEach(async () => {
+    own = commandLine();
+    dataDir = await mkdtemp(join(tmpdir(), 'scopegate-demo-'));
+  });
+  afterEach(() => rm(dataDir, { recursive: true }));
+
+  /** Starts a demo, reads products with its key, and stops it. */
+  async function demo(more: Record<string, string> = {}): Promise<Demo & { readonly said: string }> {
+    const child = own.start(['demo', '--port', '0', '--json'], { DATA_DIR: dataDir, ...more });
     const end = finished(child);
+    let answer: Demo;
     try {
-      const answer = JSON.parse(await firstLine(child)) as Demo;
+      answer = JSON.parse(await firstLine(child)) as Demo;
       const response = await fetch(`${answer.url}/api/v1/products?q=chai`, {
         headers: { authorization: `Bearer ${answer.key}` },
       });
       expect(response.status).toBe(200);
       expect(await response.json()).toMatchObject({ data: [{ name: 'Chai' }] });
-      return answer;
     } finally {
       child.kill('SIGTERM');
       expect(await end).toMatchObject({ code: 0 });
     }
+    return { ...answer, said: (await end).stderr };
+  }
+
+  const keysOf = async ({ organisation: { id } }: Demo): Promise<(readonly [string, string])[]> => {
+    const keys = await own.json<{ last_four: string; state: string }[]>('key', 'list', '--org', id);
+    return keys.map(({ last_four: lastFour, state }) => [lastFour, state]);
   };
-  const [first, second] = [await demo(), await demo()];
-  expect(second.organisation).toEqual({ ...first.organisation, name: 'Northwind Traders', plan: 'integrations' });
-  expect(second.sandbox).toBe(`${second.url}/graphql`);
-  expect(second.key).not.toBe(first.key);
-  const keys = await cli.json<{ last_four: string; state: string }[]>('key', 'list', '--org', first.organisation.id);
-  expect(keys.map(({ last_four: lastFour, state }) => [lastFour, state])).toEqual([
-    [first.key.slice(-4), 'revoked'],
-    [second.key.slice(-4), 'active'],
-  ]);
+
+  const NEW_KEY = 'made a new demo key: the last one no longer works';
+
+  test('loads its data once, and shows the same key at each start, kept for its owner alone', async () => {
+    const [first, second] = [await demo(), await demo()];
+    expect(second.organisation).toEqual({ ...first.organisation, name: 'Northwind Traders', plan: 'integrations' });
+    expect(second.sandbox).toBe(`${second.url}/graphql`);
+    expect(second.key).toBe(first.key);
+    expect(first.said + second.said).not.toContain('new demo key');
+    expect(await keysOf(first)).toEqual([[first.key.slice(-4), 'active']]);
+    const file = join(dataDir, 'demo-key');
+    expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`${first.key}\n`, 0o600]);
+  });
+
+  test('says that it makes a new key when the last one no longer works, and revokes none', async () => {
+    const first = await demo();
+    const [{ id }] = await own.json<[{ id: string }]>('key', 'list', '--org', first.organisation.id);
+    await own.run('key', 'revoke', id);
+    const second = await demo();
+    expect(second.said).toContain(NEW_KEY);
+    // a key under another pepper is none
+    const third = await demo({ KEY_PEPPER: 'another' });
+    expect(third.said).toContain(NEW_KEY);
+    await writeFile(join(dataDir, 'demo-key'), 'half of a ke', { mode: 0o644 });
+    const fourth = await demo();
+    expect(fourth.said).toContain(NEW_KEY);
+    expect((await stat(join(dataDir, 'demo-key'))).mode & 0o777).toBe(0o600);
+    const made = [first, second, third, fourth].map(({ key }) => key.slice(-4));
+    expect(await keysOf(first)).toEqual(made.map((lastFour, at) => [lastFour, at === 0 ? 'revoked' : 'active']));
+  });
+
+  test('with the file gone says that the last key still works', async () => {
+    const first = await demo();
+    await rm(join(dataDir, 'demo-key'));
+    const second = await demo();
+    expect(second.said).toMatch(/made a new demo key: the last one is not in .*demo-key; it works until/);
+    expect((await keysOf(first)).map(([, state]) => state)).toEqual(['active', 'active']);
+  });
 });

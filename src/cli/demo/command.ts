@@ -13,7 +13,7 @@ const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn' } as const;
 export async function demoCommand(options: DemoCommandOptions): Promise<void> {
   const { config, portIsSet } = demoConfig(options);
   await serveUntilStopped(config, {
-    prepare: prepareDemo,
+    prepare: (store, signal) => prepareDemo(store, config, signal),
     anyPort: !portIsSet,
     onListening: ({ url }, { demoKey: key, organisation, quoteId, signInToken }) => {
       const address = reachable(url);

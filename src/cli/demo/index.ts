@@ -22,8 +22,8 @@ export function addDemo(program: Command): void {
     command,
     ['scopegate demo', 'scopegate demo --port 8080'],
     [
-      'The example data (Northwind Traders) are loaded once and stay in DATA_DIR. Each start makes a new key and revokes the',
-      'one before. INTROSPECTION is public and LOG_LEVEL warn, unless they are set. Ctrl-C stops it.',
+      'The example data (Northwind Traders) are loaded once and stay in DATA_DIR, and so does the key, in the file demo-key: the',
+      'next start shows it again while it works. INTROSPECTION is public and LOG_LEVEL warn, unless they are set. Ctrl-C stops it.',
     ],
   );
 }

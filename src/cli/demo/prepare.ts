@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { type Plan, PLANS } from '../../access/plans';
 import type { Organisation } from '../../access/principal';
-import { ALL_SCOPES } from '../../access/scopes';
+import type { Config } from '../../config';
 import type { OrganisationData } from '../../database/organisationData';
 import { CommandFailure } from '../failure';
 import { importPath } from '../import/importPath';
@@ -12,6 +12,7 @@ import { ndjsonLines } from '../import/ndjsonLines';
 import { operator, type Store } from '../open';
 import { createProgress } from '../progress';
 import { note } from '../terminal';
+import { demoKeyOf } from './demoKey';
 
 export interface PreparedDemo {
   readonly organisation: Organisation;
@@ -23,7 +24,6 @@ export interface PreparedDemo {
 }
 
 const NORTHWIND = join(__dirname, '..', '..', '..', 'examples', 'northwind');
-const KEY_NAME = 'demo';
 
 const organisationFile = z.object({
   name: z.string(),
@@ -31,27 +31,22 @@ const organisationFile = z.object({
   currency: z.string(),
 });
 
-/** The demo's organisation with all its data, and a new key for it; keys of earlier demos end. */
-export async function prepareDemo({ control, databases }: Store, signal: AbortSignal): Promise<PreparedDemo> {
+/** The demo's organisation with all its data, and a key for it. */
+export async function prepareDemo(
+  { control, databases }: Store,
+  config: Config,
+  signal: AbortSignal,
+): Promise<PreparedDemo> {
   const organisation = (await control.organisations.findDemo()) ?? (await createOrganisation(control));
   await loadNorthwind(databases.organisationData(organisation), signal);
   signal.throwIfAborted();
-  const keys = await control.apiKeys.list(organisation.id);
-  const earlier = keys.filter(({ name, revoked_at: revokedAt }) => name === KEY_NAME && revokedAt === null);
-  await Promise.all(earlier.map(({ _id: id }) => control.apiKeys.revoke(id)));
-  const made = await control.apiKeys.create({
-    organisationId: organisation.id,
-    name: KEY_NAME,
-    scopes: ALL_SCOPES,
-    createdBy: 'cli:demo',
-    expiresAt: null,
-  });
+  const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
   const user = { id: 'link:demo', name: 'demo' };
   const link = await control.sessions.makeLink({ organisationId: organisation.id, user, role: 'admin' }, operator());
-  if (!made || !link) {
+  if (demoKey === undefined || !link) {
     throw new CommandFailure('the demo organisation was removed while the demo started; start it again');
   }
-  return { organisation, demoKey: made.key, quoteId: await firstQuote(), signInToken: link.token };
+  return { organisation, demoKey, quoteId: await firstQuote(), signInToken: link.token };
 }
 
 async function createOrganisation({ organisations }: Store['control']): Promise<Organisation> {
