@@ -18,7 +18,7 @@ export const errorCatalogue: readonly Page[] = [
 
 /** Members that a problem of this code has besides the common ones, as an example. */
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
-  invalid_request: { errors: [{ parameter: 'limit', code: 'maximum', detail: 'must be at most 100' }] },
+  invalid_request: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
   insufficient_scope: { required_scope: 'quotes:read' },
   validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
 };

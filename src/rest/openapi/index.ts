@@ -1,8 +1,16 @@
 import type { GraphQLArgument, GraphQLField, GraphQLSchema } from 'graphql';
-import { argumentsSchema, componentSchemas, NEVER_EMPTY, parameterSchema, rootFields } from '../../jsonSchema';
+import {
+  argumentsSchema,
+  componentSchemas,
+  type JsonSchema,
+  NEVER_EMPTY,
+  parameterSchema,
+  rootFields,
+} from '../../jsonSchema';
 import { buildSchemas, type Operation } from '../../schema';
 import { readsOneObject, type RestOperation, restOperations } from '../routes';
-import { type Linked, linksOf } from './links';
+import { linksOf } from './links';
+import { answersPage, type Linked, operationId } from './operationId';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import examples from './examples.json';
@@ -41,6 +49,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
         'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are keyset pages: follow `Link` or',
         '`next_cursor`. Every answer has `X-Request-Id`; errors are problem documents (RFC 9457) with a stable `code`.',
       ].join(' '),
+      contact: { name: 'Whoever runs this gateway' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/api/v1' }],
@@ -54,11 +63,24 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
           description: 'An API key: `Authorization: Bearer svc_live_…`. The scope an operation needs stands beside it.',
         },
       },
-      schemas: { ...componentSchemas(schema, { elementBounds: false, closed: false }), ...PROBLEM_SCHEMAS },
+      schemas: openAnswers({
+        ...componentSchemas(schema, { elementBounds: false, closed: false }),
+        ...PROBLEM_SCHEMAS,
+      }),
       responses: sharedResponses(),
       headers: sharedHeaders(),
     },
   };
+}
+
+/**
+ * Says of every object that is not closed that it is open: an answer may have members that are new. Left unsaid it means the
+ * same, yet clients that openapi-generator makes (Java, Go) then throw at the first member they do not know.
+ */
+function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+  const open = (schema: JsonSchema): JsonSchema =>
+    schema.type === 'object' ? { additionalProperties: true, ...schema } : schema;
+  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
 type Field = GraphQLField<unknown, unknown>;
@@ -76,7 +98,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
   const description = field.description ?? '';
   const bodyArguments = isPost ? field.args.filter((argument) => !inPath(argument)) : [];
   return {
-    operationId: name,
+    operationId: operationId({ operation, field }),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
     description: `${description}\n\n${scope ? `Needs the scope \`${scope}\`.` : 'Any valid key may call it.'}`,
     tags: [tagOf(rest.path)],
@@ -123,7 +145,7 @@ function success(operation: RestOperation, field: Field, links: object): object 
   const type = String(field.type).replace('!', '');
   const headers = [
     ...SUCCESS_HEADERS,
-    ...(type.endsWith('Page') ? ['Link'] : []),
+    ...(answersPage(field) ? ['Link'] : []),
     ...(rest.status === 201 ? ['Location'] : []),
     ...(rest.method === 'POST' ? ['Idempotent-Replayed'] : []),
     ...(readsOneObject(operation) ? ['ETag'] : []),

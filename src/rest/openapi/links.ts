@@ -1,11 +1,6 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
 import { readsOneObject, type RestOperation } from '../routes';
-
-/** An operation with the field it calls. */
-export interface Linked {
-  readonly operation: RestOperation;
-  readonly field: GraphQLField<unknown, unknown>;
-}
+import { type Linked, operationId } from './operationId';
 
 interface Link {
   readonly operationId: string;
@@ -25,9 +20,9 @@ export function linksOf({ operation, field }: Linked, all: readonly Linked[]): R
   const members = membersOf(field);
   const links: Record<string, Link> = {};
   const add = (target: Linked, parameter: string, pointer: string, description: string): void => {
-    const { name: operationId } = target.operation;
-    if (operationId === operation.name) return;
-    links[operationId] = { operationId, parameters: { [parameter]: `$response.body#${pointer}` }, description };
+    if (target.operation === operation) return;
+    const id = operationId(target);
+    links[id] = { operationId: id, parameters: { [parameter]: `$response.body#${pointer}` }, description };
   };
   const [, pointer] = ID_POINTERS.find(([member]) => members.includes(member)) ?? [];
   if (pointer !== undefined) {

@@ -1,5 +1,24 @@
-import { REST_ERROR_CODES } from '../../errors';
+import { ERROR_CODES, REST_ERROR_CODES } from '../../errors';
 import type { JsonSchema } from '../../jsonSchema';
+import { FAULT_CODES } from './faultCodes';
+
+/** A text whose values are known today, and may be more tomorrow: an enum would make generated clients throw at a new one. */
+function openCode(description: string, codes: Readonly<Record<string, string>>): JsonSchema {
+  const list = Object.entries(codes).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
+  return {
+    type: 'string',
+    description: [
+      `${description} New ones may be added; take one you do not know as its status says.`,
+      '',
+      ...list,
+    ].join('\n'),
+    'x-extensible-enum': Object.keys(codes),
+  };
+}
+
+const PROBLEM_CODES = Object.fromEntries(
+  REST_ERROR_CODES.map((code) => [code, `${ERROR_CODES[code].title}, ${String(ERROR_CODES[code].status)}`]),
+);
 
 /** Schemas of error answers (RFC 9457). */
 export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
@@ -12,7 +31,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       title: { type: 'string', description: 'The code in words.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What happened, in a sentence.' },
-      code: { type: 'string', enum: REST_ERROR_CODES, description: 'Stable code to branch on.' },
+      code: openCode('Stable code to branch on.', PROBLEM_CODES),
       request_id: { type: 'string', description: 'Id of the request; quote it when you ask.' },
       required_scope: { type: 'string', description: 'The scope that was missing.' },
       retry_after: { type: 'integer', minimum: 1, description: 'Seconds until another try makes sense.' },
@@ -26,10 +45,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
     properties: {
       pointer: { type: 'string', description: 'JSON Pointer (RFC 6901) into the body.' },
       parameter: { type: 'string', description: 'Name of the path or query parameter.' },
-      code: {
-        type: 'string',
-        description: 'Kind of fault: required, type, format, length, range, not_allowed, unknown…',
-      },
+      code: openCode('Kind of fault, stable.', FAULT_CODES),
       detail: { type: 'string', description: 'The fault in words.' },
     },
   },
