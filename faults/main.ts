@@ -4,6 +4,7 @@ import { connections } from './cases/connections';
 import { fullDisk } from './cases/fullDisk';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
+import { queryCost } from './cases/queryCost';
 import { redisAway } from './cases/redisAway';
 import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
@@ -27,6 +28,7 @@ const CASES: readonly Case[] = [
   revocation,
   rollingRestart,
   connections,
+  queryCost,
   fullDisk,
 ];
 

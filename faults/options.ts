@@ -20,6 +20,7 @@ const FULL: Scale = {
   restartRounds: 5,
   connections: 10_000,
   connectionRounds: 5,
+  hostileQueries: 3000,
   slack: 1,
 };
 
@@ -33,6 +34,7 @@ const SHORT: Scale = {
   restartRounds: 1,
   connections: 500,
   connectionRounds: 2,
+  hostileQueries: 300,
   slack: 10,
 };
 

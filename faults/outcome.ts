@@ -17,6 +17,7 @@ export interface Scale {
   readonly restartRounds: number;
   readonly connections: number;
   readonly connectionRounds: number;
+  readonly hostileQueries: number;
   /** Bounds of time are this many times as long: what a short run on any machine proves is counts. */
   readonly slack: number;
 }

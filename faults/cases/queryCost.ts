@@ -1,0 +1,205 @@
+import { randomUUID } from 'node:crypto';
+import { recordKinds } from '../../src/resources';
+import type { ImportRecord } from '../../src/resources/records';
+import { labelOf, Tally } from '../client';
+import type { Gateway } from '../gateway';
+import { type Case, number, Promises } from '../outcome';
+import { residentMiB } from '../processes';
+import type { Rig, Tenant } from '../rig';
+import { milliseconds, quantile, sleep } from '../timing';
+
+/** Orders of the one customer, so that each nested page is full, and lines of each. */
+const ORDERS = 100;
+const LINES = 5;
+/** Hostile queries under way at once. */
+const AT_ONCE = 4;
+const HEAP = 512;
+/** Longest wait of another caller's request while hostile queries come, and while the largest that is allowed runs. */
+const BESIDE_BOUND = 2000;
+const BESIDE_LARGEST_BOUND = 15_000;
+/** Once all is over a gateway may have this much more than before, in MiB: the collector keeps what it may need again. */
+const MEMORY_BOUND = 300;
+
+/** What one key may ask: queries that are small, and large when they are read or run. */
+export const queryCost: Case = {
+  name: 'query-cost',
+  title: 'Queries that are small and cost much',
+  what: ({ hostileQueries }) =>
+    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: of 1.2 KB whose fragments double at each of 27 and of 60 steps, on what it may see and on the schema, and nested lists of a million rows. Then the largest query that is allowed, 20,000 rows with their lines, ${String(LARGEST_RUNS)} times. Meanwhile another key reads and \`livez\` is asked, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query is answered 400 before anything runs, the largest 200, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} beside the largest), the gateway lives, and its memory returns to at most ${String(MEMORY_BOUND)} MiB more than before.`,
+  async run({ rig, scale, tell }) {
+    const [gateway] = await rig.gateways({ NODE_OPTIONS: `--max-old-space-size=${String(HEAP)}` });
+    const [heavy, light] = [await rig.newTenant('query-cost'), await rig.newTenant('query-cost-light')];
+    await storeOrders(rig, heavy.organisationId);
+    await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key: light.key });
+    const pid = gateway.pid();
+    const before = (await residentMiB(pid)) ?? 0;
+
+    const hostile = await beside(gateway, light, () => sendHostile(gateway, heavy.key, scale.hostileQueries));
+    tell(`hostile queries: ${hostile.result.tally.toString()}`);
+    const largest = await beside(gateway, light, () => sendLargest(gateway, heavy.key));
+    tell(`the largest that is allowed: ${largest.result.tally.toString()}`);
+    await sleep(2000);
+    const after = (await residentMiB(pid)) ?? 0;
+
+    const promises = new Promises();
+    const refused = hostile.result.tally.count('400 invalid_request');
+    promises.keep(refused === scale.hostileQueries, `hostile queries: ${hostile.result.tally.toString()}`);
+    const answered = largest.result.tally.count('200');
+    promises.keep(answered === LARGEST_RUNS, `the largest query: ${largest.result.tally.toString()}`);
+    for (const [what, { others }, bound] of [
+      ['hostile queries', hostile, BESIDE_BOUND],
+      ['the largest query', largest, BESIDE_LARGEST_BOUND],
+    ] as const) {
+      promises.keep(
+        others.tally.toString().startsWith('200 ') && others.failed === 0,
+        `beside ${what}: ${others.tally.toString()}`,
+      );
+      promises.keep(slowest(others) <= bound, `beside ${what} a request took ${milliseconds(slowest(others))}`);
+    }
+    promises.keep(gateway.isAlive() && gateway.pid() === pid, 'the gateway ended');
+    promises.keep(after - before <= MEMORY_BOUND, `memory: ${mebibytes(before)} before, ${mebibytes(after)} after`);
+    return {
+      notes: [
+        `Hostile queries: ${hostile.result.tally.toString()}; the slowest was refused after ${milliseconds(Math.max(...hostile.result.latencies))}. Beside them: ${told(hostile.others)}`,
+        `The largest query: ${largest.result.tally.toString()}; ${milliseconds(Math.max(...largest.result.latencies))} at most, ${mebibytes(largest.result.bytes / 1024 / 1024)} each. Beside it: ${told(largest.others)}`,
+        `Memory: ${mebibytes(before)} before, ${mebibytes(hostile.peak)} at most under the hostile queries, ${mebibytes(largest.peak)} under the largest, ${mebibytes(after)} after.`,
+      ],
+      broken: promises.broken,
+    };
+  },
+};
+
+const LARGEST_RUNS = 3;
+
+/** Fragments that each spread the next twice. */
+function doubling(levels: number, type: string, last: string): string {
+  const fragments = Array.from({ length: levels }, (_none, level) => {
+    const next = `...F${String(level + 1)}`;
+    return `fragment F${String(level)} on ${type} { ${next} ${next} }`;
+  });
+  return `${fragments.join(' ')} fragment F${String(levels)} on ${type} { ${last} }`;
+}
+
+const HOSTILE: readonly string[] = [
+  `{ quotes { ...F0 } } ${doubling(27, 'QuotePage', 'has_more')}`,
+  `{ quotes { ...F0 } } ${doubling(60, 'QuotePage', 'has_more')}`,
+  `{ me { ...F0 } } ${doubling(60, 'Me', 'key { id }')}`,
+  `{ __schema { ...F0 } } ${doubling(60, '__Schema', 'types { name }')}`,
+  `{ me { ...F0 } } ${doubling(60, 'Me', '...Missing')}`,
+  '{ orders(limit: 100) { data { customer { orders(limit: 100) { data { customer { orders(limit: 100) { data { id lines { id } } } } } } } } } }',
+];
+
+const ORDER = `id number status currency subtotal_minor discount_minor vat_minor shipping_minor total_minor placed_at created_at
+  updated_at lines { id position line_type description qty uom unit_price_minor discount_pct vat_exempt lead_time_days sku }`;
+
+/** Twice a page of orders, each with its customer's orders: 20,000 rows. */
+const LARGEST = `{ a: orders(limit: 100) { ...Page } b: orders(limit: 100) { ...Page } }
+  fragment Page on OrderPage { data { ${ORDER} customer { orders(limit: 99) { data { ${ORDER} } } } } }`;
+
+interface Sent {
+  readonly tally: Tally;
+  readonly latencies: number[];
+  failed: number;
+  /** Of the longest answer. */
+  bytes: number;
+}
+
+function nothingSent(): Sent {
+  return { tally: new Tally(), latencies: [], failed: 0, bytes: 0 };
+}
+
+async function send(sent: Sent, gateway: Gateway, path: string, key?: string, query?: string): Promise<void> {
+  const body = query === undefined ? {} : { body: JSON.stringify({ query }) };
+  const reply = await gateway.call({ method: query === undefined ? 'GET' : 'POST', path, key, ...body });
+  const isGraphqlError = reply.kind === 'answer' && reply.status === 200 && reply.body.startsWith('{"errors"');
+  sent.tally.add(isGraphqlError ? '200 with errors' : labelOf(reply));
+  sent.latencies.push(reply.ms);
+  if (reply.kind === 'failed' || reply.status !== 200) sent.failed += 1;
+  if (reply.kind === 'answer') sent.bytes = Math.max(sent.bytes, reply.body.length);
+}
+
+async function sendHostile(gateway: Gateway, key: string, total: number): Promise<Sent> {
+  const sent = nothingSent();
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < total) {
+      const at = next++;
+      // a text of its own each time: nothing that is kept of one may help with the next
+      await send(sent, gateway, '/graphql', key, `${HOSTILE[at % HOSTILE.length] ?? ''} #${String(at)}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return sent;
+}
+
+async function sendLargest(gateway: Gateway, key: string): Promise<Sent> {
+  const sent = nothingSent();
+  for (let run = 0; run < LARGEST_RUNS; run += 1) await send(sent, gateway, '/graphql', key, LARGEST);
+  return sent;
+}
+
+/** What became of some work, and of another key's reads and questions of `livez` meanwhile. */
+async function beside<T>(
+  gateway: Gateway,
+  light: Tenant,
+  work: () => Promise<T>,
+): Promise<{ result: T; others: Sent; peak: number }> {
+  const others = nothingSent();
+  let [isOver, peak] = [false, 0];
+  const ask = async (path: string, key?: string): Promise<void> => {
+    while (!isOver) {
+      await send(others, gateway, path, key);
+      peak = Math.max(peak, (await residentMiB(gateway.pid())) ?? 0);
+      await sleep(50);
+    }
+  };
+  const asking = [ask('/api/v1/products?limit=5', light.key), ask('/livez')];
+  const result = await work();
+  isOver = true;
+  await Promise.all(asking);
+  return { result, others, peak };
+}
+
+/** One customer and its orders, without which nested lists would be empty. */
+async function storeOrders(rig: Rig, organisationId: string): Promise<void> {
+  const data = rig.store.databases.organisationData({ id: organisationId, cluster: 'default' });
+  const at = '2026-01-05T09:00:00.000Z';
+  const times = { created_at: at, updated_at: at };
+  const customer = { id: randomUUID(), external_ref: 'C-1', name: 'Large', email: null, phone: null, vat_number: null };
+  const line = (position: number): object => ({
+    ...{ id: randomUUID(), position, line_type: 'product', description: 'A line of an order', qty: 1, uom: 'each' },
+    ...{ unit_price_minor: 100, discount_pct: 0, vat_exempt: true, lead_time_days: null, sku: 'SKU-1' },
+  });
+  const order = (index: number): ImportRecord => ({
+    ...{
+      id: randomUUID(),
+      number: `SO-${String(index)}`,
+      status: 'placed',
+      currency: 'USD',
+      subtotal_minor: LINES * 100,
+    },
+    ...{ discount_minor: 0, vat_minor: 0, shipping_minor: 0, total_minor: LINES * 100, customer_id: customer.id },
+    ...{ quote_id: null, customer_reference: null, placed_at: at, required_by: null, dispatched_at: null },
+    ...{ delivery_address: null, ...times, lines: Array.from({ length: LINES }, (_none, position) => line(position)) },
+  });
+  const records: Readonly<Record<string, readonly ImportRecord[]>> = {
+    customers: [{ ...customer, billing_address: null, delivery_address: null, contacts: [], ...times }],
+    orders: Array.from({ length: ORDERS }, (_none, index) => order(index)),
+  };
+  for (const kind of recordKinds) {
+    const rows = records[kind.file] ?? [];
+    if (rows.length > 0) await data.transaction((session) => kind.store(data, rows, session));
+  }
+}
+
+function slowest({ latencies }: Sent): number {
+  return Math.max(0, ...latencies);
+}
+
+function told(others: Sent): string {
+  return `${others.tally.toString()}, ${milliseconds(quantile(others.latencies, 0.5))} in the median, ${milliseconds(slowest(others))} at most.`;
+}
+
+function mebibytes(value: number): string {
+  return `${String(Math.round(value))} MiB`;
+}
