@@ -135,6 +135,10 @@ const VARIABLES = {
     schema: wholeNumber(1, 1_000_000).default(10_000),
     help: 'connections at once; one more is closed',
   },
+  MAX_BODY_MEMORY: {
+    schema: wholeNumber(16, 1_000_000).default(256),
+    help: 'MiB that the bodies of all requests under way may take; past it 503. One key may take a quarter, one organisation half',
+  },
   DRAIN_DELAY: {
     schema: wholeNumber(0, 20).default(0),
     help: 'seconds between the first 503 of /readyz and the closing of the port, for a load balancer to notice',

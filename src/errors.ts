@@ -88,7 +88,7 @@ export const ERROR_CODES = {
   unavailable: {
     status: 503,
     title: 'Unavailable',
-    help: 'The database does not answer at the moment. Try again after the seconds in `Retry-After`.',
+    help: 'The database does not answer at the moment, or too much is under way: of all callers together, or of this key or organisation alone, which `detail` says. Try again after the seconds in `Retry-After`.',
   },
 } as const satisfies Record<string, { status: number; title: string; help: string }>;
 

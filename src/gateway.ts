@@ -9,6 +9,7 @@ import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './health';
 import { AppError } from './errors';
 import { CALLER_LEFT } from './http/accessLog';
+import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience, type Patience } from './http/patience';
@@ -40,10 +41,13 @@ export interface GatewayOptions {
 export interface Carrier {
   readonly isDraining: () => boolean;
   readonly openConnections: () => number;
+  /** Longest a request may take until it is answered, in milliseconds. */
+  readonly longest: number;
 }
 
 export interface Gateway {
   readonly metrics: Metrics;
+  readonly bodies: BodyMemory;
   /** Answers an exchange, whatever happens. */
   handle(exchange: Exchange): Promise<void>;
   /** Told of each exchange when it is done. */
@@ -51,16 +55,25 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
+const MEBIBYTE = 1024 * 1024;
+
 /** Everything a request can meet, in order: health, metrics, settings, CORS, REST, GraphQL, pages. */
 export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
   const { config, databases, control, logger, demoKey } = options;
   const { graphql, rest, operations } = buildSchemas();
   const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
+  const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, () => {
+    metrics.requestShed('bodies');
+  });
   const patience = createPatience({
+    longest: carrier.longest,
     answers: databases.answers,
     lostAt: databases.lostAt,
     onShed: () => {
-      metrics.requestShed();
+      metrics.requestShed('database');
+    },
+    onEnd: (exchange) => {
+      bodies.release(exchange);
     },
     onChange: (isAway) => {
       logger.warn(
@@ -76,6 +89,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     pools: databases.pools,
     openConnections: carrier.openConnections,
     requestsInHand: patience.inHand,
+    bodyBytes: bodies.held,
   });
   metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
   const limiters = await openLimiters({
@@ -168,6 +182,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
 
   return {
     metrics,
+    bodies,
     async handle(exchange) {
       try {
         await dispatch(exchange);

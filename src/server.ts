@@ -29,11 +29,20 @@ interface Timeouts {
   readonly keepAlive: number;
   /** Longest a connection may stand still while its caller does not take the answer. */
   readonly stalled: number;
+  /** Longest a request may take before it is refused with 503: with a last look at the database below `stalled`, which cuts off. */
+  readonly answer: number;
   /** Longest the server may take to end, DRAIN_DELAY included: less than the 30 s of common orchestrators. */
   readonly drain: number;
 }
 
-const TIMEOUTS: Timeouts = { head: 10_000, request: 30_000, keepAlive: 65_000, stalled: 60_000, drain: 24_000 };
+export const TIMEOUTS: Timeouts = {
+  head: 10_000,
+  request: 30_000,
+  keepAlive: 65_000,
+  stalled: 60_000,
+  answer: 50_000,
+  drain: 24_000,
+};
 /** How often requests that arrive slowly are looked for, in milliseconds; Node's own 30 s would let them have four times their due. */
 const CHECK_EVERY = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -65,13 +74,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const gateway = await createGateway(options, {
     isDraining: () => draining !== undefined,
     openConnections: connections.count,
+    longest: timeouts.answer,
   });
-  const { metrics } = gateway;
+  const { metrics, bodies } = gateway;
   server.on('drop', metrics.connectionDropped);
   refuseBroken(server, connections, logger, metrics);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response);
-    const exchange = openExchange(request, response, config.TRUST_PROXY);
+    const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies });
     noteWhenDone(exchange, faceOf(exchange), { logger, ...gateway });
     void gateway.handle(exchange);
   };

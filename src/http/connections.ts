@@ -19,7 +19,7 @@ export interface Connections {
   requestArrived(response: ServerResponse): void;
   /** Whether a connection's answer is on its way, so that nothing else may be written. */
   isAnswering(socket: Socket): boolean;
-  /** Every answer that has not begun, and every later one, tells its caller to use another connection. */
+  /** The last answer of each connection that has not begun, and every later one, tells its caller to use another connection. */
   announceEnd(): void;
   /** Ends connections that have been idle for some milliseconds since the end was announced. */
   endIdle(milliseconds: number): void;
@@ -30,15 +30,23 @@ export function trackConnections(server: Server): Connections {
   let endingSince: number | undefined;
 
   server.on('connection', (socket) => {
-    uses.set(socket, { open: new Set(), idleSince: performance.now(), bytesRead: 0 });
-    socket.once('close', () => uses.delete(socket));
+    const open = new Set<ServerResponse>();
+    uses.set(socket, { open, idleSince: performance.now(), bytesRead: 0 });
+    socket.once('close', () => {
+      uses.delete(socket);
+      // Node tells the one on its way by itself; those behind it, which waited for their turn, it forgets
+      process.nextTick(() => {
+        for (const response of open) response.emit('close');
+      });
+    });
   });
 
   return {
     count: () => uses.size,
     requestArrived(response) {
-      const { socket } = response;
-      const use = socket && uses.get(socket);
+      // one that has to wait for its turn has no socket of its own yet
+      const { socket } = response.req;
+      const use = uses.get(socket);
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
       if (!use) return;
       use.open.add(response);
@@ -52,7 +60,9 @@ export function trackConnections(server: Server): Connections {
     announceEnd() {
       endingSince ??= performance.now();
       for (const { open } of uses.values()) {
-        for (const response of open) if (!response.headersSent) response.setHeader('Connection', 'close');
+        // of several that wait for their turn, the last: those behind the one that ends the connection would be lost
+        const last = [...open].at(-1);
+        if (last?.headersSent === false) last.setHeader('Connection', 'close');
       }
     },
     endIdle(milliseconds) {

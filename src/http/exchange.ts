@@ -6,6 +6,7 @@ import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
+import type { BodyMemory } from './bodyMemory';
 
 /** One request and its answer, with what the log will say of it. */
 export interface Exchange {
@@ -18,6 +19,8 @@ export interface Exchange {
   /** Network address of the caller. */
   readonly address: string;
   readonly log: ExchangeLog;
+  /** Where the memory of its body is counted. */
+  readonly bodies: BodyMemory;
   /** Whether the caller's body is awaited: then nothing else is. */
   isReceiving: boolean;
   /** Lets a caller that asked first (`Expect: 100-continue`) send its body; what is refused by its head never gets here. */
@@ -39,7 +42,11 @@ const AUTHORIZATION = 'authorization';
 /** A caller's own request id is kept when it is short, plain, and no key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 
-export function openExchange(request: IncomingMessage, response: ServerResponse, trustedProxies: number): Exchange {
+export function openExchange(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { trustedProxies, bodies }: { readonly trustedProxies: number; readonly bodies: BodyMemory },
+): Exchange {
   const target = request.url ?? '/';
   const at = target.indexOf('?');
   const given = request.headers['x-request-id'];
@@ -57,6 +64,7 @@ export function openExchange(request: IncomingMessage, response: ServerResponse,
     requestId,
     address: callerAddress(request, trustedProxies),
     log: {},
+    bodies,
     isReceiving: false,
     askForBody: () => {
       if (!asksFirst) return;

@@ -18,8 +18,8 @@ const ASK_AGAIN = 200;
  * again; a command that it was about to write to a connection just closed waits for ever.
  */
 const AFTER_LOSS = 5000;
-/** Longest a request may take, however much the database answers, in milliseconds. */
-const LONGEST = 60_000;
+/** How many times as long a request is known whose work does not end: no deadline of the driver is longer. */
+const FORGOTTEN_AFTER = 2;
 /** Requests that may wait at once: at 20 KB each 40 MB, and no database that answers leaves so many waiting. */
 const MOST_IN_HAND = 2000;
 const AWAY = 'The database does not answer at the moment.';
@@ -51,17 +51,26 @@ export interface PatienceOptions {
   readonly onShed: () => void;
   /** Told when the control database goes away, and when it is back. */
   readonly onChange: (isAway: boolean) => void;
+  /** Told when the work of a request has ended, or is not waited for any more. */
+  readonly onEnd: (exchange: Exchange) => void;
+  /** Longest a request may take, however much the database answers, in milliseconds; a last look at that comes on top, up to 5 s. */
+  readonly longest: number;
 }
 
-/** A request at work. */
+/** A request at work; moments are by performance.now(). */
 interface Waiting {
   readonly started: number;
-  /** When it next asks whether the database answers; both by performance.now(). */
+  /** Since when it may have asked the database something: from its start or the end of its body. */
+  askingSince: number;
+  /** When its connections were first lost since then: what is tried again and lost again has no more time for that. */
+  lostAt: number | undefined;
+  /** When it next asks whether the database answers. */
   lookAt: number;
   reject(reason: AppError): void;
 }
 
-export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOptions): Patience {
+export function createPatience(options: PatienceOptions): Patience {
+  const { answers, lostAt, onShed, onChange, onEnd, longest } = options;
   const inHand = new Map<Exchange, Waiting>();
   let [isAway, isStopped] = [false, false];
   let asking: NodeJS.Timeout | undefined;
@@ -93,22 +102,28 @@ export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOp
   }
 
   /** Whether it was under way when its connections were lost, and should have been told since. */
-  function isLost({ isReceiving, log }: Exchange, started: number): boolean {
-    if (isReceiving) return false;
-    const at = Math.max(lostAt(undefined), lostAt(log.principal?.organisation.cluster));
-    return started < at && performance.now() - at > AFTER_LOSS;
+  function isLost({ log }: Exchange, waiting: Waiting): boolean {
+    const last = Math.max(lostAt(undefined), lostAt(log.principal?.organisation.cluster));
+    if (last > waiting.askingSince) waiting.lostAt ??= last;
+    return waiting.lostAt !== undefined && performance.now() - waiting.lostAt > AFTER_LOSS;
   }
 
   async function look(exchange: Exchange, waiting: Waiting): Promise<void> {
     const areThere = await answersStill(exchange);
-    if (!areThere || isLost(exchange, waiting.started)) waiting.reject(unavailable(AWAY));
-    else if (performance.now() - waiting.started > LONGEST) waiting.reject(unavailable('This took too long.'));
+    if (!areThere || isLost(exchange, waiting)) waiting.reject(unavailable(AWAY));
+    else if (performance.now() - waiting.started > longest) waiting.reject(unavailable('This took too long.'));
     else waiting.lookAt = performance.now() + LOOK_EVERY;
+  }
+
+  function end(exchange: Exchange): void {
+    if (inHand.delete(exchange)) onEnd(exchange);
   }
 
   function sweep(): void {
     const now = performance.now();
     for (const [exchange, waiting] of inHand) {
+      if (exchange.isReceiving) waiting.askingSince = now;
+      if (now - waiting.started > FORGOTTEN_AFTER * longest) end(exchange);
       if (now < waiting.lookAt) continue;
       waiting.lookAt = Infinity;
       void look(exchange, waiting);
@@ -136,14 +151,20 @@ export function createPatience({ answers, lostAt, onShed, onChange }: PatienceOp
       sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
       return new Promise((resolve, reject) => {
         const started = performance.now();
-        inHand.set(exchange, { started, lookAt: started + LOOK_EVERY, reject });
+        inHand.set(exchange, {
+          started,
+          askingSince: started,
+          lostAt: undefined,
+          lookAt: started + LOOK_EVERY,
+          reject,
+        });
         work().then(
           () => {
-            inHand.delete(exchange);
+            end(exchange);
             resolve();
           },
           (error: unknown) => {
-            inHand.delete(exchange);
+            end(exchange);
             reject(error instanceof Error ? error : new Error(String(error)));
           },
         );

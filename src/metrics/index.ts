@@ -10,6 +10,9 @@ export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
 /** Where limits are counted: in this process, in the shared store, or here because the shared store is away. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
+/** Why a request was refused with 503 before it was carried out: too many wait for the database, or its body is too much. */
+export type ShedReason = 'database' | 'bodies';
+
 /** State of a key that a request came with; `malformed` stands for a missing one too. */
 export type KeyState = 'live' | 'revoked' | 'expired' | 'unknown' | 'malformed';
 
@@ -24,7 +27,7 @@ export interface FinishedRequest {
 
 export interface Metrics {
   requestFinished(request: FinishedRequest): void;
-  requestShed(): void;
+  requestShed(reason: ShedReason): void;
   readonly connectionDropped: () => void;
   /** A request that never became one: malformed, too large, or too slow. */
   connectionRefused(status: number): void;
@@ -44,13 +47,16 @@ export interface MetricsOptions {
   readonly pools: () => readonly PoolUse[];
   readonly openConnections: () => number;
   readonly requestsInHand: () => number;
+  /** Memory that bodies take. */
+  readonly bodyBytes: () => number;
 }
 
 /** From a read that found its turn to a bulk call, in seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
 /** What one gateway tells of itself, in a registry of its own: several run in one process under test. Keys and organisations are no labels. */
-export function createMetrics({ operations, pools, openConnections, requestsInHand }: MetricsOptions): Metrics {
+export function createMetrics(options: MetricsOptions): Metrics {
+  const { operations, pools, openConnections, requestsInHand, bodyBytes } = options;
   const registry = new Registry();
   const registers = [registry];
   const label = operationLabel(operations);
@@ -70,7 +76,8 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
   });
   const shed = new Counter({
     name: 'scopegate_http_requests_shed_total',
-    help: 'Requests refused with 503 since too many were waiting for the database.',
+    help: 'Requests refused with 503 by reason: too many wait for the database, or bodies take too much memory.',
+    labelNames: ['reason'] as const,
     registers,
   });
   const dropped = new Counter({
@@ -90,6 +97,7 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
     'Requests at work, those that still wait for the database included.',
     requestsInHand,
   );
+  gauge('scopegate_http_body_bytes', 'Memory that bodies of requests take, against MAX_BODY_MEMORY.', bodyBytes);
   const keys = tally(registry, {
     name: 'scopegate_key_lookups_total',
     help: 'Keys that requests came with, by state (malformed: or none).',
@@ -137,8 +145,8 @@ export function createMetrics({ operations, pools, openConnections, requestsInHa
       requests(name, face, status);
       durations.observe({ operation: name, face }, seconds);
     },
-    requestShed: () => {
-      shed.inc();
+    requestShed: (reason) => {
+      shed.inc({ reason });
     },
     connectionDropped: () => {
       dropped.inc();

@@ -68,6 +68,10 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
     next();
   });
   const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
+  const askForForm: RequestHandler = (request, _response, next) => {
+    exchanges.get(request)?.askForBody();
+    next();
+  };
 
   /** Answers with what a route says, unless the database kept it so long that 503 was said already. */
   const answer =
@@ -167,7 +171,7 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
   for (const [path, { get, post }] of Object.entries(routes)) {
     const route = app.route(path);
     if (get) route.get(answer(get));
-    if (post) route.post(form, answer(post));
+    if (post) route.post(askForForm, form, answer(post));
     route.all(methodNotAllowed([...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])], version));
   }
   app.use(nothingHere(version));

@@ -1,7 +1,7 @@
 import type { Exchange } from '../../src/http/exchange';
-import { createPatience } from '../../src/http/patience';
+import { createPatience, type Patience, type PatienceOptions } from '../../src/http/patience';
+import { TIMEOUTS } from '../../src/server';
 
-const exchange = { isReceiving: false, log: {} } as Exchange;
 const never = (): Promise<void> => new Promise(() => undefined);
 
 beforeEach(() => {
@@ -11,34 +11,110 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-/** How a request ends whose work never does, by what its database is like; undefined when it goes on after 50 s. */
-async function endOf(options: { answers: boolean; lostAfter?: number }): Promise<unknown> {
-  const lostAt = performance.now() + (options.lostAfter ?? Infinity);
-  const patience = createPatience({
-    answers: () => Promise.resolve(options.answers),
-    lostAt: () => (lostAt <= performance.now() ? lostAt : -Infinity),
+function newExchange(): Exchange {
+  return { isReceiving: false, log: {} } as Exchange;
+}
+
+function start(options: Partial<PatienceOptions> = {}): Patience {
+  return createPatience({
+    answers: () => Promise.resolve(true),
+    lostAt: () => -Infinity,
     onShed: () => undefined,
     onChange: () => undefined,
+    onEnd: () => undefined,
+    longest: TIMEOUTS.answer,
+    ...options,
   });
-  let end: unknown;
-  patience.spend(exchange, never).catch((error: unknown) => (end = error));
-  await jest.advanceTimersByTimeAsync(50_000);
-  patience.stop();
+}
+
+/** How a request ends whose work never does; undefined while it goes on. */
+function endOf(patience: Patience, exchange = newExchange()): { error?: unknown } {
+  const end: { error?: unknown } = {};
+  patience.spend(exchange, never).catch((error: unknown) => (end.error = error));
   return end;
 }
 
+const UNAVAILABLE = { code: 'unavailable', status: 503, extras: { retryAfter: 2 } };
+
 test('a request goes on while the database answers', async () => {
-  expect(await endOf({ answers: true })).toBeUndefined();
+  const patience = start();
+  const end = endOf(patience);
+  await jest.advanceTimersByTimeAsync(49_000);
+  expect(end.error).toBeUndefined();
+  patience.stop();
 });
 
 test('a request is unavailable, to be sent again, when the database does not answer', async () => {
-  expect(await endOf({ answers: false })).toMatchObject({ code: 'unavailable', extras: { retryAfter: 2 } });
+  const patience = start({ answers: () => Promise.resolve(false) });
+  const end = endOf(patience);
+  await jest.advanceTimersByTimeAsync(2000);
+  expect(end.error).toMatchObject(UNAVAILABLE);
+  patience.stop();
 });
 
-test('a request that was under way when its connections were lost is told, though the database answers again', async () => {
-  expect(await endOf({ answers: true, lostAfter: 100 })).toMatchObject({ code: 'unavailable', status: 503 });
+test('a request that takes too long is told before its connection would be cut off, however slow the last look', async () => {
+  const slow = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 1500, true));
+  const patience = start({ answers: slow });
+  const end = endOf(patience);
+  await jest.advanceTimersByTimeAsync(TIMEOUTS.stalled - 5000);
+  expect(end.error).toMatchObject(UNAVAILABLE);
+  patience.stop();
 });
 
-test('a request that began after the loss is not concerned', async () => {
-  expect(await endOf({ answers: true, lostAfter: -100 })).toBeUndefined();
+describe('when connections to the database are lost', () => {
+  /** A patience whose connections are lost at some moments, in milliseconds from now. */
+  function losing(...moments: number[]): Patience {
+    const start_ = performance.now();
+    const lostAt = (): number =>
+      Math.max(-Infinity, ...moments.map((at) => start_ + at).filter((at) => at <= performance.now()));
+    return start({ lostAt });
+  }
+
+  test('a request that was under way is told, though the database answers again', async () => {
+    const patience = losing(100);
+    const end = endOf(patience);
+    await jest.advanceTimersByTimeAsync(7000);
+    expect(end.error).toMatchObject(UNAVAILABLE);
+    patience.stop();
+  });
+
+  test('again and again, a request has no more time than after the first loss', async () => {
+    const patience = losing(...Array.from({ length: 100 }, (_, at) => 100 + at * 400));
+    const end = endOf(patience);
+    await jest.advanceTimersByTimeAsync(8000);
+    expect(end.error).toMatchObject(UNAVAILABLE);
+    patience.stop();
+  });
+
+  test('a request that began after the loss is not concerned', async () => {
+    const patience = losing(-100);
+    const end = endOf(patience);
+    await jest.advanceTimersByTimeAsync(49_000);
+    expect(end.error).toBeUndefined();
+    patience.stop();
+  });
+
+  test('a request whose body was still on its way is not concerned', async () => {
+    const patience = losing(5000);
+    const exchange = Object.assign(newExchange(), { isReceiving: true });
+    const end = endOf(patience, exchange);
+    await jest.advanceTimersByTimeAsync(20_000);
+    exchange.isReceiving = false;
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(end.error).toBeUndefined();
+    patience.stop();
+  });
+});
+
+test('a request whose work never ends is forgotten in the end, and that is told once', async () => {
+  const ended: Exchange[] = [];
+  const patience = start({ onEnd: (exchange) => ended.push(exchange) });
+  const exchange = newExchange();
+  endOf(patience, exchange);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(patience.inHand()).toBe(1);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(patience.inHand()).toBe(0);
+  expect(ended).toEqual([exchange]);
+  patience.stop();
 });

@@ -1,0 +1,139 @@
+import { eventually } from '../http/eventually';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { operate, type OperatedGateway } from './gateway';
+import { head, openWire, type Wire } from './wire';
+
+const MIB = 1024 * 1024;
+/** The least that may be set: 4 MiB a key, 8 an organisation. */
+const MOST = 16 * MIB;
+
+let gateway: OperatedGateway;
+let wires: Wire[] = [];
+
+beforeAll(async () => {
+  gateway = await operate({ MAX_BODY_MEMORY: '16' });
+});
+afterAll(() => gateway.stop());
+afterEach(async () => {
+  for (const { socket } of wires) socket.destroy();
+  wires = [];
+  await eventually(async () => (await held()) === 0);
+});
+
+async function metric(name: string): Promise<number> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+  return Number(line?.slice(name.length));
+}
+
+const held = (): Promise<number> => metric('scopegate_http_body_bytes');
+
+async function newBearer(organisation = makeOrganisation(gateway)): Promise<string> {
+  return `Authorization: Bearer ${(await makeKey(gateway, await organisation)).key}`;
+}
+
+/** Sends the head of a bulk call and what is given of its body. */
+async function begin(bearer: string, sent: string, length?: number): Promise<Wire> {
+  const framing = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${String(length)}`;
+  const wire = await openWire(gateway.url);
+  wires.push(wire);
+  wire.send(`${head('POST /api/v1/products/bulk', bearer, 'Content-Type: application/json', framing)}\r\n${sent}`);
+  return wire;
+}
+
+/** Bodies that lack a byte, one after another; how many of them were refused with 503 and Retry-After. */
+async function pile(bearer: string, count: number, size: number): Promise<number> {
+  let refused = 0;
+  for (let sent = 0; sent < count; sent += 1) {
+    const before = await held();
+    const wire = await begin(bearer, ' '.repeat(size - 1), size);
+    const end = await eventually(async () => {
+      if (wire.socket.bytesRead > 0) return 'answered';
+      return (await held()) >= before + size - 1 ? 'held' : undefined;
+    });
+    if (end === 'held') continue;
+    expect(await wire.until(/"code":"unavailable"/)).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: \d+\r\n/);
+    refused += 1;
+  }
+  return refused;
+}
+
+async function isServed(bearer: string): Promise<boolean> {
+  const wire = await openWire(gateway.url);
+  const body = JSON.stringify({ products: [{ sku: 'SMALL', name: 'Small' }], dry_run: true }).padEnd(MIB);
+  wire.send(
+    `${head('POST /api/v1/products/bulk', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`, 'Connection: close')}\r\n${body}`,
+  );
+  return (await wire.whole()).startsWith('HTTP/1.1 200 ');
+}
+
+test('one key may hold a quarter of the memory for bodies; others, of its organisation too, are served beside it', async () => {
+  const organisation = makeOrganisation(gateway);
+  const bearer = await newBearer(organisation);
+  expect(await pile(bearer, 8, MIB)).toBe(4);
+  expect(await held()).toBeLessThanOrEqual(MOST / 4);
+  expect(await isServed(await newBearer(organisation))).toBe(true);
+  expect(await isServed(await newBearer())).toBe(true);
+  expect(await metric('scopegate_http_requests_shed_total{reason="bodies"}')).toBe(4);
+});
+
+test('one organisation may hold half, however many keys it has', async () => {
+  const organisation = makeOrganisation(gateway);
+  let refused = 0;
+  for (let keys = 0; keys < 4; keys += 1) refused += await pile(await newBearer(organisation), 3, MIB);
+  expect(refused).toBe(4);
+  expect(await held()).toBeLessThanOrEqual(MOST / 2);
+  expect(await isServed(await newBearer())).toBe(true);
+});
+
+test('all together hold no more than the whole', async () => {
+  let refused = 0;
+  for (let callers = 0; callers < 6; callers += 1) refused += await pile(await newBearer(), 3, MIB);
+  expect(refused).toBe(2);
+  expect(await held()).toBeLessThanOrEqual(MOST);
+});
+
+test('what is announced and not sent takes nothing from anyone', async () => {
+  const bearer = await newBearer();
+  for (let callers = 0; callers < 20; callers += 1) await begin(bearer, '{', 5 * MIB);
+  await eventually(async () => (await metric('scopegate_http_requests_in_hand')) === 20);
+  expect(await held()).toBeLessThanOrEqual(20 * 16 * 1024);
+  expect(await isServed(bearer)).toBe(true);
+});
+
+test('a body in pieces of a byte each takes at most twice its bytes', async () => {
+  const size = 300_000;
+  const wire = await begin(await newBearer(), '');
+  for (let sent = 0; sent < size; sent += 10_000) wire.send('1\r\n \r\n'.repeat(10_000));
+  await eventually(async () => (await held()) >= size);
+  expect(await held()).toBeLessThanOrEqual(2 * size);
+});
+
+test('a body larger than the share of a key is read when nothing else is held, so that no caller tries again for ever', async () => {
+  const wire = await openWire(gateway.url);
+  const body = `{"products":[{"sku":"LARGE","name":"Large"}],"dry_run":true}`.padEnd(5 * MIB);
+  wire.send(
+    `${head('POST /api/v1/products/bulk', await newBearer(), 'Content-Type: application/json', `Content-Length: ${String(body.length)}`, 'Connection: close')}\r\n${body}`,
+  );
+  expect(await wire.whole()).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('what was parsed counts until its request is done, by the number of its values', async () => {
+  const organisation = await makeOrganisation(gateway);
+  const bearer = await newBearer(Promise.resolve(organisation));
+  let answer: (found: null) => void = () => undefined;
+  const read = new Promise<null>((resolve) => (answer = resolve));
+  Object.assign(gateway.databases.organisationData(organisation), { read: () => read });
+  const query = '{ product(id: "0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55") { id } }';
+  const body = JSON.stringify({ query, variables: { junk: Array(50_000).fill({}) } });
+  const wire = await openWire(gateway.url);
+  wires.push(wire);
+  wire.send(
+    `${head('POST /graphql', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`)}\r\n${body}`,
+  );
+  // an empty object takes 64 bytes in a list
+  await eventually(async () => (await held()) > 50_000 * 64);
+  answer(null);
+  await wire.until(/"code":"not_found"/);
+  expect(await held()).toBe(0);
+});

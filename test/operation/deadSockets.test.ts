@@ -1,0 +1,121 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import type { Organisation } from '../../src/access/principal';
+import { eventually } from '../http/eventually';
+import { cookieOf, makeLink, person, sendLink } from '../settings/people';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { operate, type OperatedGateway } from './gateway';
+import { head, openWire } from './wire';
+
+/** Connections that end in the middle of a body, on each route that takes one. */
+const RESETS = 1000;
+const AT_ONCE = 500;
+
+let gateway: OperatedGateway;
+let organisation: Organisation;
+let [bearer, cookie, csrf] = ['', '', ''];
+
+beforeAll(async () => {
+  gateway = await operate();
+  organisation = await makeOrganisation(gateway);
+  bearer = `Authorization: Bearer ${(await makeKey(gateway, organisation)).key}`;
+  const user = await person(gateway, cookieOf(await sendLink(gateway, await makeLink(gateway, organisation))));
+  [cookie, csrf] = [`Cookie: ${user.cookie}`, `X-CSRF-Token: ${user.csrf}`];
+});
+afterAll(() => gateway.stop());
+
+const JSON_BODY = 'Content-Type: application/json';
+const FORM = 'Content-Type: application/x-www-form-urlencoded';
+
+async function gauge(name: string): Promise<number> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
+}
+const inHand = (): Promise<number> => gauge('scopegate_http_requests_in_hand');
+const connections = (): Promise<number> => gauge('scopegate_http_connections');
+
+async function begin(text: string): Promise<Socket> {
+  const { hostname, port } = new URL(gateway.url);
+  const socket = connect(Number(port), hostname);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+/** Lets no question of an object be answered until it is called. */
+function holdBack<Name extends string>(of: Record<Name, (id: string) => Promise<unknown>>, name: Name): () => void {
+  const ask = of[name];
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  Object.assign(of, { [name]: (id: string) => released.then(() => ask.call(of, id)) });
+  return () => {
+    Object.assign(of, { [name]: ask });
+    release();
+  };
+}
+
+test.each([
+  ['POST /api/v1/products/bulk', [JSON_BODY]],
+  ['POST /api/v1/customers/bulk', [JSON_BODY]],
+  ['POST /api/v1/requests', [JSON_BODY]],
+  ['POST /graphql', [JSON_BODY]],
+  ['POST /settings/graphql', [JSON_BODY]],
+])('%s: a thousand connections reset while their key is looked up leave nothing behind', async (line, headers) => {
+  const who = line.includes('/settings/') ? [cookie, csrf] : [bearer];
+  const text = `${head(line, ...who, ...headers, 'Content-Length: 100')}\r\n{"`;
+  for (let sent = 0; sent < RESETS; sent += AT_ONCE) {
+    const release = [holdBack(gateway.control.apiKeys, 'find'), holdBack(gateway.control.sessions, 'find')];
+    const before = await connections();
+    const sockets = await Promise.all(Array.from({ length: AT_ONCE }, () => begin(text)));
+    await eventually(async () => (await inHand()) === AT_ONCE);
+    for (const socket of sockets) socket.resetAndDestroy();
+    await eventually(async () => (await connections()) <= before);
+    for (const one of release) one();
+    await eventually(async () => (await inHand()) === 0);
+  }
+  expect(await gauge('scopegate_http_body_bytes')).toBe(0);
+});
+
+test.each([['POST /settings/sign-in'], ['POST /settings/sign-out']])(
+  '%s: a thousand connections reset in the middle of their form leave nothing behind',
+  async (line) => {
+    const text = `${head(line, cookie, FORM, 'Content-Length: 100')}\r\nli`;
+    const before = await connections();
+    for (let sent = 0; sent < RESETS; sent += AT_ONCE) {
+      const sockets = await Promise.all(Array.from({ length: AT_ONCE }, () => begin(text)));
+      await eventually(async () => (await connections()) >= AT_ONCE);
+      for (const socket of sockets) socket.resetAndDestroy();
+      await eventually(async () => (await connections()) <= before);
+    }
+    expect(await inHand()).toBe(0);
+  },
+);
+
+test('requests that waited behind another on a connection that was reset are logged as left', async () => {
+  const release = holdBack(gateway.control.apiKeys, 'find');
+  const lines = gateway.logs.length;
+  const socket = await begin(`${head('GET /api/v1/me', bearer)}\r\n`.repeat(5));
+  await eventually(async () => (await inHand()) === 5);
+  socket.resetAndDestroy();
+  const left = { path: '/api/v1/me', status: 499 };
+  const logged = await eventually(() => {
+    const found = gateway.logs.slice(lines).filter(({ path }) => path === left.path);
+    return found.length >= 5 ? found : undefined;
+  });
+  expect(logged).toEqual(Array(5).fill(expect.objectContaining(left)));
+  release();
+  await eventually(async () => (await inHand()) === 0);
+});
+
+test('a form whose caller asks before it sends is asked for it', async () => {
+  const wire = await openWire(gateway.url);
+  const body = 'link=none';
+  wire.send(
+    `${head('POST /settings/sign-in', FORM, 'Expect: 100-continue', `Content-Length: ${String(body.length)}`)}\r\n`,
+  );
+  await wire.until(/^HTTP\/1\.1 100 Continue\r\n\r\n$/);
+  wire.send(body);
+  await wire.until(/HTTP\/1\.1 410 /);
+  wire.socket.destroy();
+});

@@ -1,0 +1,18 @@
+import { makeKey, makeOrganisation } from '../support/factories';
+import { operate } from './gateway';
+import { head, openWire } from './wire';
+
+test('a request that takes too long is answered 503 with Retry-After, and not cut off by its connection', async () => {
+  const gateway = await operate({}, { answer: 1500, stalled: 5000 });
+  try {
+    const organisation = await makeOrganisation(gateway);
+    const { key } = await makeKey(gateway, organisation);
+    Object.assign(gateway.databases.organisationData(organisation), { read: () => new Promise(() => undefined) });
+    const wire = await openWire(gateway.url);
+    const path = '/api/v1/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55';
+    wire.send(`${head(`GET ${path}`, `Authorization: Bearer ${key}`, 'Connection: close')}\r\n`);
+    expect(await wire.whole()).toMatch(/^HTTP\/1\.1 503 [^]*\r\nRetry-After: 2\r\n[^]*"code":"unavailable"/);
+  } finally {
+    await gateway.stop();
+  }
+});
