@@ -105,10 +105,20 @@ export interface Fault {
   readonly detail: string;
 }
 
+/** Most faults that an answer lists; the others are counted. */
+export const MOST_FAULTS = 100;
+
+/** A text that a caller sent, or that quotes one, as an answer may repeat it: at most so many characters. */
+export function shorten(text: string, most = 100): string {
+  return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
+}
+
 export interface AppErrorExtras {
   /** The scope that was missing, as `resource:action`. */
   readonly requiredScope?: string;
   readonly errors?: readonly Fault[];
+  /** Faults besides those listed. */
+  readonly moreErrors?: number;
   /** Seconds until another try makes sense. */
   readonly retryAfter?: number;
   /** Methods that the route takes, for 405. */
@@ -140,22 +150,28 @@ export function notFound(resource: string): AppError {
   return new AppError('not_found', `There is no such ${resource}.`);
 }
 
-/** 400 with the parameters at fault. */
-export function invalidRequest(errors: readonly Fault[]): AppError {
-  return new AppError('invalid_request', summary(errors, 'The request is invalid.'), { errors });
+/** 400 with the parameters at fault; `more` faults are known besides. */
+export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
+  return new AppError('invalid_request', ...faultsOf(errors, more, 'The request is invalid.'));
 }
 
-/** 422 with every fault of the body. */
-export function validationFailed(errors: readonly Fault[]): AppError {
-  return new AppError('validation_failed', summary(errors, 'The body is invalid.'), { errors });
+/** 422 with the faults of the body; `more` are known besides. */
+export function validationFailed(errors: readonly Fault[], more = 0): AppError {
+  return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.'));
 }
 
-function summary(errors: readonly Fault[], otherwise: string): string {
-  const [first, ...rest] = errors;
+function faultsOf(all: readonly Fault[], more: number, otherwise: string): [string, AppErrorExtras] {
+  const errors = all.length > MOST_FAULTS ? all.slice(0, MOST_FAULTS) : all;
+  const moreErrors = more + all.length - errors.length;
+  return [summary(errors, moreErrors, otherwise), { errors, ...(moreErrors > 0 && { moreErrors }) }];
+}
+
+function summary(errors: readonly Fault[], more: number, otherwise: string): string {
+  const [first] = errors;
   if (first === undefined) return otherwise;
   const where = first.parameter ?? (first.pointer === '' ? 'the body' : first.pointer);
-  const more = rest.length > 0 ? ` (and ${String(rest.length)} more)` : '';
-  return `${where ?? 'request'}: ${first.detail}${more}`;
+  const others = errors.length - 1 + more;
+  return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${String(others)} more)` : ''}`;
 }
 
 /** The AppError inside an error, however deep the libraries wrapped it; undefined when there is none. */

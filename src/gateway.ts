@@ -115,7 +115,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     ),
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
-    checkElement: (type, element) => elementCheck(type)(element),
+    checkElement: (type, element) => [...elementCheck(type)(element).faults],
     onSpentKey: () => {
       metrics.keyFound('live');
     },

@@ -14,13 +14,18 @@ const DateTime = new GraphQLScalarType<string, string>({
   extensions: { jsonSchema: { type: 'string', format: 'date-time' } },
 });
 
-/** RFC 3339 text → ISO 8601 UTC with milliseconds. */
+/** RFC 3339 text → ISO 8601 UTC with milliseconds, of the years 0001 to 9999. */
 function toIso(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('must be a date-time text (RFC 3339)');
   const date = GraphQLDateTimeISO.parseValue(value);
   if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time text (RFC 3339)');
+  // an offset can lead out of the years that four digits write; no database and no other scalar knows those
+  if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be of the years 0001 to 9999');
   return date.toISOString();
 }
+
+const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
+const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
 

@@ -15,7 +15,7 @@ import {
 import { ROLES, type RoleName } from './access/roles';
 import { SCOPES, type ScopeName } from './access/scopes';
 import type { Access, RequestContext } from './context';
-import { type Fault, invalidRequest, validationFailed } from './errors';
+import { invalidRequest, validationFailed } from './errors';
 import { argumentsSchema, componentSchemas, NEVER_EMPTY } from './jsonSchema';
 import { resolvers as resourceResolvers } from './resources';
 import { settingsResolvers } from './settings/resolvers';
@@ -29,7 +29,7 @@ import {
   rootFieldNodes,
   stringArgument,
 } from './sdl';
-import { type Check, checkWith, createAjv, requireSchema } from './validation';
+import { type Check, checkWith, createAjv, type Findings, requireSchema } from './validation';
 
 export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 export type Resolvers = Record<string, Record<string, Resolver>>;
@@ -153,10 +153,11 @@ function withoutEmptyFilters(field: GuardedField['field']): (args: unknown) => R
 }
 
 /** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */
-function refuseFaults(type: string, faults: readonly Fault[]): void {
+function refuseFaults(type: string, { faults, more }: Findings): void {
   if (faults.length === 0) return;
-  if (type === 'Mutation') throw validationFailed(faults);
-  throw invalidRequest(faults.map(({ pointer, ...fault }) => ({ ...fault, parameter: pointer?.split('/')[1] ?? '' })));
+  if (type === 'Mutation') throw validationFailed(faults, more);
+  const named = faults.map(({ pointer, ...fault }) => ({ ...fault, parameter: pointer?.split('/')[1] ?? '' }));
+  throw invalidRequest(named, more);
 }
 
 function findOperations(document: DocumentNode): Operation[] {

@@ -1,16 +1,28 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
-import type { Fault } from './errors';
+import { boundKeywords, unkept } from './boundedKeywords';
+import { type Fault, MOST_FAULTS, shorten } from './errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { scalars } from './scalars';
 
-/** Checks a value and lists every fault; an empty list means that it is valid. */
-export type Check = (value: unknown) => Fault[];
+/** What is wrong with a value; no faults mean that it is valid. */
+export interface Findings {
+  /** The first faults, at most {@link MOST_FAULTS}. */
+  readonly faults: readonly Fault[];
+  /** How many there are besides. */
+  readonly more: number;
+}
+
+export type Check = (value: unknown) => Findings;
+
+const SOUND: Findings = { faults: [], more: 0 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Longest text that is held against a format: above any of that format, and short of what overflows a regular expression's stack. */
+const MOST_CHARACTERS = 320;
 
-/** An ajv that lists every fault and judges dates, times and ids as the scalars do. */
+/** An ajv that finds every fault and judges dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
   // the schemas are made from the SDL and held against the standard by a test: here each start would compile the meta-schema
   const options = { strict: false, validateSchema: false, logger: false } as const;
@@ -19,7 +31,10 @@ export function createAjv(): Ajv2020 {
   ajv.addFormat('uuid', UUID);
   ajv.addFormat('date-time', (text) => accepts(() => scalars.DateTime.parseValue(text)));
   ajv.addFormat('date', (text) => accepts(() => scalars.Date.parseValue(text)));
-  return ajv;
+  for (const [name, format] of Object.entries(ajv.formats)) {
+    if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MOST_CHARACTERS && format.test(text));
+  }
+  return boundKeywords(ajv, distinct);
 }
 
 function accepts(parse: () => unknown): boolean {
@@ -46,19 +61,28 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
 
 export function checkWith(validate: ValidateFunction): Check {
   return (value) => {
-    if (validate(value)) return [];
-    const reported = (validate.errors ?? []).filter((error) => !isNoise(error)).map(toFault);
-    return reported.filter((fault, at) => reported.findIndex((other) => sameFault(other, fault)) === at);
+    unkept.faults = 0;
+    if (validate(value)) return SOUND;
+    const found = distinct(validate.errors ?? []);
+    const faults = found.slice(0, MOST_FAULTS).map(toFault);
+    return { faults, more: unkept.faults + found.length - faults.length };
   };
+}
+
+/** One error for each fault: the first of one place and kind. */
+function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
+  const byFault = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    if (isNoise(error)) continue;
+    const fault = `${error.instancePath} ${codeOf(error)} ${memberOf(error) ?? ''}`;
+    if (!byFault.has(fault)) byFault.set(fault, error);
+  }
+  return [...byFault.values()];
 }
 
 /** `anyOf [type, null]` reports itself and its null branch beside the fault that matters. */
 function isNoise(error: ErrorObject): boolean {
   return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
-}
-
-function sameFault(one: Fault, other: Fault): boolean {
-  return one.pointer === other.pointer && one.code === other.code;
 }
 
 const CODES: Record<string, string> = {
@@ -77,13 +101,20 @@ const CODES: Record<string, string> = {
 };
 
 function toFault(error: ErrorObject): Fault {
-  const missing = error.params.missingProperty as string | undefined;
-  const unknown = error.params.additionalProperty as string | undefined;
-  const member = missing ?? unknown;
+  const member = memberOf(error);
   const pointer = member === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(member)}`;
-  // a null where a value must be is a missing value to the caller
-  const code = error.keyword === 'type' && error.data === null ? 'required' : (CODES[error.keyword] ?? 'invalid');
+  const code = codeOf(error);
   return { pointer, code, detail: detailOf(error, code) };
+}
+
+/** The member that is missing or unknown. */
+function memberOf({ params }: ErrorObject): string | undefined {
+  return (params.missingProperty ?? params.additionalProperty) as string | undefined;
+}
+
+function codeOf({ keyword, data }: ErrorObject): string {
+  // a null where a value must be is a missing value to the caller
+  return keyword === 'type' && data === null ? 'required' : (CODES[keyword] ?? 'invalid');
 }
 
 function detailOf(error: ErrorObject, code: string): string {
@@ -126,7 +157,7 @@ function typeName(type: unknown): string {
   return names.map((name) => TYPE_WORDS[name] ?? name).join(' or ');
 }
 
-/** A member name as a JSON Pointer token (RFC 6901). */
+/** A member name as a JSON Pointer token (RFC 6901), cut where it is longer than any of ours. */
 export function escapePointer(token: string): string {
-  return token.replaceAll('~', '~0').replaceAll('/', '~1');
+  return shorten(token).replaceAll('~', '~0').replaceAll('/', '~1');
 }

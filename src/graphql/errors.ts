@@ -1,8 +1,8 @@
 import { HeaderMap } from '@apollo/server';
 import { unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
-import { type AppError, type ErrorCode, ERROR_CODES, findAppError } from '../errors';
-import { errorHeaders } from '../http/errorHeaders';
+import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
+import { errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
 
 /** Apollo's own codes for what a caller did wrong. */
@@ -16,6 +16,9 @@ const CALLER_FAULTS: readonly string[] = [
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ];
 
+/** Of a message that quotes what was sent. */
+const MOST_CHARACTERS = 500;
+
 /** An error as the GraphQL face shows it: the same code and status as REST, in `extensions`. What is not meant for the caller is masked. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const place = {
@@ -24,7 +27,11 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   };
   if (isCallerFault(formatted, error)) {
     const code = callerFaultCode(error);
-    return { message: formatted.message, ...place, extensions: { code, status: ERROR_CODES[code].status } };
+    return {
+      message: shorten(formatted.message, MOST_CHARACTERS),
+      ...place,
+      extensions: { code, status: ERROR_CODES[code].status },
+    };
   }
   const known = toAppError(unwrapResolverError(error));
   return { message: known.detail, ...place, extensions: extensionsOf(known) };
@@ -42,15 +49,8 @@ export function isCallerFault(formatted: GraphQLFormattedError, error: unknown):
   return CALLER_FAULTS.includes(String(formatted.extensions?.code)) && !findAppError(error);
 }
 
-export function extensionsOf(error: AppError): Record<string, unknown> {
-  const { requiredScope, errors, retryAfter } = error.extras;
-  return {
-    code: error.code,
-    status: error.status,
-    ...(requiredScope === undefined ? {} : { required_scope: requiredScope }),
-    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
-    ...(errors === undefined ? {} : { errors }),
-  };
+export function extensionsOf({ code, status, extras }: AppError): Record<string, unknown> {
+  return { code, status, ...extraMembers(extras) };
 }
 
 /** An AppError that Apollo answers with its own HTTP status: for 401, 413 and 429, which concern the whole request. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseContentType } from 'content-type';
-import { AppError, invalidRequest } from '../errors';
+import { AppError, invalidRequest, validationFailed } from '../errors';
+import { structureFault } from '../json';
 import type { Exchange } from './exchange';
 
 /** Largest body of a call, and of a bulk call, in bytes (contract, section 6). */
@@ -37,7 +38,8 @@ function isJsonUtf8(header: string | undefined): boolean {
 
 /**
  * Reads a body as JSON. Its memory is counted as the exchange's until that is done.
- * @throws AppError payload_too_large, unavailable, or invalid_request when it is no valid UTF-8 or no JSON
+ * @throws AppError payload_too_large, unavailable; invalid_request when it is no valid UTF-8, no JSON, or has a member
+ * twice; validation_failed when it is built of more than any valid one
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   exchange.isReceiving = true;
@@ -50,6 +52,8 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   } catch {
     throw invalidRequest([{ pointer: '', code: 'encoding', detail: 'is not valid UTF-8' }]);
   }
+  const built = structureFault(text);
+  if (built) throw built.code === 'duplicate' ? invalidRequest([built]) : validationFailed([built]);
   try {
     return JSON.parse(text) as unknown;
   } catch {

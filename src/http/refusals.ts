@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import { plainAddress } from '../access/addresses';
 import type { Metrics } from '../metrics';
 import { type Connections, endGently } from './connections';
+import { errorHeaders, problemText, type Told } from './problem';
 
 /** What Node's parser and its timeouts say, as an answer; anything else is a malformed request. */
 const REFUSALS: Readonly<Record<string, { status: number; detail: string }>> = {
@@ -39,15 +40,16 @@ export function refuseBroken(server: Server, connections: Connections, logger: L
 
 function answer(status: number, detail: string, requestId: string): string {
   const title = STATUS_CODES[status] ?? '';
-  const problem = { type: '/errors/invalid_request', title, status, detail, code: 'invalid_request' };
-  const body = JSON.stringify({ ...problem, request_id: requestId });
-  const headers = [
-    `HTTP/1.1 ${String(status)} ${title}`,
-    'Content-Type: application/problem+json',
-    `Content-Length: ${String(Buffer.byteLength(body))}`,
-    'Cache-Control: no-store',
-    `X-Request-Id: ${requestId}`,
-    'Connection: close',
-  ];
-  return `${headers.join('\r\n')}\r\n\r\n${body}`;
+  const refusal: Told = { code: 'invalid_request', status, title, detail, extras: {} };
+  const body = problemText(refusal, requestId);
+  const headers = {
+    'Content-Type': 'application/problem+json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    'Cache-Control': 'no-store',
+    'X-Request-Id': requestId,
+    Connection: 'close',
+    ...errorHeaders(refusal),
+  };
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  return `${[`HTTP/1.1 ${String(status)} ${title}`, ...lines].join('\r\n')}\r\n\r\n${body}`;
 }

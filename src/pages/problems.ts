@@ -1,12 +1,13 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { AppError, findAppError, notFound } from '../errors';
+import { problemText, setErrorHeaders } from '../http/problem';
 import { html } from './html';
 import { layout } from './layout';
 
 /** Answers with an error: a page for a browser, a problem (RFC 9457) for anything else. */
 export function sendError(request: Request, response: Response, error: AppError, version: string): void {
   const { code, status, title, detail } = error;
-  if (error.extras.allow) response.set('Allow', error.extras.allow.join(', '));
+  setErrorHeaders(response, error);
   response.status(status).set('Cache-Control', 'no-cache').vary('Accept');
   // the problem stands first so that it is what `Accept: */*` gets
   if (request.accepts(['application/problem+json', 'text/html']) === 'text/html') {
@@ -18,16 +19,9 @@ export function sendError(request: Request, response: Response, error: AppError,
     response.type('html').send(page.text);
     return;
   }
-  const problem = {
-    type: `/errors/${code}`,
-    title,
-    status,
-    detail,
-    code,
-    request_id: response.getHeader('x-request-id'),
-  };
+  const problem = problemText(error, String(response.getHeader('x-request-id')));
   // as bytes, because Express would add a charset that JSON types do not have
-  response.set('Content-Type', 'application/problem+json').send(Buffer.from(JSON.stringify(problem)));
+  response.set('Content-Type', 'application/problem+json').send(Buffer.from(problem));
 }
 
 /** 404 for whatever no page answered. */

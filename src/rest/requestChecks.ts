@@ -1,6 +1,6 @@
 import type Ajv2020 from 'ajv/dist/2020';
 import Negotiator from 'negotiator';
-import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
+import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import { type Check, checkWith, createAjv, requireSchema } from '../validation';
@@ -51,8 +51,8 @@ function checkAccept({ request }: Exchange): void {
 function bodyCheck(ajv: Ajv2020, operation: string): (body: unknown) => Arguments {
   const check = checkWith(requireSchema(ajv, `${operation}/requestBody/content/application~1json/schema`));
   return (body) => {
-    const faults = check(body);
-    if (faults.length > 0) throw validationFailed(faults);
+    const { faults, more } = check(body);
+    if (faults.length > 0) throw validationFailed(faults, more);
     return body as Arguments;
   };
 }
@@ -97,7 +97,7 @@ function readQuery(search: string, known: ReadonlyMap<string, Parameter>, args: 
     const value = decode(at === -1 ? '' : part.slice(at + 1), true);
     const parameter = known.get(name);
     if (parameter?.in !== 'query') {
-      faults.push({ parameter: name, code: 'unknown', detail: 'is not a parameter of this route' });
+      faults.push({ parameter: shorten(name), code: 'unknown', detail: 'is not a parameter of this route' });
     } else if (value === undefined) {
       faults.push(badEncoding(name));
     } else if (value === '' && parameter.allowEmptyValue) {
@@ -132,7 +132,7 @@ function badEncoding(parameter: string): Fault {
 }
 
 function namedFaults(check: Check, args: Arguments): Fault[] {
-  return check(args).map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
+  return check(args).faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
 }
 
 /** References of a parameter's schema, made absolute so that they resolve outside the document. */

@@ -107,6 +107,19 @@ test('bad lines are named by file and line, the good ones are kept, and the exit
   expect(again.answer.errors).toEqual(answer.errors);
 });
 
+test('a moment past the year 9999, and a member given twice, are faults of their line', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Moments');
+  const [line = ''] = await northwindLines('products.ndjson', 1);
+  const late = line.replace(/"created_at": "[^"]+"/, '"created_at": "9999-12-31T23:59:59-12:00"');
+  const twice = line.replace('"name": ', '"name": "Tea", "name": ');
+  const { code, answer } = await importText(org, `${late}\n${twice}`);
+  expect(code).toBe(1);
+  expect(answer.errors).toMatchObject([
+    { line: 1, pointer: '/created_at', code: 'format' },
+    { line: 2, pointer: '/name', code: 'duplicate' },
+  ]);
+});
+
 test('half of a character, which no database keeps, is a fault of the text that holds it', async () => {
   const { id: org } = await makeOrganisation(cli, 'Half characters');
   const [line = ''] = await northwindLines('products.ndjson', 1);

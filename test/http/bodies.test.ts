@@ -124,6 +124,30 @@ describe('a body that cannot be read', () => {
   });
 });
 
+describe('a member that stands in its object twice is 400, and named', () => {
+  test.each([
+    ['/requests', '{"text":"Hello","text":"Bye"}', '/text'],
+    ['/products/bulk', '{"products":[{"sku":"A","name":"A"}],"dry_run":true,"dry_run":false}', '/dry_run'],
+    ['/products/bulk', '{"products":[{"sku":"A","name":"A","s\\u006bu":"B"}]}', '/products/0/sku'],
+  ])('POST %s %s', async (path, body, pointer) => {
+    const { status, body: problem } = await caller.send('POST', path, { body, headers: JSON_TYPE });
+    expect(status).toBe(400);
+    expect(problem).toMatchObject({ code: 'invalid_request', errors: [{ pointer, code: 'duplicate' }] });
+    expect((await caller.get('/products')).body.data).toEqual([]);
+  });
+
+  test.each([
+    ['{"query":"{ me { key { id } } }","query":"{ __typename }"}', '/query'],
+    ['{"query":"query ($id: ID!) { quote(id: $id) { id } }","variables":{"id":"1","id":"2"}}', '/variables/id'],
+  ])('POST /graphql %s', async (body, pointer) => {
+    const headers = { ...JSON_TYPE, authorization };
+    const { status, text } = await raw(gateway.url, '/graphql', { method: 'POST', headers, body });
+    expect(status).toBe(400);
+    const { extensions } = JSON.parse(text).errors[0];
+    expect(extensions).toMatchObject({ code: 'invalid_request', errors: [{ pointer, code: 'duplicate' }] });
+  });
+});
+
 describe('a body that breaks a rule is 422 and names', () => {
   test.each<[string, string, Json[]]>([
     ['a list', '[]', [{ pointer: '', code: 'type' }]],

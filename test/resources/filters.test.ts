@@ -180,6 +180,8 @@ describe.each(FACES)('lists on $name', (face) => {
     ['moment in words', 'quotes', { created_since: 'yesterday' }],
     ['day that no calendar has', 'orders', { placed_since: '1997-02-30T00:00:00Z' }],
     ['moment without a time', 'products', { updated_since: '1997' }],
+    ['moment past the year 9999', 'quotes', { created_since: '9999-12-31T23:59:59-12:00' }],
+    ['moment before the year 1', 'orders', { placed_since: '0001-01-01T00:00:00+12:00' }],
     ['sku longer than one can be', 'products', { sku: 'x'.repeat(65) }],
     ['search of 201 characters', 'customers', { q: 'x'.repeat(201) }],
   ])('refuse a %s as a bad parameter', async (_title, list, args) => {

@@ -21,7 +21,7 @@ export function expectDescribed(method: string, path: string, status: number, he
   if (actual !== type) throw new Error(`${method} ${path}: content type ${String(actual)} is not ${type}`);
   if (type === '') return;
   const base = '$ref' in described.raw ? `openapi${String(described.raw.$ref)}` : pointer;
-  const faults = checkWith(
+  const { faults } = checkWith(
     requireSchema(ajv, `${base}/content/${type.replaceAll('/', '~1').replace('+', '%2B')}/schema`),
   )(body);
   if (faults.length > 0)

@@ -1,5 +1,6 @@
 import type { Fault } from '../../errors';
 import { brokenTexts } from '../../resources/brokenTexts';
+import { BODY_BOUNDS, type JsonBounds, structureFault } from '../../json';
 import type { ImportRecord, RecordKind } from '../../resources/records';
 import { buildSchemas } from '../../schema';
 import { SCHEMA_ROOT } from '../../jsonSchema';
@@ -29,10 +30,14 @@ function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parame
     if (value instanceof SyntaxError) {
       return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(value.message)}` }] };
     }
+    const built = structureFault(line.text, LINE_BOUNDS);
+    if (built) return { faults: [built] };
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
     }
-    const faults = [...check(value), ...brokenTexts(value)];
+    const { faults: found, more } = check(value);
+    const faults = [...found, ...brokenTexts(value)];
+    if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });
     if (faults.length > 0) return { faults };
     const record = value as ImportRecord;
     amend(record);
@@ -40,6 +45,9 @@ function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parame
     return broken.length > 0 ? { faults: broken } : { record };
   };
 }
+
+/** A file is the operator's own: only what could not be walked is refused. */
+const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, containers: Infinity, names: Infinity, wideMembers: Infinity };
 
 const UNREADABLE = {
   encoding: { pointer: '', code: 'encoding', detail: 'is not valid UTF-8' },

@@ -1,4 +1,4 @@
-import { ERROR_CODES, REST_ERROR_CODES } from '../../errors';
+import { ERROR_CODES, MOST_FAULTS, REST_ERROR_CODES } from '../../errors';
 import type { JsonSchema } from '../../jsonSchema';
 import { FAULT_CODES } from './faultCodes';
 
@@ -35,7 +35,13 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       request_id: { type: 'string', description: 'Id of the request; quote it when you ask.' },
       required_scope: { type: 'string', description: 'The scope that was missing.' },
       retry_after: { type: 'integer', minimum: 1, description: 'Seconds until another try makes sense.' },
-      errors: { type: 'array', description: 'Every fault found.', items: { $ref: '#/components/schemas/Fault' } },
+      errors: {
+        type: 'array',
+        maxItems: MOST_FAULTS,
+        description: `The faults found, at most ${String(MOST_FAULTS)}.`,
+        items: { $ref: '#/components/schemas/Fault' },
+      },
+      more_errors: { type: 'integer', minimum: 1, description: 'How many faults there are besides those in `errors`.' },
     },
   },
   Fault: {

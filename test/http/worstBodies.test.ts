@@ -1,0 +1,114 @@
+import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
+import { WORST_BODIES } from '../../tools/worstBodies';
+import { client, type Client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+const KIB = 1024;
+const JSON_TYPE = { 'content-type': 'application/json' };
+/** Milliseconds; a check that is not linear takes minutes, and a linear one a fiftieth of this. */
+const ROOM = 10_000;
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
+});
+afterAll(() => gateway.stop());
+
+const largest = (path: string): number => (path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT);
+
+describe.each(WORST_BODIES)('$path: $name', ({ path, make }) => {
+  test.each([80 * KIB, 160 * KIB, largest(path)])('of %i bytes are refused at once, in few words', async (bytes) => {
+    const body = make(bytes);
+    expect(body.length).toBeGreaterThan(bytes / 2);
+    const started = performance.now();
+    const { status, body: problem, text } = await caller.send('POST', path, { body, headers: JSON_TYPE });
+    expect(performance.now() - started).toBeLessThan(ROOM);
+    // where elements fail alone, each does
+    if (status === 200) expect(problem.failed).toBe(problem.results.length);
+    else expect([400, 422]).toContain(status);
+    if (status === 200) return;
+    expect(problem.errors.length).toBeLessThanOrEqual(100);
+    expect(text.length).toBeLessThan(100 * KIB);
+  });
+});
+
+test.each([
+  ['lists in lists', 'depth'],
+  ['lists that never end', 'depth'],
+  ['objects in objects', 'depth'],
+  ['one member again and again', 'duplicate'],
+  ['unknown members', 'size'],
+  ['a list of {}', 'size'],
+  ['elements of 100 members that no other has', 'size'],
+])('%s are refused for their %s, before they are parsed', async (name, code) => {
+  const { path, make } = WORST_BODIES.find((body) => body.name === name)!;
+  const { body } = await caller.send('POST', path, { body: make(largest(path)), headers: JSON_TYPE });
+  expect(body.errors).toEqual([expect.objectContaining({ code })]);
+});
+
+describe('on GraphQL', () => {
+  const UPSERT = 'mutation ($products: [ProductUpsert!]!) { upsert_products(products: $products) { failed } }';
+
+  test.each(WORST_BODIES)('$name in place of the body', async ({ make }) => {
+    const body = make(BODY_LIMIT);
+    const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
+    const answer = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body });
+    expect([400, 422]).toContain(answer.status);
+    expect((await answer.text()).length).toBeLessThan(100 * KIB);
+  });
+
+  test.each<[string, unknown]>([
+    ['zeros', new Array(100_000).fill(0)],
+    ['ill-typed elements', new Array(50_000).fill({ sku: 1 })],
+    ['too many elements', new Array(20_000).fill({})],
+    [
+      'elements of unknown members',
+      [Object.fromEntries(Array.from({ length: 15_000 }, (_, at) => [`x${String(at)}`, 0]))],
+    ],
+    ['one long text', 'x'.repeat(900 * KIB)],
+    ['long texts', new Array(40).fill('x'.repeat(20 * KIB))],
+    ['long names', [Object.fromEntries(Array.from({ length: 40 }, (_, at) => [String(at) + 'x'.repeat(20 * KIB), 0]))]],
+  ])('variables of %s', async (_title, products) => {
+    // once compiled, an operation is run by another library
+    for (let times = 0; times < 4; times += 1) {
+      const started = performance.now();
+      const { status, body, text } = await caller.graphql(UPSERT, { products });
+      expect(performance.now() - started).toBeLessThan(ROOM);
+      expect(status).toBeLessThan(500);
+      expect(body.errors.length).toBeLessThanOrEqual(100);
+      expect(body.errors[0].extensions.code).toMatch(/^(invalid_request|validation_failed)$/);
+      expect(text.length).toBeLessThan(100 * KIB);
+    }
+  });
+
+  test('how many faults there are besides those listed is told too', async () => {
+    const elements = Array.from({ length: 1001 }, () => ({}));
+    const found = await caller.graphql(UPSERT, { products: elements });
+    expect(found.body.errors[0].extensions.errors).toHaveLength(1);
+  });
+});
+
+test('of 150 faults 100 are listed and 50 counted', async () => {
+  const unknown = Object.fromEntries(Array.from({ length: 150 }, (_none, at) => [`x${String(at)}`, 0]));
+  const { status, body } = await caller.post('/requests', { text: 'Hello', ...unknown });
+  expect(status).toBe(422);
+  expect(body).toMatchObject({ code: 'validation_failed', more_errors: 50 });
+  expect(body.errors).toHaveLength(100);
+  expect(body.detail).toMatch(/^\/x0: is not known here \(and 149 more\)$/);
+});
+
+test('so are those of parameters', async () => {
+  const { status, body } = await caller.get(
+    `/products?${Array.from({ length: 150 }, (_, at) => `x${String(at)}`).join('&')}`,
+  );
+  expect({ status, more: body.more_errors, listed: body.errors.length }).toEqual({
+    status: 400,
+    more: 50,
+    listed: 100,
+  });
+});

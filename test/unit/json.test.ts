@@ -1,0 +1,73 @@
+import { BODY_BOUNDS, structureFault } from '../../src/json';
+
+describe('a member that an object has twice is found, wherever it stands', () => {
+  test.each([
+    ['{"a":1,"a":2}', '/a'],
+    ['{"a":1,"b":{"a":1},"a":2}', '/a'],
+    ['{"a":{"b":1},"c":{"b":1,"d":[{}],"b":1}}', '/c/b'],
+    ['[[{}],[{"x":0},{"x":0,"y":{"x":0},"x":0}]]', '/1/1/x'],
+    ['{ "a" : "{\\"b\\":1,\\"b\\":2}" , "a" : 1 }', '/a'],
+    ['{"\\u0061":1,"a":2}', '/a'],
+    ['{"a\\\\":1,"a\\\\":2}', '/a\\'],
+    ['{"":1,"":2}', '/'],
+    ['{"__proto__":1,"__proto__":2}', '/__proto__'],
+    ['{"a/b~":1,"a/b~":2}', '/a~1b~0'],
+    ['{"dry_run":true,"products":[{"sku":"a,\\"sku\\":"}],"dry_run":false}', '/dry_run'],
+  ])('%s', (text, pointer) => {
+    JSON.parse(text);
+    expect(structureFault(text)).toMatchObject({ code: 'duplicate', pointer });
+  });
+
+  test.each([
+    '{"a":{"a":{"a":1}}}',
+    '[{"a":1},{"a":1}]',
+    '{"a":[{"b":1},{"b":1}],"b":{"a":"a"}}',
+    '{"a":"b","b":"a","c":":","d":"\\""}',
+    '{"a":[1,2],"b":["a","a"],"A":1}',
+    '{"a":{},"b":[],"c":{"a":{}}}',
+    '"a"',
+    '1',
+    '',
+  ])('and is not in %s', (text) => {
+    expect(structureFault(text)).toBeUndefined();
+  });
+});
+
+describe('a text built of more than any valid body is refused before it is parsed', () => {
+  const { depth, containers, names, wideMembers } = BODY_BOUNDS;
+  const list = (length: number, part: (at: number) => string): string =>
+    `[${Array.from({ length }, (_, at) => part(at)).join()}]`;
+  const wide = (members: number): string =>
+    `{${Array.from({ length: members }, (_, at) => `"${String(at)}":0`).join()}}`;
+
+  test.each([
+    ['levels', '['.repeat(depth), '['.repeat(depth + 1), 'depth'],
+    ['levels of objects', '{"a":'.repeat(depth), '{"a":'.repeat(depth + 1), 'depth'],
+    ['lists and objects', list(containers - 1, (at) => (at % 2 ? '{}' : '[]')), list(containers, () => '{}'), 'size'],
+    ['names', list(names, (at) => `{"${String(at)}":0}`), list(names + 1, (at) => `{"${String(at)}":0}`), 'size'],
+    [
+      'members of wide objects',
+      list(wideMembers / 100, () => wide(200)),
+      list(wideMembers / 100 + 1, () => wide(200)),
+      'size',
+    ],
+  ])('by its %s', (_title, most, tooMany, code) => {
+    expect(structureFault(most)).toBeUndefined();
+    expect(structureFault(tooMany)).toMatchObject({ code });
+  });
+
+  test('and not read further', () => {
+    const text = '['.repeat(1000);
+    const read: number[] = [];
+    const watched = { length: text.length, charCodeAt: (at: number) => (read.push(at), text.charCodeAt(at)) };
+    structureFault(watched as unknown as string);
+    expect(new Set(read).size).toBe(BODY_BOUNDS.depth + 1);
+  });
+});
+
+test.each(['{"a', '{"a\\', '{"a":"', ']]]}}', '{,,}', ':::', '{"\\u00zz":1}', '{"a":1}{"a":1}'])(
+  'a text that is no JSON is left to the parser: %s',
+  (text) => {
+    expect(structureFault(text)).toBeUndefined();
+  },
+);

@@ -1,0 +1,112 @@
+/* JSON bodies that cost the most to read and check that we know of. Used by tests and by `npm run faults`. */
+
+export interface WorstBody {
+  readonly name: string;
+  readonly path: '/products/bulk' | '/customers/bulk' | '/requests';
+  /** The body, of at most so many bytes. */
+  readonly make: (bytes: number) => string;
+}
+
+/** Parts made one after the other between a head and a tail, as many as there is room for. */
+function filled(bytes: number, head: string, part: (index: number) => string, tail: string): string {
+  const parts: string[] = [];
+  let left = bytes - head.length - tail.length;
+  for (let index = 0; ; index += 1) {
+    const next = part(index);
+    left -= next.length + 1;
+    if (left < 0) return head + parts.join(',') + tail;
+    parts.push(next);
+  }
+}
+
+const names = (count: number, from = 0): string[] =>
+  Array.from({ length: count }, (_none, index) => `x${(from + index).toString(36)}`);
+const objectOf = (members: readonly string[]): string => `{${members.map((name) => `"${name}":0`).join(',')}}`;
+/** Known members in another order each time: a shape of its own for each object. */
+const turned = (members: readonly string[], by: number): string[] => {
+  const at = by % members.length;
+  return [...members.slice(at), ...members.slice(0, at)];
+};
+
+const BAD_CONTACT = '{"name":1,"role":1,"email":1,"phone":1,"primary":1}';
+const BROKEN_CONTACT = '{"name":"\\ud800","role":"\\ud800","phone":"\\ud800"}';
+const MEMBERS = 'sku name description category uom currency unit_price_minor vat_exempt lead_time_days active'.split(
+  ' ',
+);
+
+export const WORST_BODIES: readonly WorstBody[] = [
+  ...(['0', 'null', '"a"', '{}', '[]'] as const).map((value): WorstBody => {
+    return {
+      name: `a list of ${value}`,
+      path: '/products/bulk',
+      make: (bytes) => filled(bytes, '{"products":[', () => value, ']}'),
+    };
+  }),
+  {
+    name: 'unknown members',
+    path: '/requests',
+    make: (bytes) => filled(bytes, '{', (at) => `"x${at.toString(36)}":0`, '}'),
+  },
+  {
+    name: 'elements of 5,000 unknown members',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', () => objectOf(names(5000)), ']}'),
+  },
+  {
+    name: 'elements of 100 members that no other has',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(names(100, 100 * at)), ']}'),
+  },
+  {
+    name: 'elements with each member ill-typed',
+    path: '/products/bulk',
+    make: (bytes) =>
+      filled(bytes, '{"products":[', (at) => objectOf(turned(MEMBERS, at)).replaceAll(':0', ':[0]'), ']}'),
+  },
+  {
+    name: 'contacts with each member ill-typed',
+    path: '/customers/bulk',
+    make: (bytes) =>
+      filled(bytes, '{"customers":[', () => `{"contacts":[${new Array(100).fill(BAD_CONTACT).join()}]}`, ']}'),
+  },
+  {
+    name: 'contacts of broken texts',
+    path: '/customers/bulk',
+    make: (bytes) =>
+      filled(bytes, '{"customers":[', () => `{"contacts":[${new Array(100).fill(BROKEN_CONTACT).join()}]}`, ']}'),
+  },
+  {
+    name: 'lists in lists',
+    path: '/products/bulk',
+    make: (bytes) => `{"products":[${'['.repeat(bytes / 2 - 20)}${']'.repeat(bytes / 2 - 20)}]}`,
+  },
+  { name: 'lists that never end', path: '/products/bulk', make: (bytes) => `{"products":${'['.repeat(bytes - 12)}` },
+  {
+    name: 'objects in objects',
+    path: '/requests',
+    make: (bytes) => `${'{"text":'.repeat(bytes / 9 - 1)}0${'}'.repeat(bytes / 9 - 1)}`,
+  },
+  { name: 'one member again and again', path: '/requests', make: (bytes) => filled(bytes, '{', () => '"a":0', '}') },
+  {
+    name: 'long names',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', (at) => `{"${String(at)}${'/'.repeat(bytes / 110)}":0}`, ']}'),
+  },
+  ...(['a.', 'a@a-', 'a@a.'] as const).map((piece): WorstBody => {
+    const make = (bytes: number): string => {
+      const email = piece.slice(0, -2) + piece.slice(-2).repeat(bytes / 2 - 50);
+      return `{"text":"a","contact":{"name":"a","email":"${email}!"}}`;
+    };
+    return { name: `an address of ${piece}`, path: '/requests', make };
+  }),
+  {
+    name: 'a text of wide characters',
+    path: '/products/bulk',
+    make: (bytes) => `{"products":[{"sku":"${'\u{1f600}'.repeat(bytes / 4 - 20)}","currency":"${'A'.repeat(40)}"}]}`,
+  },
+  {
+    name: 'a text of escapes',
+    path: '/requests',
+    make: (bytes) => `{"text":"${'\\\\'.repeat(bytes / 2 - 20)}"}`,
+  },
+];
