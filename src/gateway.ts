@@ -125,6 +125,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     schema: graphql,
     openContext,
     introspection: config.INTROSPECTION,
+    introspectionLimiter: metrics.counted('address', limiters.introspection),
     logger,
   });
   const sessionCookie = sessionCookieOf(config);

@@ -8,6 +8,8 @@ export interface Limiters {
   readonly keys: RateLimiter;
   /** Failed authentications of each address. */
   readonly failures: RateLimiter;
+  /** Public introspection of each address. */
+  readonly introspection: RateLimiter;
   /** Whether the shared store answers; memory always does. */
   health(): Promise<'ok' | 'degraded'>;
   close(): Promise<void>;
@@ -37,6 +39,7 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   return {
     keys: createRateLimiter(limit, memoryStore(limit)),
     failures: createRateLimiter(limit, memoryStore(limit)),
+    introspection: createRateLimiter(limit, memoryStore(limit)),
     health: () => Promise.resolve('ok'),
     close: () => Promise.resolve(),
   };
@@ -96,6 +99,7 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: 
   return {
     keys: createRateLimiter(limit, store('key')),
     failures: createRateLimiter(limit, store('address')),
+    introspection: createRateLimiter(limit, store('introspection')),
     health: () =>
       withinPatience(redis.ping()).then(
         () => {

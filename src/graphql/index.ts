@@ -1,5 +1,9 @@
+import type { HTTPGraphQLResponse } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
+import { addressBucket } from '../access/addresses';
+import { rateLimited } from '../access/authenticate';
+import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
 import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
@@ -8,6 +12,7 @@ import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { setErrorHeaders } from '../http/problem';
 import { createApollo } from './apollo';
 import { extensionsOf } from './errors';
+import { createIntrospectionAnswers } from './introspectionAnswers';
 import { runApollo, writeApollo } from './mount';
 import { QUERY_LIMITS } from './queryLimits';
 
@@ -25,6 +30,8 @@ export interface GraphqlOptions {
   readonly schema: GraphQLSchema;
   readonly openContext: OpenContext;
   readonly introspection: Config['INTROSPECTION'];
+  /** Limits what an address without a key may ask of the schema. */
+  readonly introspectionLimiter: RateLimiter;
   readonly logger: Logger;
 }
 
@@ -38,15 +45,20 @@ export async function createGraphqlFace({
   schema,
   openContext,
   introspection,
+  introspectionLimiter,
   logger,
 }: GraphqlOptions): Promise<GraphqlFace> {
   const apollo = createApollo({ schema, introspection, logger });
+  const introspectionAnswers = createIntrospectionAnswers();
   await apollo.start();
 
   /** Key, rate and plan are judged before Apollo reads anything; without a key only introspection can be open. */
   async function openCaller(exchange: Exchange): Promise<RequestContext | undefined> {
     const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
-    return mayIntrospect ? undefined : openContext(incomingRequest(exchange));
+    if (!mayIntrospect) return openContext(incomingRequest(exchange));
+    const state = await introspectionLimiter.consume(addressBucket(exchange.address));
+    if (!state.allowed) throw rateLimited(state, 'Too many requests without a key from this address');
+    return undefined;
   }
 
   return {
@@ -63,8 +75,11 @@ export async function createGraphqlFace({
         exchange.log.operation = fields.slice(0, 200);
       };
       const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation });
-      const answer = await runApollo(apollo, request, body, () => Promise.resolve(context));
+      const run = (): Promise<HTTPGraphQLResponse> => runApollo(apollo, request, body, () => Promise.resolve(context));
+      const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));
       response.setHeader('X-Content-Type-Options', 'nosniff');
+      // of a key or a session: nothing that stands between may keep it, whatever Apollo thinks of its own refusals
+      answer.headers.set('cache-control', 'no-store');
       await writeApollo(response, answer, (text) => withRequestId(exchange, text));
     },
     stop: () => apollo.stop(),

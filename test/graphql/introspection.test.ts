@@ -1,3 +1,4 @@
+import { ApolloServer } from '@apollo/server';
 import { getIntrospectionQuery } from 'graphql';
 import { type Client, client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -85,5 +86,117 @@ describe('INTROSPECTION', () => {
     ]);
     expect(types.length).toBeGreaterThan(30);
     expect(wordless).toEqual([]);
+  });
+});
+
+describe('public introspection', () => {
+  const LIMIT = 5;
+
+  /** Sends requests without a key, by a gateway of its own that sees the address behind one proxy. */
+  async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
+    const gateway = await startGateway({
+      ...{ INTROSPECTION: 'public', RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' },
+    });
+    try {
+      await run(gateway);
+    } finally {
+      await gateway.stop();
+    }
+  }
+
+  const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
+
+  test('is limited for each address, an IPv6 network as one', async () => {
+    await withGateway(async (gateway) => {
+      const caller = client(gateway);
+      for (const [query, status] of [
+        [TYPE, 200],
+        ['{ me { key { id } } }', 401],
+        ['{', 400],
+        [FULL, 200],
+        [TYPE, 200],
+      ] as const)
+        expect((await caller.graphql(query, {}, from('2001:db8::1'))).status).toBe(status);
+      const refused = await caller.graphql(TYPE, {}, from('2001:db8::2'));
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d?$/);
+      expect(refused.body.errors[0].extensions).toMatchObject({ code: 'rate_limited', status: 429 });
+      expect((await caller.graphql(TYPE, {}, from('2001:db8:0:1::1'))).status).toBe(200);
+    });
+  });
+
+  test('and failed authentication have a counter each, and neither touches a key', async () => {
+    await withGateway(async (gateway) => {
+      const wrong = client(gateway, 'made-up');
+      for (let time = 0; time < LIMIT; time += 1) {
+        expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(200);
+        expect((await wrong.graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(401);
+      }
+      expect((await client(gateway).graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(429);
+      expect((await wrong.graphql(TYPE, {}, from('192.0.2.1'))).status).toBe(429);
+      const { key } = await makeKey(gateway, await makeOrganisation(gateway));
+      const { status, headers } = await client(gateway, key).graphql(TYPE, {}, from('192.0.2.1'));
+      expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, String(LIMIT - 1)]);
+    });
+  });
+
+  describe('that comes again', () => {
+    const executed = jest.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
+    beforeEach(() => executed.mockClear());
+    afterAll(() => {
+      executed.mockRestore();
+    });
+    const NAMED = `query A { __typename } query B($name: String!) { __type(name: $name) { name } }`;
+
+    test('is neither read nor run again, and logged as the first', async () => {
+      const { public: gateway } = gateways;
+      const query = `${FULL} # again`;
+      const answers = [];
+      for (let time = 0; time < 3; time += 1) answers.push(await callers.public!.nobody.graphql(query));
+      expect(executed).toHaveBeenCalledTimes(1);
+      for (const { status, text } of answers) expect([status, text]).toEqual([200, answers[0]!.text]);
+      const ids = answers.map(({ headers }) => headers.get('x-request-id'));
+      const lines = gateway!.logs.filter(({ request_id }) => ids.includes(request_id as string));
+      expect(lines.map(({ operation }) => operation)).toEqual(['__schema', '__schema', '__schema']);
+    });
+
+    test('is answered by its variables and its operation', async () => {
+      const send = async (operationName: string, name: string): Promise<unknown> => {
+        const response = await fetch(`${gateways.public!.url}/graphql`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body: JSON.stringify({ query: NAMED, operationName, variables: { name } }),
+        });
+        return response.json();
+      };
+      for (let time = 0; time < 2; time += 1) {
+        expect(await send('A', 'Quote')).toEqual({ data: { __typename: 'Query' } });
+        expect(await send('B', 'Quote')).toEqual({ data: { __type: { name: 'Quote' } } });
+        expect(await send('B', 'Order')).toEqual({ data: { __type: { name: 'Order' } } });
+      }
+      expect(executed).toHaveBeenCalledTimes(3);
+    });
+
+    test('with a key is run for it', async () => {
+      const query = `${TYPE} # with a key`;
+      for (const who of ['nobody', 'nobody', 'a key', 'a key'] as const) await callers.public![who].graphql(query);
+      expect(executed).toHaveBeenCalledTimes(3);
+    });
+
+    test('and was refused is refused anew, with an id of its own', async () => {
+      const [first, second] = [
+        await callers.public!.nobody.graphql('{ me { key { id } } }'),
+        await callers.public!.nobody.graphql('{ me { key { id } } }'),
+      ];
+      expect([first.status, second.status]).toEqual([401, 401]);
+      expect(first.body.errors[0].extensions.request_id).not.toBe(second.body.errors[0].extensions.request_id);
+    });
+
+    test('by GET from any page is refused, though a page of ours was answered', async () => {
+      const get = (headers: Record<string, string>): Promise<Response> =>
+        fetch(`${gateways.public!.url}/graphql?query=%7B__typename%7D`, { headers });
+      expect((await get({ 'apollo-require-preflight': 'true' })).status).toBe(200);
+      expect((await get({})).status).toBe(400);
+    });
   });
 });

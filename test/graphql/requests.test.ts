@@ -184,3 +184,44 @@ describe('the media type of an answer', () => {
     expect(firstError(answer).extensions).toMatchObject({ code: 'not_acceptable', status: 406 });
   });
 });
+
+describe('no cache keeps an answer', () => {
+  const json = (body: unknown): Record<string, unknown> => ({
+    method: 'POST',
+    headers: JSON_TYPE,
+    body: JSON.stringify(body),
+  });
+  test.each<[string, string, Record<string, unknown>, number]>([
+    ['of data', '/graphql', json({ query: ME }), 200],
+    ['of a resolver that failed', '/graphql', json({ query: '{ quote(id: "x") { id } }' }), 200],
+    ['of a query that is none', '/graphql', json({ query: '{' }), 400],
+    [
+      'of a persisted query',
+      '/graphql',
+      json({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } }),
+      200,
+    ],
+    ['by GET', '/graphql?query=%7Bme%7Bkey%7Bid%7D%7D%7D', { headers: PREFLIGHTED }, 200],
+    ['of a mutation by GET', '/graphql?query=mutation%7B__typename%7D', { headers: PREFLIGHTED }, 405],
+    ['of another method', '/graphql', { method: 'PUT' }, 405],
+    [
+      'of another media type',
+      '/graphql',
+      { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' },
+      415,
+    ],
+    ['of a body that is no JSON', '/graphql', { method: 'POST', headers: JSON_TYPE, body: '{' }, 400],
+    [
+      'of another key',
+      '/graphql',
+      { ...json({ query: ME }), headers: { ...JSON_TYPE, authorization: 'Bearer x' } },
+      401,
+    ],
+    ['of the settings without a session', '/settings/graphql', json({ query: ME }), 401],
+    ['of the settings by GET', '/settings/graphql', {}, 405],
+  ])('%s', async (_title, path, { headers, ...options }, status) => {
+    const answer = await raw(gateway.url, path, { ...options, headers: { authorization, ...(headers as object) } });
+    expect(answer.status).toBe(status);
+    expect(answer.headers['cache-control']).toBe('no-store');
+  });
+});

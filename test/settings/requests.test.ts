@@ -39,9 +39,15 @@ describe('forged requests', () => {
     }
   });
 
-  test('from our own page are let in', async () => {
+  test('from our own page are let in, and no cache keeps the answer', async () => {
     const headers = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
     expect((await admin.graphql(LIST, {}, headers)).status).toBe(200);
+    const answer = await fetch(`${gateway.url}/settings/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', cookie: admin.cookie, 'x-csrf-token': admin.csrf },
+      body: JSON.stringify({ query: LIST }),
+    });
+    expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
   });
 
   test('no other origin may read an answer', async () => {
