@@ -6,8 +6,10 @@ import {
   type GraphQLNamedType,
   type GraphQLOutputType,
   type GraphQLSchema,
+  GraphQLString,
   getDirectiveValues,
   getNamedType,
+  getNullableType,
   isEnumType,
   isInputObjectType,
   isListType,
@@ -54,8 +56,8 @@ const BUILT_IN: Record<string, JsonSchema> = {
   Boolean: { type: 'boolean' },
 };
 
-/** Arguments of lists that are no filters: empty, they are a fault and not as if left out. */
-export const NEVER_EMPTY: readonly string[] = ['limit', 'sort', 'cursor'];
+/** The one argument of queries whose empty text is as if left out: what a search box sends before anyone types. */
+export const MAY_BE_EMPTY = 'q';
 
 export const SCHEMA_ROOT = '#/components/schemas/';
 
@@ -96,19 +98,39 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
   return components;
 }
 
-/** JSON Schema of an operation's arguments as one object; `elementBounds` never applies to its elements. */
-export function argumentsSchema(schema: GraphQLSchema, args: readonly GraphQLArgument[]): JsonSchema {
+/**
+ * JSON Schema of a field's arguments as one object; `elementBounds` never applies to its elements. Those of `queries` may not be
+ * empty.
+ */
+export function argumentsSchema(
+  schema: GraphQLSchema,
+  args: readonly GraphQLArgument[],
+  { queries = false } = {},
+): JsonSchema {
   return objectSchema(schema, Object.fromEntries(args.map((argument) => [argument.name, argument])), {
     isInput: true,
     closed: true,
     bounds: true,
+    ...(queries && { constraintOf: (argument) => queryConstraint(schema, argument as GraphQLArgument) }),
   });
 }
 
 /** JSON Schema of one argument, null left out: for parameters, where a value is there or not. */
 export function parameterSchema(schema: GraphQLSchema, argument: GraphQLArgument): JsonSchema {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
-  return valueSchema(type, constraintOf(schema, argument), false);
+  return valueSchema(type, queryConstraint(schema, argument), false);
+}
+
+/**
+ * Bounds of a query's argument. What narrows a list down must say something: an empty variable of a caller's would list everything
+ * (contract, section 2).
+ */
+function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Constraint {
+  const constraint = constraintOf(schema, argument);
+  const type = getNullableType(argument.type);
+  if (isListType(type)) return { min_items: 1, ...constraint };
+  const isFree = type === GraphQLString && constraint.one_of === undefined && argument.name !== MAY_BE_EMPTY;
+  return isFree ? { min_length: 1, ...constraint } : constraint;
 }
 
 /** The @constraint of an argument or field. */
@@ -127,13 +149,16 @@ interface ObjectOptions {
   readonly isInput: boolean;
   readonly closed: boolean;
   readonly bounds: boolean;
+  /** Where the bounds come from, if not from @constraint alone. */
+  readonly constraintOf?: (field: Described) => Constraint;
 }
 
 function objectSchema(schema: GraphQLSchema, fields: Record<string, Described>, options: ObjectOptions): JsonSchema {
   const required: string[] = [];
   const properties: Record<string, JsonSchema> = {};
   for (const [name, field] of Object.entries(fields)) {
-    const constraint = options.bounds ? constraintOf(schema, field) : {};
+    const bounds = options.constraintOf ?? ((described) => constraintOf(schema, described));
+    const constraint = options.bounds ? bounds(field) : {};
     const nonNull = isNonNullType(field.type) || constraint.required === true;
     const type = isNonNullType(field.type) ? field.type.ofType : field.type;
     properties[name] = {

@@ -29,8 +29,8 @@ export interface ListRequest {
   readonly args: ListArguments;
   /** The filters in force, as the caller gave them, empty ones left out. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** The same filters as MongoDB conditions; all must hold. */
-  readonly conditions: readonly Record<string, unknown>[];
+  /** The same filters as MongoDB conditions; all must hold. Undefined where no row can match: then none is looked for. */
+  readonly conditions: readonly Record<string, unknown>[] | undefined;
   readonly defaultSort?: string;
   /** For a list that copies are kept by: the moment up to which its changes are settled, asked for on the first page. */
   readonly settledUntil?: () => Promise<Date>;
@@ -47,6 +47,7 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   const limit = request.args.limit ?? DEFAULT_LIMIT;
   const mark = fingerprint(request, order);
   const position = decodeCursor(request, order, mark);
+  if (!request.conditions) return toPage<T>([], limit, order, mark);
   const until = position ? position.until : await request.settledUntil?.();
   const conditions = [...upTo(until, request.conditions), ...after(position, order)];
   // read by the driver: the conditions are made here, of arguments that were checked; an operator in a value is none
@@ -61,8 +62,10 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   return toPage(rows, limit, order, mark, until);
 }
 
+type Conditions = NonNullable<ListRequest['conditions']>;
+
 /** The conditions of rows that were changed no later than `until`, where it is given. */
-function upTo(until: Date | undefined, conditions: ListRequest['conditions']): ListRequest['conditions'] {
+function upTo(until: Date | undefined, conditions: Conditions): Conditions {
   if (!until) return conditions;
   return conditions.map((condition) =>
     'updated_at' in condition

@@ -7,7 +7,6 @@ import {
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLSchema,
-  isNonNullType,
   isObjectType,
   isScalarType,
   parse,
@@ -16,7 +15,7 @@ import { ROLES, type RoleName } from './access/roles';
 import { SCOPES, type ScopeName } from './access/scopes';
 import type { Access, RequestContext } from './context';
 import { invalidRequest, validationFailed } from './errors';
-import { argumentsSchema, componentSchemas, NEVER_EMPTY } from './jsonSchema';
+import { argumentsSchema, componentSchemas } from './jsonSchema';
 import { resolvers as resourceResolvers } from './resources';
 import { settingsResolvers } from './settings/resolvers';
 import { scalars } from './scalars';
@@ -82,13 +81,12 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field, access } of guarded) {
     const check = checks?.(`${type}.${field.name}`);
-    const cleaned = type === 'Mutation' ? (args: unknown) => args : withoutEmptyFilters(field);
     field.resolve = guard(
       type === 'Mutation' ? once(field.resolve as Resolver) : (field.resolve as Resolver),
       access,
       check &&
         ((args) => {
-          refuseFaults(type, check(cleaned(args)));
+          refuseFaults(type, check(args));
         }),
     );
   }
@@ -137,19 +135,13 @@ function once(resolve: Resolver): Resolver {
 function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[]): (field: string) => Check {
   const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
   const fields = Object.fromEntries(
-    guarded.map(({ type, field }) => [`${type}.${field.name}`, argumentsSchema(schema, field.args)]),
+    guarded.map(({ type, field }) => [
+      `${type}.${field.name}`,
+      argumentsSchema(schema, field.args, { queries: type !== 'Mutation' }),
+    ]),
   );
   const ajv = createAjv().addSchema({ components, fields }, 'arguments');
   return (field) => checkWith(requireSchema(ajv, `arguments#/fields/${field}`));
-}
-
-/** An empty filter is as if left out (contract, section 2); an empty id, sort or cursor is a fault. */
-function withoutEmptyFilters(field: GuardedField['field']): (args: unknown) => Record<string, unknown> {
-  const required = field.args.filter((argument) => isNonNullType(argument.type)).map(({ name }) => name);
-  const isLeftOut = (name: string, value: unknown): boolean =>
-    value === '' && !required.includes(name) && !NEVER_EMPTY.includes(name);
-  return (args) =>
-    Object.fromEntries(Object.entries(args as object).filter(([name, value]) => !isLeftOut(name, value)));
 }
 
 /** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */

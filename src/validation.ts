@@ -132,6 +132,7 @@ function detailOf(error: ErrorObject, code: string): string {
     case 'pattern':
       return `must match ${String(error.params.pattern)}`;
     default:
+      if (code === 'length' && error.keyword.startsWith('min') && error.params.limit === 1) return 'must not be empty';
       return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
   }
 }

@@ -1,7 +1,11 @@
 import { trusted } from 'mongoose';
-import { searchConditions } from '../search';
+import { MAY_BE_EMPTY } from '../jsonSchema';
+import { searchConditions, searchWords } from '../search';
 
-/* Filters of lists: a null, an empty text and an empty list are as if left out (contract, section 2). */
+/*
+ * Filters of lists (contract, section 2): a null is as if left out, and so is an empty `q`; any other that is empty was refused
+ * before it got here.
+ */
 
 type Given = string | number | boolean | readonly string[];
 
@@ -13,12 +17,9 @@ export function filtersInForce(
   const given: Record<string, Given> = {};
   for (const name of names) {
     const value = args[name] as Given | null | undefined;
-    if (value === null || value === undefined || value === '') continue;
-    if (isList(value)) {
-      if (value.length > 0) given[name] = [...new Set(value)].sort();
-    } else {
-      given[name] = name.endsWith('_id') ? String(value).toLowerCase() : value;
-    }
+    if (value === null || value === undefined || (name === MAY_BE_EMPTY && value === '')) continue;
+    if (isList(value)) given[name] = [...new Set(value)].sort();
+    else given[name] = name.endsWith('_id') ? String(value).toLowerCase() : value;
   }
   return given;
 }
@@ -27,11 +28,15 @@ function isList(value: Given): value is readonly string[] {
   return Array.isArray(value);
 }
 
-/** Filters as MongoDB conditions: `q` searches, `x_since` bounds x_at, a list matches any of its values, the rest equal. */
-export function toConditions(filters: Readonly<Record<string, Given>>): Record<string, unknown>[] {
+/**
+ * Filters as MongoDB conditions: `q` searches, `x_since` bounds x_at, a list matches any of its values, the rest equal. Undefined
+ * where nothing can match: a search that holds no word.
+ */
+export function toConditions(filters: Readonly<Record<string, Given>>): Record<string, unknown>[] | undefined {
+  if (filters[MAY_BE_EMPTY] !== undefined && searchWords(String(filters[MAY_BE_EMPTY])).length === 0) return undefined;
   return Object.entries(filters).flatMap(([name, value]) => {
     if (isList(value)) return [{ [name]: value.length === 1 ? value[0] : trusted({ $in: value }) }];
-    if (name === 'q') return searchConditions(String(value));
+    if (name === MAY_BE_EMPTY) return searchConditions(String(value));
     if (name.endsWith('_since')) {
       return [{ [name.replace(/_since$/, '_at')]: trusted({ $gte: new Date(String(value)) }) }];
     }

@@ -27,6 +27,12 @@ describe('a parameter is refused', () => {
     ['a text for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
     ['a decimal', '/products?limit=1.5', [{ parameter: 'limit', code: 'type' }]],
     ['an exponent', '/products?limit=1e1', [{ parameter: 'limit', code: 'type' }]],
+    ['an empty sku', '/products?sku=', [{ parameter: 'sku', code: 'length' }]],
+    ['an empty id', '/quotes?customer_id=', [{ parameter: 'customer_id', code: 'format' }]],
+    ['an empty status', '/quotes?status=', [{ parameter: 'status', code: 'not_allowed' }]],
+    ['an empty active', '/products?active=', [{ parameter: 'active', code: 'type' }]],
+    ['an empty moment', '/products?updated_since=', [{ parameter: 'updated_since', code: 'format' }]],
+    ['an empty cursor', '/products?cursor=', [{ parameter: 'cursor', code: 'length' }]],
     ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
     ['below the range', '/products?limit=0', [{ parameter: 'limit', code: 'range' }]],
     ['beyond the range', '/products?limit=101', [{ parameter: 'limit', code: 'range' }]],
@@ -66,7 +72,8 @@ describe('a parameter is refused', () => {
 describe('a parameter is taken', () => {
   const ALL = 3;
   test.each([
-    ['empty, as if left out', '/quotes?q=&status=&customer_id=&updated_since=', ALL],
+    ['an empty search, as if left out', '/quotes?q=', ALL],
+    ['a search without a letter or digit', '/quotes?q=-', 0],
     ['a stray &', '/quotes?&&limit=3&', ALL],
     ['a plus for a space', '/products?q=aniseed+syrup', 1],
     ['encoded', '/products?q=%61niseed%20syrup', 1],

@@ -148,19 +148,54 @@ describe.each(FACES)('lists on $name', (face) => {
     });
   });
 
-  test.each([
-    ['products', { q: '', sku: '', category: '' }],
-    ['customers', { q: '', external_ref: '' }],
-    ['quotes', { q: '', status: [] }],
-    ['quotes', { customer_id: '' }],
-    ['orders', { q: '', status: [] }],
-    ['requests', { q: '', status: [] }],
-  ])('of %s take the empty filters %j as left out, their cursors too', async (list, args) => {
+  test.each<[ListName, string, unknown]>([
+    ['products', 'sku', ''],
+    ['products', 'category', ''],
+    ['products', 'updated_since', ''],
+    ['products', 'sort', ''],
+    ['products', 'cursor', ''],
+    ['customers', 'external_ref', ''],
+    ['customers', 'updated_since', ''],
+    ['quotes', 'customer_id', ''],
+    ['quotes', 'created_since', ''],
+    ['orders', 'customer_id', ''],
+    ['orders', 'placed_since', ''],
+    ['requests', 'customer_id', ''],
+  ])('of %s refuse an empty %s: it never lists everything', async (list, parameter, value) => {
+    const problem = await refusal(face, caller, list, { [parameter]: value });
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
+    // a moment that is none is refused by GraphQL itself, in its words
+    if (!(parameter.endsWith('_since') && face === GRAPHQL)) expect(problem).toMatchObject({ errors: [{ parameter }] });
+  });
+
+  test('refuse an empty filter of every list, whatever it is called', async () => {
+    const filters = await filtersOf();
+    expect(filters.length).toBeGreaterThan(15);
+    for (const { list, name, isEnum, isList } of filters) {
+      // GraphQL refuses an enum's empty text itself, and REST has no empty list
+      const value = isList && face === GRAPHQL ? [] : isList ? [''] : '';
+      if (isEnum && !isList && face === GRAPHQL) continue;
+      const { status, code, errors } = await refusal(face, caller, list, { [name]: value });
+      expect({ list, name, status, code }).toEqual({ list, name, status: 400, code: 'invalid_request' });
+      if (errors) expect(errors).toEqual([expect.objectContaining({ parameter: name })]);
+    }
+  });
+
+  test.each(RESOURCES)('of $list take an empty q as left out, its cursors too', async ({ list }) => {
     const plain = await ask(face, caller, list, { limit: 3 });
-    const page = await ask(face, caller, list, { ...args, limit: 3 });
+    const page = await ask(face, caller, list, { q: '', limit: 3 });
     expect(page).toEqual(plain);
     const next = await ask(face, caller, list, { limit: 3, cursor: page.next_cursor });
-    expect(next).toEqual(await ask(face, caller, list, { ...args, limit: 3, cursor: plain.next_cursor }));
+    expect(next).toEqual(await ask(face, caller, list, { q: '', limit: 3, cursor: plain.next_cursor }));
+  });
+
+  test.each(RESOURCES)('of $list find nothing by a q without a letter or digit', async ({ list }) => {
+    for (const q of [' ', '-', '…/&', '\u{1f600}']) {
+      expect(await ask(face, caller, list, { q })).toEqual({ data: [], has_more: false, next_cursor: null });
+    }
+    const { next_cursor: cursor } = await ask(face, caller, list, { limit: 1 });
+    expect(await refusal(face, caller, list, { q: '-', cursor })).toMatchObject({ errors: [{ parameter: 'cursor' }] });
+    expect(await refusal(face, caller, list, { q: '-', limit: 0 })).toMatchObject({ errors: [{ parameter: 'limit' }] });
   });
 
   test('take 20 values of a filter and refuse 21', async () => {
@@ -198,10 +233,35 @@ describe('what only one face can say', () => {
     expect(await ask(GRAPHQL, caller, list, nulls)).toEqual(await ask(GRAPHQL, caller, list));
   });
 
-  test.each(RESOURCES)('a parameter of $list with no value is as if left out on REST', async ({ list }) => {
+  test.each(RESOURCES)('an empty q of $list is as if left out on REST, without a = too', async ({ list }) => {
     const plain = await ask(REST, caller, list);
-    expect((await caller.get(`/${list}?q=&updated_since=`)).body).toEqual(plain);
-    if (list === 'products' || list === 'customers') return;
-    expect((await caller.get(`/${list}?status=&customer_id=`)).body).toEqual(plain);
+    expect((await caller.get(`/${list}?q=`)).body).toEqual(plain);
+    expect((await caller.get(`/${list}?q`)).body).toEqual(plain);
+    expect((await caller.get(`/${list}?updated_since`)).status).toBe(400);
+  });
+
+  test('a list that belongs to another object refuses an empty cursor', async () => {
+    const document = `{ customers(limit: 1) { data { quotes(cursor: "") { has_more } } } }`;
+    const { body } = await caller.graphql(document);
+    expect(body.errors[0].extensions).toMatchObject({ status: 400, errors: [{ parameter: 'cursor' }] });
   });
 });
+
+interface ListFilter {
+  readonly list: string;
+  readonly name: string;
+  readonly isEnum: boolean;
+  readonly isList: boolean;
+}
+
+/** The arguments of lists that narrow them down by a text, an id, a moment or one of several words. */
+async function filtersOf(): Promise<ListFilter[]> {
+  const type = 'type { kind name ofType { kind name ofType { kind name } } }';
+  const schema = await query(caller, `{ __type(name: "Query") { fields { name args { name ${type} } } } }`);
+  return RESOURCES.flatMap(({ list }) => {
+    const { args } = schema.__type.fields.find(({ name }: Json) => name === list);
+    return args
+      .filter(({ name, type: { name: scalar } }: Json) => !['q', 'limit'].includes(name) && scalar !== 'Boolean')
+      .map(({ name, type: { kind } }: Json) => ({ list, name, isEnum: kind === 'ENUM', isList: kind === 'LIST' }));
+  });
+}

@@ -1,3 +1,5 @@
+import { findPage } from '../../src/pagination';
+import { toConditions } from '../../src/resources/list';
 import { searchConditions, searchWords } from '../../src/search';
 
 describe('the words of a text', () => {
@@ -55,5 +57,13 @@ describe('a search', () => {
     expect(bounds.$gte).toBe(word);
     expect(['cha', 'chai', 'chaz', 'cha9', 'cha日'].filter((text) => !isWithin(text))).toEqual([]);
     expect(['ch', 'chb', 'xcha', 'cgz'].filter(isWithin)).toEqual([]);
+  });
+
+  test.each(['-', ' ', '…'])('for "%s", which holds no word, finds nothing and asks no database', async (q) => {
+    const conditions = toConditions({ q });
+    const request = { organisationId: 'o', operation: 'products', args: {}, filters: { q }, conditions };
+    // a model that is none throws as soon as it is read
+    const page = await findPage(undefined as never, request);
+    expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
   });
 });

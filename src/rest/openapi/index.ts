@@ -3,7 +3,7 @@ import {
   argumentsSchema,
   componentSchemas,
   type JsonSchema,
-  NEVER_EMPTY,
+  MAY_BE_EMPTY,
   parameterSchema,
   rootFields,
 } from '../../jsonSchema';
@@ -134,7 +134,7 @@ function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLAr
     in: isPath ? 'path' : 'query',
     required: isPath,
     description: argument.description ?? '',
-    ...(!isPath && !NEVER_EMPTY.includes(argument.name) && { allowEmptyValue: true }),
+    ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
     schema: parameterSchema(schema, argument),
     ...(example === undefined ? {} : { example }),
   };
