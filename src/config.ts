@@ -54,6 +54,13 @@ const VARIABLES = {
     schema: z.string().min(1).optional(),
     help: 'mongod (or secantusd-rs) to start when MONGODB_URI is not set',
   },
+  ALLOW_OLD_MONGODB: {
+    schema: z
+      .enum(['true', 'false'])
+      .default('false')
+      .transform((text) => text === 'true'),
+    help: 'true takes a MongoDB older than 6.0, with which some operations fail',
+  },
   HTTPS_PROXY: { schema: z.string().min(1).optional(), help: 'proxy for the download of an embedded database' },
   CONTROL_DATABASE: {
     schema: z

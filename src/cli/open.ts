@@ -38,6 +38,11 @@ export async function openStore(config: Config, report: (line: string) => void, 
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
       collections: [...collections, idempotencyRecords, openWrites],
+      ...(config.ALLOW_OLD_MONGODB && {
+        onOldServer: (warning: string) => {
+          report(`warning: ${warning}; ALLOW_OLD_MONGODB lets it serve, and some operations will fail`);
+        },
+      }),
     });
     const onError = (error: unknown): void => {
       report(`a write beside the request failed: ${String(error)}`);

@@ -2,6 +2,7 @@ import mongoose, { type Connection } from 'mongoose';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
 import { type PoolUse, watchPool } from './pools';
 import { pulseOf, type Question } from './pulse';
+import { OldServerError, tooOld, versionOf } from './version';
 
 // client input never becomes an operator; indexes are made with the organisation, not on each boot
 mongoose.set('sanitizeFilter', true);
@@ -32,6 +33,8 @@ export interface Databases {
   readonly organisationData: OrganisationDataCache;
   /** Names of the clusters that organisations can be placed on. */
   readonly clusters: readonly string[];
+  /** The version of each cluster's server when it was connected, by the cluster's name. */
+  readonly versions: ReadonlyMap<string, string>;
   /**
    * Whether a cluster (the control database's when left out) answers within 1.5 s. Who asks while another is asking
    * gets the same answer.
@@ -55,13 +58,16 @@ export interface DatabaseOptions {
   readonly clusters: Readonly<Record<string, string>>;
   /** Collections that every organisation has. */
   readonly collections: OrganisationData['collections'];
+  /** Told of a server that is too old, in one sentence, where that is allowed; it is refused where this is left out. */
+  readonly onOldServer?: (warning: string) => void;
 }
 
-/** Connects to the control database and every cluster. */
+/** Connects to the control database and every cluster. @throws OldServerError */
 export async function connectDatabases(options: DatabaseOptions): Promise<Databases> {
   const main = connect(options.uri);
   const connections = new Map([[DEFAULT_CLUSTER, main]]);
   for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
+  const versions = new Map<string, string>();
   const pools = new Map([...connections].map(([name, connection]) => [name, watchPool(name, connection)]));
   const pulses = new Map(Object.entries(options.clusters).map(([name, uri]) => [name, pulseOf(uri, ping)]));
   pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, ping));
@@ -70,7 +76,13 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     await Promise.all([...connections.values(), ...pulses.values(), keys].map((one) => one.close()));
   };
   try {
-    await Promise.all([...connections.values()].map((connection) => connection.asPromise()));
+    await Promise.all(
+      [...connections].map(async ([name, connection]) => {
+        await connection.asPromise();
+        versions.set(name, await versionOf(connection));
+      }),
+    );
+    checkVersions(versions, options.onOldServer);
   } catch (error) {
     await close();
     throw error;
@@ -81,6 +93,7 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   return {
     control,
     clusters: [...connections.keys()],
+    versions,
     organisationData: organisationDataCache((name) => {
       const connection = connections.get(name);
       if (!connection) throw new Error(`cluster ${name} is not configured; name it in MONGODB_CLUSTERS`);
@@ -95,6 +108,13 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     lostAt: (cluster = DEFAULT_CLUSTER) => pools.get(cluster)?.lostAt() ?? -Infinity,
     close,
   };
+}
+
+function checkVersions(versions: ReadonlyMap<string, string>, onOldServer: DatabaseOptions['onOldServer']): void {
+  const faults = [...versions].flatMap(([cluster, version]) => tooOld(cluster, version) ?? []);
+  if (!onOldServer && faults.length > 0)
+    throw new OldServerError(`${faults.join('; ')} (ALLOW_OLD_MONGODB=true takes it all the same)`);
+  for (const fault of faults) onOldServer?.(fault);
 }
 
 const ping: Question = (client) => client.db('admin').command({ ping: 1 });

@@ -1,4 +1,5 @@
 import { type Config, readConfig } from '../../config';
+import { OLDEST_MONGODB, OldServerError } from '../../database/version';
 import { CommandFailure, messageOf } from '../failure';
 import { openStore } from '../open';
 import { interruption } from '../signals';
@@ -48,7 +49,10 @@ async function* examine(fix: boolean): AsyncGenerator<Check> {
       name: 'database',
       ok: false,
       detail: messageOf(error),
-      fix: 'start the database MONGODB_URI names, or leave MONGODB_URI empty to use the embedded one',
+      fix:
+        error instanceof OldServerError
+          ? `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`
+          : 'start the database MONGODB_URI names, or leave MONGODB_URI empty to use the embedded one',
     };
     return;
   }

@@ -1,3 +1,4 @@
+import { OLDEST_MONGODB, tooOld } from '../../database/version';
 import { messageOf } from '../failure';
 import type { Store } from '../open';
 import type { Check } from './check';
@@ -10,8 +11,13 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
   const admin = control.getClient().db('admin');
   yield await examine('database', 'start it, and check that this machine reaches it', async () => {
     await databases.ping();
-    const { version } = (await admin.command({ buildInfo: 1 })) as { version?: string };
-    return { ok: true, detail: `${server.description} answers${version === undefined ? '' : `, version ${version}`}` };
+    const versions = [...databases.versions].map(
+      ([cluster, version]) => tooOld(cluster, version) ?? `${cluster} ${version}`,
+    );
+    return {
+      ok: true,
+      detail: `${server.description} answers; MongoDB ${versions.join(', ')} (needed: ${OLDEST_MONGODB} or later, as a replica set)`,
+    };
   });
   yield await examine('replica set', REPLICA_SET_HELP, async () => {
     const hello = (await admin.command({ hello: 1 })) as { setName?: string; isWritablePrimary?: boolean };

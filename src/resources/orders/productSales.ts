@@ -53,15 +53,22 @@ export async function productSales(
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
+    // not $setWindowFields, whose $documentNumber MongoDB sorts by one member only (docs/decisions/mongodb-versions.md)
     {
-      $setWindowFields: {
-        partitionBy: '$_id.currency',
-        sortBy: { net_minor: -1, '_id.sku': 1, '_id.uom': 1 },
-        output: { place: { $documentNumber: {} } },
+      $group: {
+        _id: '$_id.currency',
+        best: {
+          $topN: {
+            n: limit ?? DEFAULT_LIMIT,
+            sortBy: { net_minor: -1, '_id.sku': 1, '_id.uom': 1 },
+            output: '$$ROOT',
+          },
+        },
       },
     },
-    { $match: { place: trusted({ $lte: limit ?? DEFAULT_LIMIT }) } },
-    { $sort: { '_id.currency': 1, place: 1 } },
+    { $sort: { _id: 1 } },
+    { $unwind: '$best' },
+    { $replaceRoot: { newRoot: '$best' } },
   ]);
   return { ...found, data: (found.data as Sale[]).map((sale) => ({ ...sale, qty: Number(sale.qty.toString()) })) };
 }

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { mongo } from 'mongoose';
+
+/*
+ * A way to the database that reads MongoDB's wire protocol: messages begin with their length, their id and the id of what
+ * they answer; today's (OP_MSG) hold one document, and the rows of a bulk write beside it.
+ */
+
+const HEADER = 16;
+const OP_MSG = 2013;
+/** Where the document of an OP_MSG begins: after the header, the flags and the kind of the section. */
+const BODY = HEADER + 5;
+/** The kind of a section that is one document. */
+const BODY_KIND = 0;
+
+/** A command of a client, by its own document. */
+export type Command = Readonly<Record<string, unknown>>;
+
+export interface ProxyOptions {
+  /** Sees each answer before its client does; what it gives is sent instead, undefined sends nothing. */
+  readonly onReply: (reply: Buffer, command: Command | undefined) => Buffer | undefined;
+}
+
+export interface DatabaseProxy {
+  /** Connection string through the proxy. */
+  readonly uri: string;
+  close(): Promise<void>;
+}
+
+export async function openDatabaseProxy(target: string, { onReply }: ProxyOptions): Promise<DatabaseProxy> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  const server = createServer((near) => {
+    const far = connect(Number(port), hostname);
+    const commands = new Map<number, Command>();
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one
+        .on('error', () => other.destroy())
+        .on('close', () => {
+          sockets.delete(one);
+          other.destroy();
+        });
+    }
+    near.on(
+      'data',
+      framed((message) => {
+        const command = documentOf(message);
+        if (command) commands.set(message.readInt32LE(4), command);
+        far.write(message);
+      }),
+    );
+    far.on(
+      'data',
+      framed((message) => {
+        const answers = message.readInt32LE(8);
+        const reply = onReply(message, commands.get(answers));
+        commands.delete(answers);
+        if (reply) near.write(reply);
+      }),
+    );
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const uri = new URL(target);
+  uri.host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+  // a replica set would name its members' own addresses, which lead past the proxy
+  uri.searchParams.delete('replicaSet');
+  uri.searchParams.set('directConnection', 'true');
+  return {
+    uri: uri.href,
+    async close() {
+      const closed = once(server, 'close');
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+/** Puts what arrives together into whole messages. */
+function framed(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    while (rest.length >= HEADER && rest.length >= rest.readInt32LE(0)) {
+      const length = rest.readInt32LE(0);
+      onMessage(rest.subarray(0, length));
+      rest = rest.subarray(length);
+    }
+  };
+}
+
+/** The document of an OP_MSG; undefined for other messages. */
+function documentOf(message: Buffer): Command | undefined {
+  if (message.readInt32LE(12) !== OP_MSG || message[BODY - 1] !== BODY_KIND) return undefined;
+  return mongo.BSON.deserialize(message.subarray(BODY, BODY + message.readInt32LE(BODY)));
+}
+
+/** An answer with other members. */
+export function replyWith(reply: Buffer, changes: Readonly<Record<string, unknown>>): Buffer {
+  const document = documentOf(reply);
+  if (!document) return reply;
+  const head = Buffer.from(reply.subarray(0, BODY));
+  const body = mongo.BSON.serialize({ ...document, ...changes });
+  head.writeInt32LE(BODY + body.length, 0);
+  return Buffer.concat([head, body]);
+}

@@ -1,0 +1,71 @@
+import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { openStore } from '../../src/cli/open';
+import { readConfig } from '../../src/config';
+import { tooOld } from '../../src/database/version';
+import { commandLine } from '../cli/commandLine';
+
+/* What runs is the tests' own database, which says through a proxy that it is older than it is. */
+
+let old: DatabaseProxy;
+beforeAll(async () => {
+  old = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) =>
+      command && 'buildInfo' in command ? replyWith(reply, { version: '5.0.31', versionArray: [5, 0, 31, 0] }) : reply,
+  });
+});
+afterAll(() => old.close());
+
+const SENTENCE = 'cluster default runs MongoDB 5.0.31; 6.0 or later is needed';
+
+async function open(environment: Record<string, string>): Promise<string[]> {
+  const said: string[] = [];
+  const config = readConfig({ CONTROL_DATABASE: 'scopegate_old', ...environment });
+  const store = await openStore(config, (line) => said.push(line));
+  await store.close();
+  return said;
+}
+
+test('a MongoDB older than 6.0 is refused in one sentence, and nothing serves from it', async () => {
+  await expect(open({ MONGODB_URI: old.uri })).rejects.toThrow(
+    `${SENTENCE} (ALLOW_OLD_MONGODB=true takes it all the same)`,
+  );
+  const served = await commandLine({ MONGODB_URI: old.uri, PORT: '0' }).run('serve');
+  expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(SENTENCE) as unknown });
+});
+
+test('a further cluster that is too old is refused by its name', async () => {
+  const MONGODB_CLUSTERS = `eu=${old.uri}`;
+  await expect(open({ MONGODB_URI: process.env.TEST_MONGODB_URI!, MONGODB_CLUSTERS })).rejects.toThrow(
+    SENTENCE.replace('default', 'eu'),
+  );
+});
+
+test('ALLOW_OLD_MONGODB=true takes it, with a warning', async () => {
+  const said = await open({ MONGODB_URI: old.uri, ALLOW_OLD_MONGODB: 'true' });
+  expect(said).toContainEqual(expect.stringMatching(`^warning: ${SENTENCE}`));
+});
+
+test('doctor names the version that was found and the one that is needed', async () => {
+  const { code, stdout } = await commandLine({ MONGODB_URI: old.uri }).run('doctor', '--json');
+  expect(code).toBe(1);
+  expect(JSON.parse(stdout)).toMatchObject({
+    checks: expect.arrayContaining([
+      expect.objectContaining({
+        name: 'database',
+        ok: false,
+        detail: expect.stringContaining(SENTENCE) as unknown,
+        fix: 'upgrade that cluster to MongoDB 6.0 or later',
+      }),
+    ]) as unknown,
+  });
+  const fit = await commandLine().run('doctor', '--json');
+  expect(fit.stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(needed: 6\.0 or later, as a replica set\)/);
+});
+
+test.each(['6.0.0', '6.0.19', '7.0.1', '8.2.11', '10.0.0', '6.0.0-rc3'])('%s is new enough', (version) => {
+  expect(tooOld('c', version)).toBeUndefined();
+});
+
+test.each(['4.4.29', '5.0.31', '5.3.2', '3.6', '', 'unknown'])('"%s" is not', (version) => {
+  expect(tooOld('c', version)).toContain('6.0 or later is needed');
+});
