@@ -79,7 +79,7 @@ const VARIABLES = {
   },
   RATE_LIMIT_PER_MINUTE: {
     schema: wholeNumber(1, 1_000_000_000).default(600),
-    help: 'requests a minute for each key, and failed authentications for each address',
+    help: 'requests a minute for each key; failed authentications, and public introspection, for each address',
   },
   REDIS_URL: {
     schema: z

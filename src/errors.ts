@@ -8,7 +8,7 @@ export const ERROR_CODES = {
   invalid_request: {
     status: 400,
     title: 'Invalid request',
-    help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, or a cursor that does not belong to this list. `errors` names each fault.',
+    help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, a cursor that does not belong to this list, or a GraphQL query over a limit: depth 10, 20 root fields, 30 aliases, 5,000 fields after its fragments are expanded, 20,000 rows at worst. `errors` names each fault of a parameter, the message of a GraphQL error the limit and what was found.',
   },
   unauthenticated: {
     status: 401,
@@ -78,7 +78,7 @@ export const ERROR_CODES = {
   rate_limited: {
     status: 429,
     title: 'Rate limited',
-    help: 'The budget of this minute is spent. Wait for the seconds in `Retry-After`.',
+    help: 'The budget of this minute is spent. Wait for the seconds in `Retry-After`. A REST request costs one point, a GraphQL request one for each root field and one more for each full 1,000 rows that its lists can return at worst. Requests without a valid key, introspection included, are limited for each address.',
   },
   internal: {
     status: 500,

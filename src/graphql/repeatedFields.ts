@@ -4,7 +4,7 @@ type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
  * How often a selection asks for one field, with fields of its own, at one place of the answer. Validation compares each of these
- * with each other; leaves are compared too, in a hundredth of the time.
+ * with each other, and what is in them; leaves take it a fraction of that and are not counted.
  * Fragments are walked wherever they are spread, once at each place: for documents within the other limits.
  */
 export function mostRepeated(sets: readonly SelectionSetNode[], fragments: Fragments): number {
