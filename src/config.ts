@@ -18,6 +18,39 @@ function wholeNumber(least: number, most: number): z.ZodType<number, string> {
     .transform(Number);
 }
 
+/** What stands between two clusters: commas are in seed lists too, and part only where the next name follows. */
+const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/;
+/** name=uri, the uri with hosts that hold no =, as the rest of a broken entry would. */
+const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
+
+/** Clusters by name. A fault names an entry by its number, since an entry may hold a password. */
+function readClusters(text: string, context: z.RefinementCtx): Record<string, string> {
+  const clusters: Record<string, string> = {};
+  const fault = (message: string): void => {
+    context.addIssue({ code: 'custom', message });
+  };
+  text
+    .split(BETWEEN_CLUSTERS)
+    .filter((entry) => entry !== '')
+    .forEach((entry, index) => {
+      const [, name, uri] = CLUSTER.exec(entry) ?? [];
+      const which = `entry ${String(index + 1)}`;
+      if (name === undefined || uri === undefined)
+        fault(`${which} must be name=mongodb://host[:port][,…][/?options], the name of a-z, 0-9 and -`);
+      else if (name === 'default') fault(`${which} may not be called default, which is MONGODB_URI`);
+      else if (name in clusters) fault(`${which} is called ${name} as one before it`);
+      else clusters[name] = uri;
+    });
+  return clusters;
+}
+
+/** What ioredis can read, and reads as it was meant: a / or # in a password ends the host before it. */
+function isRedisAddress(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { hostname, pathname, search, hash } = new URL(text);
+  return hostname !== '' && !`${pathname}${search}${hash}`.includes('@');
+}
+
 /** What a browser would send as Origin; a host with * would match none. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
@@ -44,11 +77,8 @@ const VARIABLES = {
     help: 'MongoDB replica set; without it an embedded database is chosen',
   },
   MONGODB_CLUSTERS: {
-    schema: list
-      .pipe(z.array(z.string().regex(/^[a-z0-9-]+=mongodb(\+srv)?:\/\//, 'must be name=mongodb://…')))
-      .transform((entries) => Object.fromEntries(entries.map((entry) => splitOnce(entry, '='))))
-      .default({}),
-    help: 'further clusters for organisations, as name=uri,name=uri; `default` is MONGODB_URI',
+    schema: z.string().transform(readClusters).default({}),
+    help: 'further clusters for organisations, as name=uri, with white space or ; between them; `default` is MONGODB_URI',
   },
   MONGOD_BINARY: {
     schema: z.string().min(1).optional(),
@@ -85,6 +115,10 @@ const VARIABLES = {
     schema: z
       .string()
       .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+      .refine(
+        isRedisAddress,
+        'must be redis://[user:password@]host[:port][/database]; user name and password must be percent-encoded (/ is %2F, ? is %3F, # is %23, % is %25)',
+      )
       .optional(),
     help: 'Redis or Valkey that several gateways share their limits through; in memory without it',
   },
@@ -151,8 +185,8 @@ const VARIABLES = {
     help: 'seconds between the first 503 of /readyz and the closing of the port, for a load balancer to notice',
   },
   METRICS: {
-    schema: z.enum(['loopback', 'public', 'off']).default('loopback'),
-    help: 'who may read /metrics: loopback (this machine and its private network, not through a proxy), public or off',
+    schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
+    help: 'who may read /metrics: loopback (this machine, not through a proxy), private (its private network too), public or off',
   },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
@@ -211,9 +245,4 @@ export function describeVariables(): { name: string; help: string; fallback: str
     const isPlain = typeof value === 'number' || (typeof value === 'string' && value !== '');
     return { name, help, fallback: isPlain ? String(value) : '' };
   });
-}
-
-function splitOnce(text: string, separator: string): [string, string] {
-  const at = text.indexOf(separator);
-  return [text.slice(0, at), text.slice(at + 1)];
 }

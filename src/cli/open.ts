@@ -1,5 +1,6 @@
 import { hostname, userInfo } from 'node:os';
 import type { Config } from '../config';
+import { checkAddresses } from '../database/address';
 import { connectDatabases, type Databases } from '../database/connect';
 import { openWrites } from '../database/openWrites';
 import { chooseDatabase, type Database } from '../database/embedded';
@@ -22,6 +23,7 @@ export interface Store {
  * `signal` gives up while it starts.
  */
 export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
+  checkAddresses(config);
   const server = await chooseDatabase({
     ...(config.MONGODB_URI === undefined ? {} : { mongodbUri: config.MONGODB_URI }),
     ...(config.MONGOD_BINARY === undefined ? {} : { mongodBinary: config.MONGOD_BINARY }),

@@ -4,13 +4,34 @@ import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Colours a text where the stream is a terminal and NO_COLOR is not set. */
-export function paint(stream: NodeJS.WriteStream, style: Style, text: string): string {
-  return styleText(style, text, { stream, validateStream: true });
+/**
+ * What a terminal would act on instead of showing it: control characters, and those that turn the direction of the text around.
+ * Names and files are other people's, and a key list or a fault may not move the cursor or hide a line.
+ */
+const ACTED_ON = /[\p{Cc}\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu;
+
+/** A text on one line with such characters written out, \u001b for escape; in JSON it stays the same value. */
+export function plain(text: string): string {
+  return text.replaceAll(ACTED_ON, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Writes one line to stdout. */
+/** As {@link plain}, its line breaks kept. */
+export function plainLines(text: string): string {
+  return text.split('\n').map(plain).join('\n');
+}
+
+/** Makes a text plain, and colours it where the stream is a terminal and NO_COLOR is not set. */
+export function paint(stream: NodeJS.WriteStream, style: Style, text: string): string {
+  return styleText(style, plainLines(text), { stream, validateStream: true });
+}
+
+/** Writes a line, or several, to stdout. */
 export function print(line: string): void {
+  printPainted(plainLines(line));
+}
+
+/** As {@link print}, of parts that were painted or made plain one by one. */
+export function printPainted(line: string): void {
   process.stdout.write(`${line}\n`);
 }
 
@@ -21,41 +42,47 @@ export function printJson(value: unknown): void {
 
 /** Says a line on stderr: progress, which database was chosen, warnings. */
 export function say(line: string): void {
+  sayPainted(plainLines(line));
+}
+
+/** As {@link say}, of parts that were painted or made plain one by one. */
+export function sayPainted(line: string): void {
   process.stderr.write(`${line}\n`);
 }
 
 /** Says a line on stderr that is no more than a note. */
 export function note(line: string): void {
-  say(paint(process.stderr, 'dim', line));
+  sayPainted(paint(process.stderr, 'dim', line));
 }
 
 export function warn(line: string): void {
-  say(`${paint(process.stderr, 'yellow', 'warning:')} ${line}`);
+  sayPainted(`${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
 }
 
 export function sayError(message: string): void {
-  say(`${paint(process.stderr, 'red', 'error:')} ${message}`);
+  sayPainted(`${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
 }
 
 /** Lines `name  value`, the names in one column. */
 export function printPairs(pairs: Readonly<Record<string, string>>): void {
   const width = Math.max(...Object.keys(pairs).map((name) => name.length));
   for (const [name, value] of Object.entries(pairs)) {
-    print(`${paint(process.stdout, 'bold', name.padEnd(width))}  ${value}`);
+    printPainted(`${paint(process.stdout, 'bold', name.padEnd(width))}  ${plain(value)}`);
   }
 }
 
 /** Rows under headings, in columns as wide as their widest cell. */
-export function printTable(headings: readonly string[], rows: readonly (readonly string[])[]): void {
+export function printTable(headings: readonly string[], cells: readonly (readonly string[])[]): void {
+  const rows = cells.map((row) => row.map(plain));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
-  const line = (cells: readonly string[]): string =>
-    cells
+  const line = (row: readonly string[]): string =>
+    row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
       .join('  ')
       .trimEnd();
-  print(paint(process.stdout, 'bold', line(headings)));
+  printPainted(paint(process.stdout, 'bold', line(headings)));
   for (const row of rows) print(line(row));
 }
 

@@ -224,3 +224,14 @@ async function firstProduct(org: string): Promise<void> {
   while ((await products.findOne({})) === null) await setTimeout(10);
   await client.close();
 }
+
+test('what a file holds is said without the control characters that a terminal would act on', async () => {
+  const { id } = await makeOrganisation(cli, 'Hostile');
+  const path = join(await newFolder(), 'products.ndjson');
+  const hostile = '\u001b]0;title\u0007\u009b2J';
+  await writeFile(path, [JSON.stringify({ [hostile]: 1 }), `{"sku": "a", \u001b[2J`, hostile].join('\n'));
+  const { code, stderr } = await cli.run('import', '--org', id, path);
+  expect(code).toBe(1);
+  expect(stderr).toContain('\\u001b');
+  expect(stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});

@@ -82,14 +82,66 @@ describe('the environment', () => {
   ])('is refused with %s=%s', (name, value) => {
     expect(faultsOf({ [name]: value })).toContain(`${name}:`);
   });
+});
 
-  test('names clusters by what stands before the first =', () => {
-    const uri = 'mongodb+srv://user:pass@host/?retryWrites=true';
-    expect(readConfig({ MONGODB_CLUSTERS: `eu-1=${uri}, us=mongodb://b` }).MONGODB_CLUSTERS).toEqual({
-      'eu-1': uri,
-      us: 'mongodb://b',
-    });
+describe('MONGODB_CLUSTERS', () => {
+  const eu = 'mongodb://user:p%40ss@db1:27017,db2,[::1]:27018/?replicaSet=rs0&readPreference=primary';
+  const us = 'mongodb+srv://user:pass@host/?retryWrites=true';
+  const clusters = { 'eu-1': eu, us };
+
+  test.each([
+    [' '],
+    ['\n  '],
+    [';'],
+    ['; '],
+    [', '],
+    [',\n'],
+    [' , '],
+    // no seed list goes on with a name and an address
+    [','],
+  ])('keeps seed lists whole, with %j between two clusters', (between) => {
+    const text = ` eu-1=${eu}${between}us=${us}; `;
+    expect(readConfig({ MONGODB_CLUSTERS: text }).MONGODB_CLUSTERS).toEqual(clusters);
   });
+
+  test.each([
+    ['eu', 'entry 1 must be name='],
+    ['eu=mongodb://', 'entry 1 must be name='],
+    ['eu=mongodb://a us=http://b', 'entry 2 must be name='],
+    ['eu=mongodb://a;us=mongodb:/b;c=mongodb://c', 'entry 2 must be name='],
+    ['eu=mongodb://a,us=http://b', 'entry 1 must be name='],
+    ['EU=mongodb://a', 'entry 1 must be name='],
+    ['eu=mongodb://a eu=mongodb://b', 'entry 2 is called eu as one before it'],
+    ['default=mongodb://a', 'entry 1 may not be called default, which is MONGODB_URI'],
+  ])('with %s says which entry is bad: %s', (text, fault) => {
+    const message = faultsOf({ MONGODB_CLUSTERS: text });
+    expect(message.split('\n')).toHaveLength(2);
+    expect(message).toContain(`  MONGODB_CLUSTERS: ${fault}`);
+  });
+
+  test('never repeats what may be a password', () => {
+    const message = faultsOf({ MONGODB_CLUSTERS: 'eu=mongodb://user:sec;ret1=sec ret2@host us=http://user:sec3@host' });
+    expect(message).not.toMatch(/sec|ret/);
+    expect(message).toContain('entry 4');
+  });
+});
+
+describe('REDIS_URL', () => {
+  test.each(['redis://cache', 'rediss://:pass@cache:6380/1', 'redis://user:p%2Fss@[::1]:6379', 'redis://127.0.0.1'])(
+    'takes %s',
+    (REDIS_URL) => {
+      expect(readConfig({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
+    },
+  );
+
+  test.each(['redis://', 'redis://h:99999', 'redis://:sec/ret@h', 'redis://:sec#ret@h:6379', 'redis://u:1/sec@h'])(
+    'refuses %s in a sentence that repeats nothing of it',
+    (REDIS_URL) => {
+      const message = faultsOf({ REDIS_URL });
+      expect(message).toMatch(/^ {2}REDIS_URL: must be redis:.*percent-encoded/m);
+      expect(message).not.toMatch(/sec|ret@/);
+    },
+  );
 });
 
 describe('CORS_ORIGINS', () => {

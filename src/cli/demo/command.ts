@@ -1,6 +1,6 @@
 import { type Config, givenVariables, readConfig } from '../../config';
 import { serveUntilStopped } from '../serve/serveUntilStopped';
-import { print, printJson } from '../terminal';
+import { printJson, printPainted } from '../terminal';
 import type { DemoCommandOptions } from './index';
 import { prepareDemo } from './prepare';
 import { signInUrl } from '../signInUrl';
@@ -21,7 +21,7 @@ export async function demoCommand(options: DemoCommandOptions): Promise<void> {
       const settings = signInUrl(address, signInToken);
       if (options.json)
         printJson({ url: address, key, organisation: { id, name, plan }, sandbox: `${address}/graphql`, settings });
-      else print(invitation({ url: address, key, name, quoteId, settings }));
+      else printPainted(invitation({ url: address, key, name, quoteId, settings }));
     },
   });
 }

@@ -1,9 +1,10 @@
 import { type Config, readConfig } from '../../config';
+import { checkAddresses } from '../../database/address';
 import { OLDEST_MONGODB, OldServerError } from '../../database/version';
 import { CommandFailure, messageOf } from '../failure';
 import { openStore } from '../open';
 import { interruption } from '../signals';
-import { note, paint, print, printJson } from '../terminal';
+import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
 import type { Check } from './check';
 import { checkDatabase } from './database';
 import { checkNode, checkPepper } from './environment';
@@ -29,6 +30,7 @@ async function* examine(fix: boolean): AsyncGenerator<Check> {
   let config: Config;
   try {
     config = readConfig();
+    checkAddresses(config);
     yield { name: 'environment', ok: true, detail: 'every variable is fit' };
   } catch (error) {
     yield {
@@ -66,6 +68,6 @@ async function* examine(fix: boolean): AsyncGenerator<Check> {
 
 function show({ name, ok, detail, fix }: Check): void {
   const mark = ok ? paint(process.stdout, 'green', 'ok   ') : paint(process.stdout, 'red', 'wrong');
-  print(`${mark}  ${name}: ${detail}`);
+  printPainted(`${mark}  ${plain(name)}: ${plainLines(detail)}`);
   if (fix !== undefined) print(`       do: ${fix}`);
 }

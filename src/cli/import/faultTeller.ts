@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import type { Progress } from '../progress';
-import { paint, say } from '../terminal';
+import { paint, plain, say, sayPainted } from '../terminal';
 import type { LineFault } from './report';
 
 /** So many faults are shown on a terminal; a pipe gets them all. */
@@ -29,7 +29,7 @@ export function faultTeller({ keep }: { readonly keep: boolean }): FaultTeller {
   const kept: ToldFault[] = [];
   let [waiting, told, silent] = [[] as string[], 0, 0];
   const release = (): void => {
-    for (const line of waiting) say(line);
+    for (const line of waiting) sayPainted(line);
     if (silent > 0) {
       say(`… and ${String(silent)} more faults; add 2> faults.txt to have them all`);
     }
@@ -40,7 +40,7 @@ export function faultTeller({ keep }: { readonly keep: boolean }): FaultTeller {
     tell(fault) {
       if (keep) kept.push(toTold(fault));
       if (!isTTY) {
-        say(toLine(fault));
+        sayPainted(toLine(fault));
         return;
       }
       told += 1;
@@ -63,6 +63,6 @@ function toTold({ path, line, pointer = '', code, detail }: LineFault): ToldFaul
 
 /** `file:line: pointer: fault`, which editors take as a link. */
 function toLine({ path, line, pointer = '', detail }: LineFault): string {
-  const where = paint(process.stderr, 'bold', `${path}:${String(line)}:`);
-  return [where, ...(pointer === '' ? [] : [`${pointer}:`]), detail].join(' ');
+  const where = paint(process.stderr, 'bold', plain(`${path}:${String(line)}:`));
+  return [where, ...(pointer === '' ? [] : [plain(`${pointer}:`)]), plain(detail)].join(' ');
 }

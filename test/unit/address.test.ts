@@ -1,0 +1,49 @@
+import { ConfigError } from '../../src/config';
+import { addressFault, checkAddresses } from '../../src/database/address';
+
+describe('the address of a database', () => {
+  test.each([
+    'mongodb://127.0.0.1',
+    'mongodb://user:p%40ss@db1:27017,db2,[::1]:27018/?replicaSet=rs0',
+    'mongodb+srv://user:pass@host/?retryWrites=true',
+  ])('%s is read as it stands', (uri) => {
+    expect(addressFault(uri)).toBeUndefined();
+  });
+
+  test.each([
+    ['mongodb://user:sec@ret@host/', /percent-encoded \(@ is %40/],
+    ['mongodb://user:sec/ret@host/', /percent-encoded/],
+    ['mongodb://user:sec#ret@host/', /percent-encoded/],
+    ['mongodb://user:sec?ret@host/', /percent-encoded/],
+    ['mongodb://user:sec%zzret@host/', /percent-encoded/],
+    // the @ and the host are missing, so that the password stands where a host would
+    ['mongodb://user:secret', /each host must be host or host:port/],
+    ['mongodb://host:99999', /with a port from 1 to 65535/],
+    ['mongodb://user:secret@', /names no host|percent-encoded|each host/],
+    ['mongodb://', /names no host/],
+    ['mongodb+srv://a,b', /mongodb\+srv URI cannot have multiple service names/],
+    ['mongodb://host/?authSource', /"authSource" cannot be specified with no value/],
+    ['mongodb://host/?tls=secret', /tls/],
+    ['mongodb://host/?directConnection=1', /directConnection must be either/],
+    ['mongodb://host/?nonsense=secret', /nonsense/],
+    ['mongodb://user:secret@host/?authMechanism=secret', /options/],
+  ])('%s is refused in one sentence without a secret', (uri, words) => {
+    const fault = addressFault(uri) ?? '';
+    expect(fault).toMatch(words);
+    expect(fault).not.toMatch(/sec|ret\b|Cannot read|\n/);
+  });
+
+  test('is told by its variable, every one that is at fault', () => {
+    const check = (): void => {
+      checkAddresses({
+        MONGODB_URI: 'mongodb://user:sec@ret@host/',
+        MONGODB_CLUSTERS: { eu: 'mongodb://fine', us: 'mongodb://host:port' },
+      });
+    };
+    expect(check).toThrow(ConfigError);
+    expect(check).toThrow(/^ {2}MONGODB_URI: it cannot be read; .*\n {2}MONGODB_CLUSTERS: us: each host .*$/m);
+    expect(() => {
+      checkAddresses({ MONGODB_URI: undefined, MONGODB_CLUSTERS: {} });
+    }).not.toThrow();
+  });
+});

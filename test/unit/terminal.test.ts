@@ -1,0 +1,73 @@
+import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/terminal';
+
+/** What a terminal acts on: moves, colours, titles (C0, C1, DEL), and text that runs the other way. */
+const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u0000i';
+const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/;
+
+let written: string;
+beforeEach(() => {
+  written = '';
+  for (const stream of [process.stdout, process.stderr])
+    jest.spyOn(stream, 'write').mockImplementation((text) => {
+      written += String(text);
+      return true;
+    });
+});
+afterEach(() => {
+  jest.restoreAllMocks();
+});
+
+test.each<[string, () => void]>([
+  [
+    'a line',
+    () => {
+      print(HOSTILE);
+    },
+  ],
+  [
+    'a line beside the answer',
+    () => {
+      say(HOSTILE);
+    },
+  ],
+  [
+    'an error',
+    () => {
+      sayError(HOSTILE);
+    },
+  ],
+  [
+    'a name and its value',
+    () => {
+      printPairs({ name: HOSTILE });
+    },
+  ],
+  [
+    'a cell of a table',
+    () => {
+      printTable(['NAME'], [[HOSTILE]]);
+    },
+  ],
+])('%s shows what a terminal would act on as it is written', (_title, write) => {
+  write();
+  expect(written).not.toMatch(RAW);
+  expect(written).toContain('a\\u001b[2Jb\\u009b31mc\\u000dd\\u0007e\\u007ff\\u202eg\\u2028h\\u0000i');
+});
+
+test('a cell of a table stays on its line, and an error may have several', () => {
+  printTable(['NAME'], [['one\ntwo']]);
+  expect(written).toBe('NAME\none\\u000atwo\n');
+  written = '';
+  sayError('the environment is not fit:\n  PORT: must be');
+  expect(written).toBe('error: the environment is not fit:\n  PORT: must be\n');
+});
+
+test('a JSON value is the same value', () => {
+  printJson({ name: HOSTILE });
+  expect(written).not.toMatch(RAW);
+  expect(JSON.parse(written)).toEqual({ name: HOSTILE });
+});
+
+test('other texts are left as they are', () => {
+  expect(plain('Ärger & Söhne, 東京, 👩‍🌾, …')).toBe('Ärger & Söhne, 東京, 👩‍🌾, …');
+});
