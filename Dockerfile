@@ -1,11 +1,12 @@
-# Two stages: compile with everything, run with what production needs.
-FROM node:24-bookworm-slim AS build
+# Two stages: compile with everything, run with what production needs. The digest names one image for every platform; a newer
+# one is another line here, not another build of the same.
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
 COPY src src
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 
-FROM node:24-bookworm-slim
+FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
 WORKDIR /app
 COPY --from=build /app/node_modules node_modules

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeVariables } from '../../src/config';
+import { requirements, secantusLink } from '../../src/database/embedded/secantusdb';
 
 const ROOT = join(__dirname, '..', '..');
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
@@ -43,6 +44,34 @@ describe('docker-compose.yml', () => {
     const known = describeVariables().map(({ name }) => name);
     expect(known).toEqual(expect.arrayContaining(Object.keys(compose.services.gateway!.environment ?? {})));
   });
+});
+
+test('every image is named by its digest', () => {
+  const images = [
+    ...[...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
+    ...Object.values(compose.services).flatMap(({ image }) => image ?? []),
+  ];
+  expect(images).toHaveLength(4);
+  for (const image of images) expect(image).toMatch(/^[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+});
+
+test('the composed gateway does not start without a pepper of its own', () => {
+  const { KEY_PEPPER = '' } = compose.services.gateway!.environment ?? {};
+  // `:?` refuses one that is missing, and one that is empty
+  expect(KEY_PEPPER).toMatch(/^\$\{KEY_PEPPER:\?[^}]+README[^}]*\}$/);
+  expect(read('README.md')).toMatch(/^echo "KEY_PEPPER=\$\(openssl rand -hex 32\)" > \.env\ndocker compose up/m);
+});
+
+test('SecantusDB and all that it needs are installed by hash', () => {
+  const pinned = requirements()
+    .trimEnd()
+    .split(/\n(?! )/);
+  expect(pinned.map((one) => one.split('==')[0])).toEqual(
+    expect.arrayContaining(['secantusdb', 'pymongo', 'numpy', 'shapely']),
+  );
+  for (const one of pinned)
+    expect(one).toMatch(/^[a-z0-9-]+==\S+( ; python_full_version [^\\]+)?( \\\n {2}--hash=sha256:[0-9a-f]{64})+$/);
+  expect(secantusLink.title).toContain(/secantusdb==(\S+)/.exec(requirements())![1]);
 });
 
 test('everything the Dockerfile copies from the context is there, or made by its build stage', () => {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isExecutable } from './execute';
 import { withLock } from './lock';
 import { secantusPythonPlan } from './plans';
 import { runGuarded, tailOf } from './process';
 import { findPython } from './python';
+import pins from './secantusdbPins.json';
 import type { EmbeddedOptions, Link, Offer } from './types';
 
 const VERSION = '0.7.0b3';
@@ -59,10 +60,12 @@ async function install(options: EmbeddedOptions): Promise<Installed> {
   await removeDrafts(cacheDir);
   const draft = join(cacheDir, `${FOLDER}.draft-${randomUUID()}`);
   const logFile = `${draft}.log`;
+  const requirementsFile = `${draft}.txt`;
   try {
+    await writeFile(requirementsFile, requirements());
     const steps: [string, string[]][] = [
       [python.command, ['-m', 'venv', draft]],
-      [pythonOf(draft), ['-m', 'pip', 'install', ...PIP_OPTIONS, `SecantusDB==${VERSION}`]],
+      [pythonOf(draft), ['-m', 'pip', 'install', ...PIP_OPTIONS, '-r', requirementsFile]],
       [pythonOf(draft), ['-I', '-c', 'import secantus.cli']],
     ];
     for (const [command, args] of steps) {
@@ -75,12 +78,24 @@ async function install(options: EmbeddedOptions): Promise<Installed> {
     await moveIntoPlace(draft, join(cacheDir, FOLDER));
     return { ok: true };
   } finally {
-    await Promise.all([draft, logFile].map((made) => rm(made, { recursive: true, force: true })));
+    await Promise.all([draft, logFile, requirementsFile].map((made) => rm(made, { recursive: true, force: true })));
   }
+}
+
+/**
+ * SecantusDB and everything it needs, for every Python and platform that it has wheels for: only files with a hash that was
+ * seen when it was chosen are run here. docs/decisions/embedded-database.md tells how the pins are made.
+ */
+export function requirements(): string {
+  const lines = Object.entries(pins).map(([requirement, hashes]) =>
+    [requirement, ...hashes.map((hash) => `--hash=${hash}`)].join(' \\\n  '),
+  );
+  return `${lines.join('\n')}\n`;
 }
 
 /** --only-binary: building a wheel here would need a compiler and minutes. */
 const PIP_OPTIONS = [
+  '--require-hashes',
   '--only-binary',
   ':all:',
   '--no-input',
