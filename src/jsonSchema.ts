@@ -27,6 +27,7 @@ export type JsonSchema = Record<string, unknown>;
 
 export interface Constraint {
   required?: boolean;
+  not_null?: boolean;
   min?: number;
   max?: number;
   min_length?: number;
@@ -159,14 +160,15 @@ function objectSchema(schema: GraphQLSchema, fields: Record<string, Described>, 
   for (const [name, field] of Object.entries(fields)) {
     const bounds = options.constraintOf ?? ((described) => constraintOf(schema, described));
     const constraint = options.bounds ? bounds(field) : {};
-    const nonNull = isNonNullType(field.type) || constraint.required === true;
+    const needed = isNonNullType(field.type) || constraint.required === true;
+    const nonNull = needed || constraint.not_null === true;
     const type = isNonNullType(field.type) ? field.type.ofType : field.type;
     properties[name] = {
       ...valueSchema(type, constraint, !nonNull),
       ...(field.description ? { description: field.description } : {}),
     };
     // every field of an answer is there, null or not; of an input only what must be
-    if (options.isInput ? nonNull : true) required.push(name);
+    if (options.isInput ? needed : true) required.push(name);
   }
   return {
     type: 'object',

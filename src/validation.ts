@@ -2,6 +2,7 @@ import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020'
 import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, unkept } from './boundedKeywords';
+import { isCurrency, wasCurrency } from './currency';
 import { type Fault, MOST_FAULTS, shorten } from './errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { scalars } from './scalars';
@@ -34,6 +35,8 @@ export function createAjv(): Ajv2020 {
   for (const [name, format] of Object.entries(ajv.formats)) {
     if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MOST_CHARACTERS && format.test(text));
   }
+  ajv.addFormat('currency', isCurrency);
+  ajv.addFormat('known-currency', wasCurrency);
   return boundKeywords(ajv, distinct);
 }
 
@@ -112,9 +115,11 @@ function memberOf({ params }: ErrorObject): string | undefined {
   return (params.missingProperty ?? params.additionalProperty) as string | undefined;
 }
 
-function codeOf({ keyword, data }: ErrorObject): string {
-  // a null where a value must be is a missing value to the caller
-  return keyword === 'type' && data === null ? 'required' : (CODES[keyword] ?? 'invalid');
+function codeOf({ keyword, data, params }: ErrorObject): string {
+  // a null where a value must be is a missing value to the caller, and a blank name too short
+  if (keyword === 'type' && data === null) return 'required';
+  if (keyword === 'pattern' && params.pattern === NOT_BLANK) return 'length';
+  return CODES[keyword] ?? 'invalid';
 }
 
 function detailOf(error: ErrorObject, code: string): string {
@@ -130,18 +135,25 @@ function detailOf(error: ErrorObject, code: string): string {
     case 'format':
       return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}`;
     case 'pattern':
-      return `must match ${String(error.params.pattern)}`;
+      return error.params.pattern === NOT_BLANK
+        ? 'must hold more than white space'
+        : `must match ${String(error.params.pattern)}`;
     default:
       if (code === 'length' && error.keyword.startsWith('min') && error.params.limit === 1) return 'must not be empty';
       return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
   }
 }
 
+/** Of names and keys: something in them is no white space. */
+const NOT_BLANK = '\\S';
+
 const FORMATS: Record<string, string> = {
   uuid: 'UUID',
   'date-time': 'date-time (RFC 3339, as 2026-11-21T09:00:00.000Z)',
   date: 'date (YYYY-MM-DD)',
   email: 'e-mail address',
+  currency: 'currency code in use (ISO 4217)',
+  'known-currency': 'currency code (ISO 4217)',
 };
 
 const TYPE_WORDS: Record<string, string> = {

@@ -1,6 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
+import { isCurrency } from '../currency';
 
 /* Readers of option values: each refuses with a message that says what is allowed. */
 
@@ -22,8 +23,7 @@ export function name(text: string): string {
 }
 
 export function currency(text: string): string {
-  if (!/^[A-Z]{3}$/.test(text))
-    throw new InvalidArgumentError('It must be three capital letters (ISO 4217), as USD or EUR.');
+  if (!isCurrency(text)) throw new InvalidArgumentError('It must be a currency code in use (ISO 4217), as USD or EUR.');
   return text;
 }
 

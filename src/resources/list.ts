@@ -1,6 +1,7 @@
 import { trusted } from 'mongoose';
 import { MAY_BE_EMPTY } from '../jsonSchema';
 import { searchConditions, searchWords } from '../search';
+import { COMPARED, comparable } from './compared';
 
 /*
  * Filters of lists (contract, section 2): a null is as if left out, and so is an empty `q`; any other that is empty was refused
@@ -18,10 +19,16 @@ export function filtersInForce(
   for (const name of names) {
     const value = args[name] as Given | null | undefined;
     if (value === null || value === undefined || (name === MAY_BE_EMPTY && value === '')) continue;
-    if (isList(value)) given[name] = [...new Set(value)].sort();
-    else given[name] = name.endsWith('_id') ? String(value).toLowerCase() : value;
+    given[name] = isList(value) ? [...new Set(value.map((item) => asKept(name, item)))].sort() : asKept(name, value);
   }
   return given;
+}
+
+/** A value in the spelling that is kept: ids in small letters, keys in NFC. */
+function asKept<T extends string | number | boolean>(name: string, value: T): T | string {
+  if (typeof value !== 'string') return value;
+  if (name.endsWith('_id')) return value.toLowerCase();
+  return COMPARED.includes(name) ? comparable(value) : value;
 }
 
 function isList(value: Given): value is readonly string[] {

@@ -71,7 +71,7 @@ function integrations(context: RequestContext): Integrations {
 function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
   const faults: Fault[] = [];
   const plainName = name.trim();
-  if (plainName === '' || /\p{Cc}/u.test(plainName)) {
+  if (plainName === '' || /[\p{Cc}\p{Cs}]/u.test(plainName)) {
     faults.push({ pointer: '/name', code: 'format', detail: 'must be one line with something in it' });
   }
   const granted: Scope[] = [];

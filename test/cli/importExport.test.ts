@@ -128,6 +128,54 @@ test('half of a character, which no database keeps, is a fault of the text that 
   expect(answer.errors).toMatchObject([{ line: 1, pointer: '/name', code: 'format' }]);
 });
 
+test('control characters, blank names and codes of no currency are faults; a currency of its time is none', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Texts');
+  const lines = await northwindLines('products.ndjson', 6);
+  const changes: [string, string][] = [
+    ['"Chai"', String.raw`"Chai\u0000\u001b[2J"`],
+    ['"Chang"', '" \u00a0"'],
+    ['"NW-003"', String.raw`"\t"`],
+    ['"USD"', '"XYZ"'],
+    ['"USD"', '"DEM"'],
+    ['"each"', String.raw`"e\u009bch"`],
+  ];
+  const { answer, stderr } = await importText(
+    org,
+    lines.map((line, at) => line.replace(...(changes[at] ?? ['', '']))).join('\n'),
+  );
+  expect(answer.errors.map(({ line, pointer, code }) => [line, pointer, code])).toEqual([
+    [1, '/name', 'format'],
+    [2, '/name', 'length'],
+    [3, '/sku', 'length'],
+    [4, '/currency', 'format'],
+    [6, '/uom', 'format'],
+  ]);
+  expect(stderr).not.toContain('\u001b[2J');
+});
+
+test('keys are kept in NFC, however a file composes their letters', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Composed');
+  const [product = '', order = ''] = [
+    ...(await northwindLines('products.ndjson', 1)),
+    ...(await northwindLines('orders.ndjson', 1)),
+  ];
+  const respelt = (line: string, form: string): string =>
+    line.replace(/"sku": "([^"]*)"/g, (_, sku: string) => `"sku": "${`caf\u00e9 ${sku}`.normalize(form)}"`);
+  await importText(org, respelt(product, 'NFD'));
+  await importText(org, respelt(order, 'NFD'), 'orders.ndjson');
+  const products = await importText(org, respelt(product, 'NFC'));
+  const orders = await importText(org, respelt(order, 'NFC'), 'orders.ndjson');
+  expect([products.answer.files.products, orders.answer.files.orders]).toMatchObject([
+    { unchanged: 1 },
+    { unchanged: 1 },
+  ]);
+  const folder = await newFolder();
+  await cli.run('export', '--org', org, folder);
+  for (const file of ['products', 'orders']) {
+    expect(await readFile(join(folder, `${file}.ndjson`), 'utf8')).toContain('"caf\u00e9 ');
+  }
+});
+
 test('rules across members are held: totals, positions, states, and messages that belong to one thread', async () => {
   const { id: org } = await makeOrganisation(cli, 'Rules');
   const [quote = ''] = await northwindLines('quotes.ndjson', 1);

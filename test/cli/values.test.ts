@@ -1,5 +1,5 @@
 import { ALL_SCOPES } from '../../src/access/scopes';
-import { duration, scopes, uuid } from '../../src/cli/values';
+import { currency, duration, name, scopes, uuid } from '../../src/cli/values';
 
 test.each([
   ['30m', 30 * 60_000],
@@ -25,4 +25,12 @@ test.each(['', ',', 'all,quotes:read', 'toString'])('%j is no list of scopes', (
 
 test('a UUID is taken in any case', () => {
   expect(uuid('689DEFBF-4477-4B15-966E-4830B650DED3')).toBe('689defbf-4477-4b15-966e-4830b650ded3');
+});
+
+test.each(['usd', 'XYZ', 'DEM', 'EURO', ''])('%j is no currency', (text) => {
+  expect(() => currency(text)).toThrow('ISO 4217');
+});
+
+test.each(['', ' ', 'a\u0000b', 'a\nb', '\u009b2J'])('%j is no name', (text) => {
+  expect(() => name(text)).toThrow('one line');
 });

@@ -74,6 +74,7 @@ describe('an admin', () => {
     [{ name: '' }, '/name'],
     [{ name: ' \t ' }, '/name'],
     [{ name: 'a\nb' }, '/name'],
+    [{ name: 'a\ud800' }, '/name'],
     [{ scopes: [] }, '/scopes'],
     [{ scopes: ['quotes:read', 'quotes:burn'] }, '/scopes/1'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],

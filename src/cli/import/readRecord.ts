@@ -5,7 +5,7 @@ import type { ImportRecord, RecordKind } from '../../resources/records';
 import { buildSchemas } from '../../schema';
 import { SCHEMA_ROOT } from '../../jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../../validation';
-import { lowerCaseIds } from '../records/ids';
+import { respellNames } from '../records/ids';
 import { recordName, type RecordSchemas, recordSchemas, resolveSchema } from '../records/schemas';
 import type { Line } from './ndjsonLines';
 
@@ -23,7 +23,7 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
 
 function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parameters<typeof checkWith>[0]): ReadRecord {
   const check = checkWith(validate);
-  const amend = lowerCaseIds(schemas, resolveSchema(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }));
+  const amend = respellNames(schemas, resolveSchema(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }));
   return (line) => {
     if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
     const value = parse(line.text);
@@ -35,12 +35,13 @@ function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parame
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
     }
-    const { faults: found, more } = check(value);
-    const faults = [...found, ...brokenTexts(value)];
+    const record = value as ImportRecord;
+    // before the check, which bounds what is kept: a text may be longer in NFC
+    amend(record);
+    const { faults: found, more } = check(record);
+    const faults = [...found, ...brokenTexts(record)];
     if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });
     if (faults.length > 0) return { faults };
-    const record = value as ImportRecord;
-    amend(record);
     const broken = kind.rules(record);
     return broken.length > 0 ? { faults: broken } : { record };
   };

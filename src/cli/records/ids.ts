@@ -1,35 +1,45 @@
 import type { JsonSchema } from '../../jsonSchema';
+import { COMPARED, comparable } from '../../resources/compared';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 
-/** Changes a record in place. */
+/** Changes a record in place; what is of another type than its schema says stays as it is. */
 export type Amend = (value: Record<string, unknown>) => void;
 
 /**
- * Lower-cases every UUID of a record that its schema knows, as ids are looked up in lower case: an export of another
- * system may write them in capitals.
+ * Puts into the spelling that is looked up whatever of a record names an object: every UUID that its schema knows in small
+ * letters, every key in NFC. An export of another system may write them otherwise.
  */
-export function lowerCaseIds(schemas: RecordSchemas, schema: JsonSchema): Amend {
+export function respellNames(schemas: RecordSchemas, schema: JsonSchema): Amend {
   const steps: Amend[] = [];
   for (const [member, declared] of Object.entries(isObjectSchema(schema) ? schema.properties : {})) {
     const target = resolveSchema(schemas, declared);
-    if (target.format === 'uuid') {
+    if (target.format === 'uuid') steps.push(respell(member, (id) => id.toLowerCase()));
+    else if (COMPARED.includes(member)) steps.push(respell(member, comparable));
+    else if (isObjectSchema(target)) {
+      const amend = respellNames(schemas, target);
       steps.push((value) => {
-        const id = value[member];
-        if (typeof id === 'string') value[member] = id.toLowerCase();
-      });
-    } else if (isObjectSchema(target)) {
-      const amend = lowerCaseIds(schemas, target);
-      steps.push((value) => {
-        if (value[member] !== null) amend(value[member] as Record<string, unknown>);
+        if (isObject(value[member])) amend(value[member]);
       });
     } else if (target.items !== undefined) {
-      const amend = lowerCaseIds(schemas, resolveSchema(schemas, target.items as JsonSchema));
+      const amend = respellNames(schemas, resolveSchema(schemas, target.items as JsonSchema));
       steps.push((value) => {
-        for (const item of value[member] as Record<string, unknown>[]) amend(item);
+        const items = value[member];
+        if (Array.isArray(items)) items.filter(isObject).forEach(amend);
       });
     }
   }
   return (value) => {
     for (const step of steps) step(value);
   };
+}
+
+function respell(member: string, spelling: (text: string) => string): Amend {
+  return (value) => {
+    const text = value[member];
+    if (typeof text === 'string') value[member] = spelling(text);
+  };
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,0 +1,16 @@
+import { isCurrency, wasCurrency } from '../../src/currency';
+
+test.each(['USD', 'EUR', 'GBP', 'JPY', 'XCG', 'ZWG', 'VED', 'XAD', 'CHF', 'CLF', 'XAU', 'XTS'])(
+  '%s is in use',
+  (code) => {
+    expect([isCurrency(code), wasCurrency(code)]).toEqual([true, true]);
+  },
+);
+
+test.each(['DEM', 'FRF', 'HRK', 'BGN', 'ANG', 'ZWL'])('%s is not in use any more, and was', (code) => {
+  expect([isCurrency(code), wasCurrency(code)]).toEqual([false, true]);
+});
+
+test.each(['usd', 'US', 'USDT', ' USD', 'USD\n', 'XYZ', 'ZZZ', 'AAA', '', '$', '840', 'УСД'])('%j is none', (code) => {
+  expect([isCurrency(code), wasCurrency(code)]).toEqual([false, false]);
+});
