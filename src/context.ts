@@ -7,9 +7,10 @@ import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
 import { stampedWrite } from './database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './database/organisationData';
-import { AppError, type Fault } from './errors';
+import { AppError } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './idempotency';
 import type { Integrations } from './organisations/integrations';
+import type { Findings } from './validation';
 
 /** What a field asks of whoever calls it: a scope of a key, or a role of a user; neither: any key. */
 export interface Access {
@@ -37,7 +38,7 @@ export interface RequestContext {
   once(operation: string, args: unknown, run: () => unknown): Promise<unknown>;
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
-  checkElement(type: string, element: unknown): Fault[];
+  checkElement(type: string, element: unknown): Findings;
 }
 
 /** What a context is made from: the same for both faces. */

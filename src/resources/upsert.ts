@@ -5,7 +5,8 @@ import { isDuplicateKey, isWriteConflict } from '../database/faults';
 import type { Collection } from '../database/collection';
 import type { OrganisationData, UnitOfWork } from '../database/organisationData';
 import { AppError, type Fault, validationFailed } from '../errors';
-import { brokenTexts } from './brokenTexts';
+import type { Findings } from '../validation';
+import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
  * Bulk upserts (contract, section 3): read what exists, compare, and write only what changed, in one transaction as one
@@ -34,7 +35,7 @@ export interface UpsertOptions {
   /** Runs the call as one transaction. */
   readonly write: UnitOfWork;
   /** Faults of one element against its input type. */
-  readonly check: (element: unknown) => Fault[];
+  readonly check: (element: unknown) => Findings;
 }
 
 type Outcome = 'created' | 'updated' | 'unchanged' | 'failed';
@@ -52,20 +53,21 @@ export type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] }
 /** How often a call starts again when another one stored the same key at the same moment. */
 const ATTEMPTS = 5;
 
+/** Elements are as callers sent them: nothing is known of one before its check. */
 export async function bulkUpsert<Document extends Stored, Input>(
   data: OrganisationData,
   spec: UpsertSpec<Document, Input>,
-  elements: readonly Input[],
+  elements: readonly unknown[],
   options: UpsertOptions,
 ): Promise<UpsertReport> {
-  const faults = findFaults(spec, elements, options.check);
-  if (options.atomic && faults.some((found) => found.length > 0)) throw validationFailed(faults.flat());
+  const judged = judge(elements, spec, options.check);
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await options.write(async (session, now) => {
-        const steps = await plan(data, spec, elements, faults, session, now);
+        const steps = await plan(data, spec, judged, session, now);
+        if (options.atomic) refuseFaults(steps);
         if (!options.dryRun) await write(data, spec, steps, session);
-        return report(spec, elements, faults, steps, options);
+        return report(steps, options);
       }, options);
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
@@ -75,53 +77,58 @@ export async function bulkUpsert<Document extends Stored, Input>(
   }
 }
 
-function findFaults<Document extends Stored, Input>(
-  spec: UpsertSpec<Document, Input>,
-  elements: readonly Input[],
-  check: (element: unknown) => Fault[],
-): Fault[][] {
-  const seen = new Map<unknown, number>();
-  return elements.map((element, index) => {
-    const at = `/${spec.list}/${String(index)}`;
-    const found = [...check(element), ...brokenTexts(element)].map((fault) => ({
-      ...fault,
-      pointer: at + (fault.pointer ?? ''),
-    }));
-    const key = keyOf(spec, element);
-    const first = seen.get(key);
-    if (key !== null && first !== undefined) {
-      const detail = `is the same as in element ${String(first)} of this call`;
-      return [...found, { pointer: `${at}/${spec.key}`, code: 'duplicate', detail }];
-    }
-    seen.set(key, index);
-    return found;
-  });
-}
-
-interface Step<Document> {
+interface Sound<Document> {
   readonly outcome: Exclude<Outcome, 'failed'>;
   readonly document: Document;
 }
 
-/** What each sound element comes to; undefined for those with faults. */
+type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
+
+/** What each element comes to. */
 async function plan<Document extends Stored, Input>(
   data: OrganisationData,
   spec: UpsertSpec<Document, Input>,
-  elements: readonly Input[],
-  faults: readonly Fault[][],
+  judged: readonly Judged[],
   session: ClientSession,
   now: Date,
-): Promise<(Step<Document> | undefined)[]> {
-  const sound = elements.filter((_element, index) => faults[index]?.length === 0);
-  const keys = sound.map((element) => keyOf(spec, element));
+): Promise<Step<Document>[]> {
+  const keys = judged.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
   const rows = (await data
     .collection(spec.collection)
-    .find({ [spec.key]: trusted({ $in: keys }) } as object, undefined, { session })
+    .find({ [spec.key]: trusted({ $in: keys.map(({ key }) => key) }) } as object, undefined, { session })
     .lean()) as Document[];
   const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
-  return elements.map((element, index) =>
-    faults[index]?.length === 0 ? step(spec, existing.get(keyOf(spec, element)), element, now) : undefined,
-  );
+  return judged.map((one) => {
+    const stands = existing.get(one.key);
+    const of = withFaults(one, faultsBeside(stands, one, spec.key));
+    return of.count > 0 ? { of, outcome: 'failed' } : { of, ...step(spec, stands, of.element as Input, now) };
+  });
+}
+
+/** What is wrong with an element beside the object that its key names, if there is one. */
+function faultsBeside(existing: Stored | undefined, { at, element, key, faults }: Judged, member: string): Fault[] {
+  if (!isObject(element)) return [];
+  const found: Fault[] = [];
+  const { id, name } = element;
+  if (!existing && name === undefined) {
+    found.push({ pointer: `${at}/name`, code: 'required', detail: 'is required for what is not there yet' });
+  }
+  const isJudged = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
+  if (isJudged && id.toLowerCase() !== existing?._id) {
+    const detail = existing
+      ? `is not the id of what this ${member} names`
+      : `this ${member} names nothing with an id yet`;
+    found.push({ pointer: `${at}/id`, code: 'conflict', detail });
+  }
+  return found;
+}
+
+/** @throws AppError validation_failed with the first faults of all elements, and the number of all. */
+function refuseFaults(steps: readonly Step<unknown>[]): void {
+  const total = steps.reduce((sum, { of }) => sum + of.count, 0);
+  if (total === 0) return;
+  const faults = steps.flatMap(({ of }) => of.faults).slice(0, LISTED_OF_CALL);
+  throw validationFailed(faults, total - faults.length);
 }
 
 function step<Document extends Stored, Input>(
@@ -129,7 +136,7 @@ function step<Document extends Stored, Input>(
   existing: Document | undefined,
   element: Input,
   now: Date,
-): Step<Document> {
+): Sound<Document> {
   const merged = spec.merge(existing, element);
   if (!existing) {
     const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
@@ -145,11 +152,11 @@ function step<Document extends Stored, Input>(
 async function write<Document extends Stored, Input>(
   data: OrganisationData,
   spec: UpsertSpec<Document, Input>,
-  steps: readonly (Step<Document> | undefined)[],
+  steps: readonly Step<Document>[],
   session: ClientSession,
 ): Promise<void> {
   const operations = steps.flatMap((found): object[] => {
-    if (!found || found.outcome === 'unchanged') return [];
+    if (found.outcome === 'failed' || found.outcome === 'unchanged') return [];
     const { document } = found;
     return found.outcome === 'created'
       ? [{ insertOne: { document } }]
@@ -164,23 +171,13 @@ async function write<Document extends Stored, Input>(
   });
 }
 
-function report<Document extends Stored, Input>(
-  spec: UpsertSpec<Document, Input>,
-  elements: readonly Input[],
-  faults: readonly Fault[][],
-  steps: readonly (Step<Document> | undefined)[],
-  { dryRun }: { dryRun: boolean },
-): UpsertReport {
-  const results = elements.map((element, index): UpsertResult => {
-    const found = steps[index];
-    const wouldBeMade = dryRun && found?.outcome === 'created';
-    return {
-      index,
-      key: keyOf(spec, element),
-      id: found && !wouldBeMade ? found.document._id : null,
-      outcome: found?.outcome ?? 'failed',
-      errors: faults[index] ?? [],
-    };
+function report(steps: readonly Step<Stored>[], { dryRun }: { dryRun: boolean }): UpsertReport {
+  const list = faultLister();
+  const results = steps.map((found, index): UpsertResult => {
+    const { shownKey: key } = found.of;
+    if (found.outcome === 'failed') return { index, key, id: null, outcome: 'failed', errors: list(found.of) };
+    const { outcome, document } = found;
+    return { index, key, id: dryRun && outcome === 'created' ? null : document._id, outcome, errors: [] };
   });
   const count = (outcome: Outcome): number => results.filter((result) => result.outcome === outcome).length;
   return {
@@ -190,9 +187,4 @@ function report<Document extends Stored, Input>(
     failed: count('failed'),
     results,
   };
-}
-
-function keyOf<Document extends Stored, Input>(spec: UpsertSpec<Document, Input>, element: Input): string | null {
-  const key = (element as Record<string, unknown>)[spec.key];
-  return typeof key === 'string' ? key : null;
 }

@@ -3,8 +3,9 @@ import Negotiator from 'negotiator';
 import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
-import { type Check, checkWith, createAjv, requireSchema } from '../validation';
-import type { OpenApiDocument, OpenApiOperation, Parameter } from './openapi';
+import type { JsonSchema } from '../jsonSchema';
+import { type Check, checkWith, createAjv } from '../validation';
+import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import type { RestOperation } from './routes';
 
 /*
@@ -24,7 +25,7 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
     const described = document.paths[path]?.[method];
     if (!described) throw new Error(`${rest.method} ${path} is not in the OpenAPI document`);
     const checkParameters = parameterCheck(ajv, described);
-    const checkBody = described.requestBody && bodyCheck(ajv, `openapi#/paths/${path.replaceAll('/', '~1')}/${method}`);
+    const checkBody = described.requestBody && bodyCheck(ajv, described.requestBody);
     const limit = path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT;
     return async (exchange, params) => {
       checkAccept(exchange);
@@ -48,8 +49,12 @@ function checkAccept({ request }: Exchange): void {
   }
 }
 
-function bodyCheck(ajv: Ajv2020, operation: string): (body: unknown) => Arguments {
-  const check = checkWith(requireSchema(ajv, `${operation}/requestBody/content/application~1json/schema`));
+function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: RequestBody): (body: unknown) => Arguments {
+  const { schema } = content['application/json'];
+  const properties = { ...(schema.properties as Record<string, JsonSchema>) };
+  // whatever stands in them: each element is judged by itself, where the operation runs
+  for (const list of lists) properties[list] = { ...properties[list], items: true };
+  const check = checkWith(ajv.compile(absolute({ ...schema, properties })));
   return (body) => {
     const { faults, more } = check(body);
     if (faults.length > 0) throw validationFailed(faults, more);
@@ -135,7 +140,7 @@ function namedFaults(check: Check, args: Arguments): Fault[] {
   return check(args).faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
 }
 
-/** References of a parameter's schema, made absolute so that they resolve outside the document. */
+/** References of a part's schema, made absolute so that they resolve outside the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }

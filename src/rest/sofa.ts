@@ -8,6 +8,7 @@ import {
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../context';
 import { createExecutor } from '../execution';
+import { withRawElements } from './elements';
 import { type RestOperation, restOperations } from './routes';
 import type { Operation } from '../schema';
 import type { Arguments } from './requestChecks';
@@ -51,11 +52,12 @@ interface SofaRoute {
  * values itself.
  */
 export function createSofaRouter(
-  schema: GraphQLSchema,
+  published: GraphQLSchema,
   operations: readonly Operation[],
   { valuesAlone = false } = {},
 ): SofaRouter {
   // all of them are worth compiling: there is one for each route
+  const schema = withRawElements(published);
   const execute = createExecutor(schema, { compiledFrom: 1 });
   const failures = new WeakMap<object, unknown>();
   const router = useSofa({

@@ -69,7 +69,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       // a key's value must never be kept to be replayed
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey: undefined,
-      checkElement: () => [],
+      checkElement: () => ({ faults: [], more: 0 }),
     };
   };
 

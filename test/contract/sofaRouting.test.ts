@@ -95,7 +95,7 @@ function openContext(): Promise<RequestContext> {
       }),
     limiter: { consume: () => Promise.resolve({ allowed: true, limit: 600, remaining: 599, resetAt: new Date() }) },
     organisationData: gateway.databases.organisationData,
-    checkElement: () => [],
+    checkElement: () => ({ faults: [], more: 0 }),
   });
   return open({
     requestId: 'test',

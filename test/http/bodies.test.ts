@@ -184,18 +184,8 @@ describe('a body that breaks a rule is 422 and names', () => {
   });
 
   test.each([
-    [
-      'an unknown member',
-      {
-        products: [
-          { sku: 'A', name: 'A' },
-          { sku: 'B', name: 'B', price: 1 },
-        ],
-      },
-      '/products/1/price',
-    ],
-    ['an ill-typed member', { products: [{ sku: 'A', name: 'A', vat_exempt: 'no' }] }, '/products/0/vat_exempt'],
-    ['an element that is none', { products: [7] }, '/products/0'],
+    ['an unknown member', { products: [{ sku: 'A', name: 'A' }], dryrun: true }, '/dryrun'],
+    ['an ill-typed list', { products: { sku: 'A', name: 'A' } }, '/products'],
     ['an ill-typed option', { products: [{ sku: 'A', name: 'A' }], atomic: 'yes' }, '/atomic'],
   ])('%s of a bulk call, which stores nothing', async (_title, body, pointer) => {
     const { body: problem } = await caller.post('/products/bulk', body);
@@ -203,14 +193,14 @@ describe('a body that breaks a rule is 422 and names', () => {
     expect((await caller.get('/products')).body.data).toEqual([]);
   });
 
-  test('__proto__ inside the elements of a bulk call', async () => {
-    const body = '{"products":[{"sku":"A","name":"A","__proto__":{"active":false}}]}';
-    const { status } = await caller.send('POST', '/products/bulk', { body, headers: JSON_TYPE });
-    expect(status).toBe(422);
-    expect(({} as Record<string, unknown>).active).toBeUndefined();
-  });
-
   function sorted(faults: Json[]): Json[] {
     return [...faults].sort((a, b) => (a.pointer < b.pointer ? -1 : 1));
   }
+});
+
+test('__proto__ inside an element of a bulk call fails it alone', async () => {
+  const body = '{"products":[{"sku":"A","name":"A","__proto__":{"active":false}}]}';
+  const answer = await caller.send('POST', '/products/bulk', { body, headers: JSON_TYPE });
+  expect([answer.status, answer.body.failed]).toEqual([200, 1]);
+  expect(({} as Record<string, unknown>).active).toBeUndefined();
 });

@@ -29,6 +29,11 @@ export function isText({ schema }: Position): boolean {
   return [schema.type].flat().includes('string');
 }
 
+/** Whether it is a member of what was read, which may be sent back with its row (test/resources/elements.test.ts). */
+export function isIgnored({ steps }: Position): boolean {
+  return steps[1] === 0 && ['id', 'created_at', 'updated_at'].includes(String(steps.at(-1)));
+}
+
 function positionsOf(operation: Operation): Position[] {
   const { rest } = operation;
   if (!rest) return [];
@@ -85,7 +90,13 @@ function sampleOf(schema: JsonSchema): unknown {
   const { type, required, properties, items, format } = resolved(schema) as Json;
   switch ([type].flat()[0]) {
     case 'object':
-      return Object.fromEntries((required ?? []).map((name: string) => [name, sampleOf(properties[name])]));
+      // what is new needs its name
+      return Object.fromEntries(
+        [...new Set<string>([...(required ?? []), ...('name' in properties ? ['name'] : [])])].map((name) => [
+          name,
+          sampleOf(properties[name]),
+        ]),
+      );
     case 'array':
       return [sampleOf(items)];
     case 'string':

@@ -73,10 +73,11 @@ describe.each(UPSERTS)('bulk upserts of $list', (kind) => {
     return elements.map((element) => {
       const isRepeated = key in element && seen.has(element[key]);
       if (key in element) seen.add(element[key]);
-      if (isRepeated || !(key in element) || !element.name) return { outcome: 'failed' };
       const existing = model.get(element[key]);
+      const name = element.name ?? existing?.name;
+      if (isRepeated || !(key in element) || !name || element.name === '') return { outcome: 'failed' };
       const members = Object.keys(full).map((member) => [member, memberOf(element, existing, member)]);
-      const row = { [key]: element[key], name: element.name, ...Object.fromEntries(members) };
+      const row = { [key]: element[key], name, ...Object.fromEntries(members) };
       if (!existing) return { outcome: 'created', row };
       return { outcome: isDeepStrictEqual(existing, row) ? 'unchanged' : 'updated', row };
     });

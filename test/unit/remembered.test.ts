@@ -81,7 +81,12 @@ describe('a caller over its limit', () => {
     let [isRevoked, allowed] = [false, false];
     const authenticate = jest.fn(() => (isRevoked ? Promise.reject(unauthenticated()) : Promise.resolve(principal)));
     const limiter = { consume: () => Promise.resolve(rate(allowed)) };
-    const open = contextFactory({ authenticate, limiter, organisationData, checkElement: () => [] });
+    const open = contextFactory({
+      authenticate,
+      limiter,
+      organisationData,
+      checkElement: () => ({ faults: [], more: 0 }),
+    });
     for (let time = 0; time < 20; time += 1) {
       await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
     }
@@ -95,7 +100,12 @@ describe('a caller over its limit', () => {
     let allowed = false;
     const consume = jest.fn(() => Promise.resolve(rate(allowed)));
     const authenticate = () => Promise.resolve(principal);
-    const open = contextFactory({ authenticate, limiter: { consume }, organisationData, checkElement: () => [] });
+    const open = contextFactory({
+      authenticate,
+      limiter: { consume },
+      organisationData,
+      checkElement: () => ({ faults: [], more: 0 }),
+    });
     await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
     allowed = true;
     consume.mockClear();
@@ -106,7 +116,12 @@ describe('a caller over its limit', () => {
   test('is known by its address too, since a key may be bound to some', async () => {
     const authenticate = jest.fn(() => Promise.resolve(principal));
     const limiter = { consume: () => Promise.resolve(rate(false)) };
-    const open = contextFactory({ authenticate, limiter, organisationData, checkElement: () => [] });
+    const open = contextFactory({
+      authenticate,
+      limiter,
+      organisationData,
+      checkElement: () => ({ faults: [], more: 0 }),
+    });
     await expect(open(request('10.0.0.1'))).rejects.toThrow();
     await expect(open(request('10.0.0.2'))).rejects.toThrow();
     expect(authenticate).toHaveBeenCalledTimes(2);

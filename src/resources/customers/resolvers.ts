@@ -7,14 +7,15 @@ import { listRequestsOf } from '../requests/service';
 import { selects } from '../selection';
 import type { GraphQLResolveInfo } from 'graphql';
 import { type Customer, customers } from './model';
-import { type CustomerUpsert, getCustomer, listCustomers, upsertCustomers } from './service';
+import { getCustomer, listCustomers, upsertCustomers } from './service';
 import type { UpsertResult } from '../upsert';
 
 /** How rows of other resources name their customer. */
 const AS_PARENT: Parent = { collection: customers, field: 'customer_id' };
 
 interface UpsertArguments {
-  readonly customers: readonly CustomerUpsert[];
+  /** Each is judged by itself. */
+  readonly customers: readonly unknown[];
   readonly atomic?: boolean | null;
   readonly dry_run?: boolean | null;
 }

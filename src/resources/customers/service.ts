@@ -33,10 +33,11 @@ type ContactInput = Pick<Contact, 'name'> & {
   readonly [Member in 'role' | 'email' | 'phone' | 'primary']?: Contact[Member] | null;
 };
 
-/** A customer as a bulk call writes it: a member left out stays as it is, null clears it. */
-export interface CustomerUpsert {
+/** A customer as a bulk call writes it, after its check: a member left out stays as it is, null clears it. */
+interface CustomerUpsert {
   readonly external_ref: string;
-  readonly name: string;
+  /** There for what is created. */
+  readonly name?: string;
   readonly email?: string | null;
   readonly phone?: string | null;
   readonly vat_number?: string | null;
@@ -52,7 +53,8 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,
-      name: input.name,
+      // what is created was found to have one
+      name: choose(input.name, existing?.name, ''),
       email: choose(input.email, existing?.email, null),
       phone: choose(input.phone, existing?.phone, null),
       vat_number: choose(input.vat_number, existing?.vat_number, null),
@@ -70,7 +72,7 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
 /** Creates and changes customers by external_ref. */
 export function upsertCustomers(
   data: OrganisationData,
-  elements: readonly CustomerUpsert[],
+  elements: readonly unknown[],
   options: UpsertOptions,
 ): Promise<UpsertReport> {
   return bulkUpsert(data, SPEC, elements, options);

@@ -1,11 +1,12 @@
 import type { RequestContext } from '../../context';
 import type { ListArguments } from '../../pagination';
 import type { Product } from './model';
-import { getProduct, listProducts, type ProductUpsert, upsertProducts } from './service';
+import { getProduct, listProducts, upsertProducts } from './service';
 import type { UpsertResult } from '../upsert';
 
 interface UpsertArguments {
-  readonly products: readonly ProductUpsert[];
+  /** Each is judged by itself. */
+  readonly products: readonly unknown[];
   readonly atomic?: boolean | null;
   readonly dry_run?: boolean | null;
 }

@@ -21,10 +21,11 @@ export function getProduct(data: OrganisationData, id: string): Promise<Product>
   return readOne(data, products, id, 'product');
 }
 
-/** A product as a bulk call writes it: a member left out stays as it is, null clears it. */
+/** A product as a bulk call writes it, after its check: a member left out stays as it is, null clears it. */
 export interface ProductUpsert {
   readonly sku: string;
-  readonly name: string;
+  /** There for what is created. */
+  readonly name?: string;
   readonly description?: string | null;
   readonly category?: string | null;
   readonly uom?: string | null;
@@ -38,7 +39,7 @@ export interface ProductUpsert {
 /** Creates and changes products by sku. `currency` is the organisation's own, for new products that name none. */
 export function upsertProducts(
   data: OrganisationData,
-  elements: readonly ProductUpsert[],
+  elements: readonly unknown[],
   options: UpsertOptions & { readonly currency: string },
 ): Promise<UpsertReport> {
   const cleared = {
@@ -58,7 +59,8 @@ export function upsertProducts(
     merge: (existing, input) => {
       const members = {
         sku: input.sku,
-        name: input.name,
+        // what is created was found to have one
+        name: choose(input.name, existing?.name, ''),
         description: choose(input.description, existing?.description, cleared.description),
         category: choose(input.category, existing?.category, cleared.category),
         uom: choose(input.uom, existing?.uom, cleared.uom),

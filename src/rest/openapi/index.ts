@@ -8,6 +8,7 @@ import {
   rootFields,
 } from '../../jsonSchema';
 import { buildSchemas, type Operation } from '../../schema';
+import { perElement } from '../elements';
 import { readsOneObject, type RestOperation, restOperations } from '../routes';
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
@@ -17,7 +18,7 @@ import examples from './examples.json';
 import { PROBLEM_SCHEMAS } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
-export type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
+export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
 
 /** The OpenAPI 3.1 document of the REST face; needs no database. */
 export function openApiDocument(): OpenApiDocument {
@@ -97,6 +98,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
   const description = field.description ?? '';
   const bodyArguments = isPost ? field.args.filter((argument) => !inPath(argument)) : [];
+  const judgedAlone = perElement(bodyArguments);
   return {
     operationId: operationId({ operation, field }),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
@@ -113,6 +115,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
     ...(isPost && {
       requestBody: {
         required: true,
+        ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
         content: {
           'application/json': { schema: argumentsSchema(schema, bodyArguments), example: requestExamples[name] },
         },

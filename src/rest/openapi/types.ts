@@ -13,6 +13,13 @@ export interface Parameter {
   readonly example?: unknown;
 }
 
+export interface RequestBody {
+  readonly required: true;
+  /** Lists whose elements are judged one by one: one that breaks its schema fails alone, and the call is answered 200. */
+  readonly 'x-per-element'?: readonly string[];
+  readonly content: { readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown } };
+}
+
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly summary: string;
@@ -20,7 +27,7 @@ export interface OpenApiOperation {
   readonly tags: readonly string[];
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly Parameter[];
-  readonly requestBody?: object;
+  readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, object>>;
 }
 

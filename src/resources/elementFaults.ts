@@ -1,0 +1,110 @@
+import type { Fault } from '../errors';
+import type { Findings } from '../validation';
+import { brokenTexts } from './brokenTexts';
+import { comparable } from './compared';
+
+/* What is wrong with the elements of a bulk call, and how much of it an answer lists. */
+
+/** Faults that are listed of one element, and of a call; the rest is counted. An answer then fits in one document. */
+const LISTED_OF_ELEMENT = 10;
+export const LISTED_OF_CALL = 100;
+
+/** Characters of a caller's own text that an answer repeats: any sound key, and enough of a member's name to find it. */
+const REPEATED_KEY = 64;
+const REPEATED_POINTER = 120;
+
+/** An element as it was judged before anything was looked up. */
+export interface Judged {
+  /** Its place in the call: /products/3. */
+  readonly at: string;
+  /** As sent, but its key as it is kept. */
+  readonly element: unknown;
+  /** The key as it is kept; null where there is no text for one. */
+  readonly key: string | null;
+  /** The key as an answer repeats it. */
+  readonly shownKey: string | null;
+  /** The first of its faults: no answer lists more. */
+  readonly faults: readonly Fault[];
+  /** How many it has. */
+  readonly count: number;
+}
+
+interface Keyed {
+  /** Name of the list in the call. */
+  readonly list: string;
+  /** The member that names an object: sku, external_ref. */
+  readonly key: string;
+}
+
+/** Judges every element by itself, and its key by those before it. */
+export function judge(
+  elements: readonly unknown[],
+  { list, key: member }: Keyed,
+  check: (element: unknown) => Findings,
+): Judged[] {
+  const seen = new Map<string, number>();
+  return elements.map((sent, index) => {
+    const at = `/${list}/${String(index)}`;
+    const sentKey = isObject(sent) ? sent[member] : undefined;
+    if (!isObject(sent) || typeof sentKey !== 'string') {
+      return { at, element: sent, key: null, shownKey: null, ...faultsOf(sent, at, check) };
+    }
+    const key = comparable(sentKey);
+    const element = key === sentKey ? sent : { ...sent, [member]: key };
+    const judged = { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...faultsOf(element, at, check) };
+    const first = seen.get(key);
+    if (first === undefined) {
+      seen.set(key, index);
+      return judged;
+    }
+    const detail = `is the same as in element ${String(first)} of this call`;
+    return withFaults(judged, [{ pointer: `${at}/${member}`, code: 'duplicate', detail }]);
+  });
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
+  return faults.some((fault) => fault.pointer === pointer);
+}
+
+type Faults = Pick<Judged, 'faults' | 'count'>;
+
+/** What has faults, with further ones behind them. */
+export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]): T {
+  if (more.length === 0) return judged;
+  return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };
+}
+
+function faultsOf(element: unknown, at: string, check: (element: unknown) => Findings): Faults {
+  const { faults: broken, more } = check(element);
+  const found = [...broken, ...brokenTexts(element)];
+  const faults = found.slice(0, LISTED_OF_CALL).map((fault) => ({
+    ...fault,
+    pointer: at + shortened(fault.pointer ?? '', REPEATED_POINTER),
+  }));
+  return { faults, count: found.length + more };
+}
+
+/** A caller's text of bounded length, without halves of characters: a database would keep others in their place. */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text.toWellFormed();
+  // half of an escape is no pointer
+  return `${text.slice(0, most).toWellFormed().replace(/~$/, '')}…`;
+}
+
+/** Gives each element's faults, in the order of the call, as the answer lists them. */
+export function faultLister(): (judged: Judged) => readonly Fault[] {
+  let left = LISTED_OF_CALL;
+  return ({ at: pointer, faults, count: all }) => {
+    const room = Math.min(left, LISTED_OF_ELEMENT);
+    left -= Math.min(room, all);
+    const rest = all - room;
+    if (rest <= 0) return faults;
+    const count = `${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
+    const detail = room > 0 ? count : `${count}, not listed: a call lists at most ${String(LISTED_OF_CALL)}`;
+    return [...faults.slice(0, room), { pointer, code: 'more', detail }];
+  };
+}

@@ -1,0 +1,236 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json, readAll } from '../support/client';
+import { FACES, GRAPHQL, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { newKey, UPSERTS, upserting } from '../support/upserts';
+
+/* Each element of a bulk call is judged by itself, whatever it is, and an answer lists so many faults and counts the rest. */
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
+
+describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
+  const { list, key } = kind;
+  const { call, report, element, stored } = upserting(kind, REST, () => caller);
+
+  test.each<[string, () => Json, string, string]>([
+    ['that is a text', () => 'x', '', 'type'],
+    ['that is a number', () => 5, '', 'type'],
+    ['that is null', () => null, '', 'required'],
+    ['that is a list', () => [element()], '', 'type'],
+    ['with a number for its key', () => element({ [key]: 5 }), `/${key}`, 'type'],
+    ['with a list for its key', () => element({ [key]: ['a'] }), `/${key}`, 'type'],
+    ['with a number for its name', () => element({ name: 5 }), '/name', 'type'],
+    ['with an unknown member', () => element({ colour: 'red' }), '/colour', 'unknown'],
+    [
+      'with a member named __proto__',
+      () => JSON.parse(`{"${key}":"P","name":"P","__proto__":{}}`),
+      '/__proto__',
+      'unknown',
+    ],
+    ['with a time that is none', () => element({ created_at: 'yesterday' }), '/created_at', 'format'],
+    ['with an id that is none', () => element({ id: 'x' }), '/id', 'format'],
+  ])('%s fails alone', async (_title, make, pointer, code) => {
+    const good = element();
+    const { results, ...counts } = await report([make(), good]);
+    expect(counts).toEqual({ created: 1, updated: 0, unchanged: 0, failed: 1 });
+    expect(results[0]).toMatchObject({ index: 0, id: null, outcome: 'failed' });
+    expect(results[0].errors).toEqual([{ pointer: `/${list}/0${pointer}`, code, detail: expect.any(String) }]);
+    expect(await stored(good)).toBeDefined();
+  });
+
+  test('that is nested as deep as a body can be fails alone, with an Idempotency-Key too', async () => {
+    const deep = '['.repeat(200_000) + ']'.repeat(200_000);
+    const good = element();
+    const body = `{"${list}":[${deep},{"${key}":"${newKey()}","name":${deep}},${JSON.stringify(good)}]}`;
+    const headers = { 'content-type': 'application/json', 'idempotency-key': randomUUID() };
+    const answer = await caller.send('POST', `/${list}/bulk`, { body, headers });
+    expect(answer.body).toMatchObject({
+      created: 1,
+      failed: 2,
+      results: [{ outcome: 'failed' }, { outcome: 'failed' }, {}],
+    });
+  });
+
+  test.each([['atomic'], ['dry_run']])('is not looked at where %s is ill-typed', async (option) => {
+    const good = element();
+    const { problem } = await call(['x', good], { [option]: 'yes' });
+    expect(problem).toMatchObject({ status: 422, errors: [{ pointer: `/${option}`, code: 'type' }] });
+    expect(await stored(good)).toBeUndefined();
+  });
+
+  test('that is ill-typed refuses an atomic call', async () => {
+    const good = element();
+    const { problem } = await call(['x', good, element({ colour: 1 })], { atomic: true });
+    const pointers = problem!.errors.map(({ pointer }: Json) => pointer);
+    expect([problem!.status, pointers]).toEqual([422, [`/${list}/0`, `/${list}/2/colour`]]);
+    expect(await stored(good)).toBeUndefined();
+  });
+
+  test('every row that was read can be sent back as it is, and changes nothing', async () => {
+    await report(Array.from({ length: 5 }, () => element(kind.full)));
+    const rows = (await readAll(caller, `/${list}`, { limit: 100 })).slice(0, 1000);
+    expect(rows.length).toBeGreaterThanOrEqual(5);
+    expect(await report(rows)).toMatchObject({ unchanged: rows.length, failed: 0 });
+    expect(await report(rows.map((row) => ({ ...row, id: row.id.toUpperCase() })))).toMatchObject({ failed: 0 });
+  });
+});
+
+describe.each(UPSERTS)('on GraphQL, a variable of $list', (kind) => {
+  const { call, element, stored } = upserting(kind, GRAPHQL, () => caller);
+  test.each<[string, Json]>([
+    ['that is a text', 'x'],
+    ['that is null', null],
+    ['with a number for its name', { name: 5 }],
+    ['with an unknown member', { colour: 'red' }],
+  ])('%s refuses the call', async (_title, members) => {
+    const good = element();
+    const bad = typeof members === 'object' && members !== null ? element(members) : members;
+    const { problem } = await call([bad, good]);
+    expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
+    expect(await stored(good)).toBeUndefined();
+  });
+});
+
+describe.each(KINDS)('an id in an element of $list on $face_name', ({ kind, face }) => {
+  const { list, key } = kind;
+  const { report, element, stored } = upserting(kind, face, () => caller);
+
+  test("that is another object's, or nobody's, fails the element alone", async () => {
+    const [one, other] = [element(), element()];
+    await report([one, other]);
+    const { id } = await stored(other);
+    const elements = [{ ...one, id, name: 'Renamed' }, element({ id: randomUUID() }), { ...other, id }];
+    const { results, ...counts } = await report(elements);
+    expect(counts).toEqual({ created: 0, updated: 0, unchanged: 1, failed: 2 });
+    for (const index of [0, 1]) {
+      expect(results[index].errors).toEqual([
+        { pointer: `/${list}/${String(index)}/id`, code: 'conflict', detail: expect.any(String) },
+      ]);
+    }
+    expect(await stored(one)).toMatchObject({ name: one.name });
+    expect(await stored({ [key]: elements[1][key] })).toBeUndefined();
+  });
+
+  test('and times that were read are ignored', async () => {
+    const one = element({ created_at: '1997-01-01T00:00:00Z', updated_at: '1997-01-01T00:00:00Z', id: null });
+    expect(await report([one])).toMatchObject({ created: 1 });
+    expect((await stored(one)).created_at).not.toMatch(/^1997/);
+  });
+});
+
+/** Contacts with two faults each. */
+const faulty = (contacts: number): Json => ({
+  contacts: Array.from({ length: contacts }, () => ({ name: '', email: 'a' })),
+});
+
+describe.each(FACES)('on $name, faults', (face) => {
+  const { call, report, element } = upserting(UPSERTS[1]!, face, () => caller);
+
+  test('of one element are listed up to 10, then counted', async () => {
+    const { results } = await report([
+      element(faulty(5)),
+      element(faulty(10)),
+      element({ ...faulty(5), phone: '1'.repeat(51) }),
+    ]);
+    const listed = results.map(({ errors }: Json) => errors.filter(({ code }: Json) => code !== 'more').length);
+    expect(listed).toEqual([10, 10, 10]);
+    expect(results[0].errors).toHaveLength(10);
+    expect(results[1].errors.slice(10)).toEqual([{ pointer: '/customers/1', code: 'more', detail: '10 more faults' }]);
+    expect(results[2].errors.slice(10)).toEqual([{ pointer: '/customers/2', code: 'more', detail: '1 more fault' }]);
+  });
+
+  test('of a call are listed up to 100, and each later element says how many it has', async () => {
+    const elements = [
+      element({ name: '' }),
+      ...Array.from({ length: 10 }, () => element(faulty(5))),
+      element({ name: '' }),
+      element(faulty(5)),
+    ];
+    const { results, failed } = await report(elements);
+    expect(failed).toBe(13);
+    expect(results[10].errors).toHaveLength(10);
+    expect(results[10].errors[9]).toEqual({ pointer: '/customers/10', code: 'more', detail: '1 more fault' });
+    expect(results.slice(11).map(({ errors }: Json) => errors)).toEqual([
+      [{ pointer: '/customers/11', code: 'more', detail: '1 fault, not listed: a call lists at most 100' }],
+      [{ pointer: '/customers/12', code: 'more', detail: '10 faults, not listed: a call lists at most 100' }],
+    ]);
+  });
+
+  test('of an atomic call are listed up to 100, and counted in its detail', async () => {
+    const { answer, problem } = await call(
+      Array.from({ length: 20 }, () => element(faulty(5))),
+      { atomic: true },
+    );
+    expect(problem!.errors).toHaveLength(100);
+    expect(answer.text).toContain('(and 199 more)');
+  });
+});
+
+test('an answer repeats little of what a caller sent: keys and pointers are cut, and hold whole characters', async () => {
+  const { report, element } = upserting(UPSERTS[0]!, REST, () => caller);
+  const { results } = await report([
+    element({ sku: 's'.repeat(100_000) }),
+    element({ ['m'.repeat(100_000)]: 1 }),
+    element({ ['/'.repeat(100_000)]: 1 }),
+    element({ ['\ud83d\ude00'.repeat(1000)]: 1, '\ud800': 1 }),
+    element({ sku: `\ud800${newKey()}` }),
+  ]);
+  expect(results[0].sku).toBe(`${'s'.repeat(64)}…`);
+  expect(JSON.stringify(results).length).toBeLessThan(2500);
+  for (const { pointer } of results.flatMap(({ errors }: Json) => errors)) {
+    expect(pointer).toMatch(/^(\/([^~/]|~0|~1)*)*$/);
+    expect(pointer.isWellFormed()).toBe(true);
+  }
+  expect(results[4].sku).toBe(results[4].sku.toWellFormed());
+});
+
+describe('with an Idempotency-Key, the worst body', () => {
+  /** 1,000 elements whose faults fill the largest body that a bulk call takes. */
+  const MOST_BYTES = 5 * 1024 * 1024;
+  const bodies: readonly (readonly [string, () => Json])[] = [
+    [
+      'of 1,000 customers with 100 bad contacts each',
+      () => ({
+        customers: Array.from({ length: 1000 }, () => ({
+          contacts: Array(100).fill({ name: '', email: 'a', phone: 5 }),
+        })),
+      }),
+    ],
+    [
+      'of 1,000 customers with unknown members of long names',
+      () => ({
+        customers: Array.from({ length: 1000 }, (_none, at) =>
+          Object.fromEntries(
+            Array.from({ length: 10 }, (_none2, member) => [`${String(member)}\ud800~${'n'.repeat(480)}`, at]),
+          ),
+        ),
+      }),
+    ],
+  ];
+
+  test.each(bodies)('%s is answered with 200, and replayed byte for byte', async (_title, make) => {
+    const body = make();
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeGreaterThan(MOST_BYTES / 2);
+    expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(MOST_BYTES);
+    const headers = { 'idempotency-key': randomUUID() };
+    const first = await caller.post('/customers/bulk', body, headers);
+    expect([first.status, first.body.failed]).toEqual([200, 1000]);
+    expect(first.text.length).toBeLessThan(512 * 1024);
+    const again = await caller.post('/customers/bulk', body, headers);
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    expect(again.text).toBe(first.text);
+  });
+});

@@ -1,0 +1,120 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client, type Json } from '../support/client';
+import { ask, call, FACES, REST } from '../support/faces';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { newKey, UPSERTS, upserting, upsertOf } from '../support/upserts';
+
+/* What a text may hold that a caller writes, and when two of them are the same. */
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+const CONTROLS = [
+  '\u0000',
+  '\u0001',
+  '\u0008',
+  '\u000b',
+  '\u000c',
+  '\u001b',
+  '\u001f',
+  '\u007f',
+  '\u0080',
+  '\u009f',
+  '\r',
+  '\n\r',
+];
+const BLANKS = [' ', '\t', '\n', '\u00a0', '\u3000', '\ufeff'];
+const ADDRESS = { line1: '1 Mill Lane', city: 'Leeds', country: 'UK' };
+const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
+
+describe.each(KINDS)('a text of $list on $face_name', ({ kind, face }) => {
+  const { list, key } = kind;
+  const { report, element, stored } = upserting(kind, face, () => caller);
+  const faults = async (elements: Json[]): Promise<string[]> =>
+    (await report(elements)).results.map(({ errors }: Json) =>
+      errors.map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`).join(),
+    );
+
+  test('holds no control characters but tabs and line breaks', async () => {
+    expect(await faults(CONTROLS.map((control) => element({ name: `a${control}b` })))).toEqual(
+      CONTROLS.map((_control, at) => `/${list}/${String(at)}/name format`),
+    );
+    expect(await faults([element({ [key]: `${newKey()}\u0000` })])).toEqual([`/${list}/0/${key} format`]);
+    const kept = element({ name: 'a\tb\nc\r\nd' });
+    expect(await faults([kept])).toEqual(['']);
+    expect(await stored(kept)).toMatchObject({ name: kept.name });
+  });
+
+  test('that names something is not white space alone', async () => {
+    expect(await faults(BLANKS.map((blank) => element({ name: blank })))).toEqual(
+      BLANKS.map((_blank, at) => `/${list}/${String(at)}/name length`),
+    );
+    expect(await faults([element({ [key]: ' \n' })])).toEqual([`/${list}/0/${key} length`]);
+  });
+
+  test('that is a key is one however its letters are composed, and keeps its case and white space', async () => {
+    const composed = `${newKey()} caf\u00e9`;
+    const decomposed = composed.normalize('NFD');
+    const { results, ...counts } = await report([
+      { [key]: decomposed, name: 'Hex bolt' },
+      { [key]: composed, name: 'B' },
+    ]);
+    expect([counts.created, results[0][key], results[1].errors[0].code]).toEqual([1, decomposed, 'duplicate']);
+    for (const asked of [composed, decomposed]) {
+      expect(await stored({ [key]: asked })).toMatchObject({ [key]: composed, name: 'Hex bolt' });
+    }
+    expect(await report([{ [key]: composed, name: 'Hex bolt' }])).toMatchObject({ unchanged: 1 });
+    const padded = element({ [key]: ` ${composed.toUpperCase()} ` });
+    expect(await report([padded])).toMatchObject({ created: 1 });
+    expect(await stored(padded)).toMatchObject({ [key]: padded[key] });
+  });
+
+  test('that is a key is as long as what is kept of it', async () => {
+    // one letter that is two in NFC
+    expect(await faults([element({ [key]: '\u0958'.repeat(33) })])).toEqual([`/${list}/0/${key} length`]);
+  });
+});
+
+describe.each(FACES)('on $name', (face) => {
+  test('texts inside a customer are held to the same', async () => {
+    const { report, element } = upserting(upsertOf('customers'), face, () => caller);
+    const { results } = await report([
+      element({
+        billing_address: { ...ADDRESS, line2: 'a\u0000' },
+        contacts: [{ name: ' ' }, { name: 'Ann', role: '\u001b[2J' }],
+      }),
+    ]);
+    expect(results[0].errors.map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`).sort()).toEqual([
+      '/customers/0/billing_address/line2 format',
+      '/customers/0/contacts/0/name length',
+      '/customers/0/contacts/1/role format',
+    ]);
+  });
+
+  test.each<[string, Json, string]>([
+    ['a text', { text: 'a\u0000b' }, '/text format'],
+    ['a subject', { text: 'a', subject: 'a\u0007b' }, '/subject format'],
+    ["a contact's name", { text: 'a', contact: { name: 'A\u001b' } }, '/contact/name format'],
+    ["a blank contact's name", { text: 'a', contact: { name: ' \t' } }, '/contact/name length'],
+    ["a contact's phone", { text: 'a', contact: { name: 'Ann', phone: '\u009b1' } }, '/contact/phone format'],
+  ])('a request with %s of that kind is refused', async (_title, args, fault) => {
+    const { problem } = await call(face, caller, 'open_request', args);
+    expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
+    expect(problem!.errors.map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`)).toEqual([fault]);
+  });
+});
+
+test('a request keeps the line breaks of its text, those of Windows too', async () => {
+  const text = 'Dear all\r\n\r\n\tdo you deliver?\nAnn';
+  const { id } = await ask(REST, caller, 'open_request', { text });
+  expect((await ask(REST, caller, 'request_messages', { id })).data[0].body).toBe(text);
+});
