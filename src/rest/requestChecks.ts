@@ -53,7 +53,7 @@ function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: Reque
   const { schema } = content['application/json'];
   const properties = { ...(schema.properties as Record<string, JsonSchema>) };
   // whatever stands in them: each element is judged by itself, where the operation runs
-  for (const list of lists) properties[list] = { ...properties[list], items: true };
+  for (const list of lists) properties[list] = { ...properties[list], items: {} };
   const check = checkWith(ajv.compile(absolute({ ...schema, properties })));
   return (body) => {
     const { faults, more } = check(body);
