@@ -101,22 +101,14 @@ function isOver(record: IdempotencyRecord): boolean {
 }
 
 function fingerprintOf({ operation, args }: IdempotentCall): string {
-  return createHash('sha256')
-    .update(operation)
-    .update('\n')
-    .update(JSON.stringify(ordered(args)))
-    .digest('base64url');
+  return createHash('sha256').update(operation).update('\n').update(canonical(args)).digest('base64url');
 }
 
-/** No argument is as deep; an element of a bulk call that is fails for it, whatever it holds further down. */
-const DEEPEST = 32;
-
-/** The value with the members of every object in one order; a member left out and one given as undefined are the same. */
-function ordered(value: unknown, depth = 0): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  // writing nested lists as JSON takes the stack, of which a body can ask for more than there is
-  if (depth === DEEPEST) return null;
-  if (Array.isArray(value)) return value.map((item) => ordered(item, depth + 1));
-  const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(members.map(([name, member]) => [name, ordered(member, depth + 1)]));
+/** JSON with the members of every object in one order; a member left out and one given as undefined are the same. */
+function canonical(value: unknown): string {
+  return JSON.stringify(value, (_name, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
 }
