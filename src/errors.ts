@@ -3,94 +3,127 @@
  * number: each face renders an AppError in its own way (rest/problem.ts, graphql/errors.ts).
  */
 
-/** Every error code: its HTTP status, its title, and what the caller can do. Rendered at /errors/{code}. */
+/**
+ * Whether the same request is worth sending again: the one table of it. Rendered at /errors/{code} and in the guide for integrators,
+ * and what the clients in examples/ do.
+ */
+export const RETRIES = {
+  after: 'Wait the seconds of `Retry-After`, then send it again; a write with the same `Idempotency-Key`.',
+  again: 'Nothing was stored: send the same request again in a moment, and wait longer each time.',
+  keyed: 'Reads: send it again. Writes: send it again with the same `Idempotency-Key`, so that it happens once.',
+  no: 'Do not: the same request gets the same answer. Change it, or the key, first.',
+} as const;
+
+export type Retry = keyof typeof RETRIES;
+
+/** Seconds that a caller who should wait is told, where nothing better is known. */
+const RETRY_AFTER = 2;
+
+/** Every error code: its HTTP status, its title, what the caller can do, and whether to try again. Rendered at /errors/{code}. */
 export const ERROR_CODES = {
   invalid_request: {
     status: 400,
+    retry: 'no',
     title: 'Invalid request',
     help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, a cursor that does not belong to this list, or a GraphQL query over a limit: depth 10, 20 root fields, 30 aliases, 5,000 fields after its fragments are expanded, 20,000 rows at worst. `errors` names each fault of a parameter, the message of a GraphQL error the limit and what was found.',
   },
   unauthenticated: {
     status: 401,
+    retry: 'no',
     title: 'Unauthenticated',
     help: 'Send a valid API key as `Authorization: Bearer <key>`. A missing, malformed, unknown, expired and revoked key get this same answer.',
   },
   insufficient_scope: {
     status: 403,
+    retry: 'no',
     title: 'Insufficient scope',
     help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that holds it.',
   },
   forbidden: {
     status: 403,
+    retry: 'no',
     title: 'Forbidden',
     help: 'Keys are managed by signed-in users on `/settings/integrations`, and changed by admins only; no API key may do it. Organisation data are read with an API key, not as a signed-in user.',
   },
   plan_required: {
     status: 403,
+    retry: 'no',
     title: 'Plan required',
     help: "The organisation's plan does not include API access. It works again as soon as the plan does.",
   },
   not_found: {
     status: 404,
+    retry: 'no',
     title: 'Not found',
     help: 'There is no such route, or no such object in the organisation of the key.',
   },
   method_not_allowed: {
     status: 405,
+    retry: 'no',
     title: 'Method not allowed',
     help: 'The route exists, the method does not. `Allow` lists those that do.',
   },
   not_acceptable: {
     status: 406,
+    retry: 'no',
     title: 'Not acceptable',
     help: 'Answers are application/json; let `Accept` include it, or leave it out.',
   },
   idempotency_in_progress: {
     status: 409,
+    retry: 'after',
     title: 'Idempotency key in progress',
-    help: 'A request with the same Idempotency-Key is still running. Try again in a moment.',
+    help: 'A request with the same Idempotency-Key is still running.',
   },
   conflict: {
     status: 409,
+    retry: 'again',
     title: 'Conflict',
-    help: 'Another request changed the same objects at the same moment, and did so again on each retry. Nothing of this request was stored; send it again.',
+    help: 'Another request changed the same objects at the same moment, and did so again on each retry. Nothing of this request was stored.',
   },
   payload_too_large: {
     status: 413,
+    retry: 'no',
     title: 'Payload too large',
     help: 'The body is larger than the route takes: 1 MiB, bulk calls 5 MiB. Send it in parts.',
   },
   unsupported_media_type: {
     status: 415,
+    retry: 'no',
     title: 'Unsupported media type',
     help: 'Send the body as `Content-Type: application/json` in UTF-8, uncompressed.',
   },
   validation_failed: {
     status: 422,
+    retry: 'no',
     title: 'Validation failed',
     help: 'The body was read but breaks a rule. `errors` lists every fault with a JSON Pointer to it.',
   },
   idempotency_key_reused: {
     status: 422,
+    retry: 'no',
     title: 'Idempotency key reused',
     help: 'The same Idempotency-Key came with another body before. Use a new key for a new request.',
   },
   rate_limited: {
     status: 429,
+    retry: 'after',
     title: 'Rate limited',
-    help: 'The budget of this minute is spent. Wait for the seconds in `Retry-After`. A REST request costs one point, a GraphQL request one for each root field and one more for each full 1,000 rows that its lists can return at worst. Requests without a valid key, introspection included, are limited for each address.',
+    help: 'The budget of this minute is spent, or too many requests from this address failed. A REST request costs one point, a GraphQL request one for each root field and one more for each full 1,000 rows that its lists can return at worst. Requests without a valid key, introspection included, are limited for each address.',
   },
   internal: {
     status: 500,
+    retry: 'keyed',
     title: 'Internal error',
     help: 'Something failed on our side. It is logged under the `request_id`; quote it when you ask.',
   },
   unavailable: {
     status: 503,
+    retry: 'after',
     title: 'Unavailable',
-    help: 'The database does not answer at the moment, or too much is under way: of all callers together, or of this key or organisation alone, which `detail` says. Try again after the seconds in `Retry-After`.',
+    help: 'The database does not answer at the moment, or too much is under way: of all callers together, or of this key or organisation alone, which `detail` says.',
   },
-} as const satisfies Record<string, { status: number; title: string; help: string }>;
+} as const satisfies Record<string, { status: number; retry: Retry; title: string; help: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
@@ -129,15 +162,19 @@ export interface AppErrorExtras {
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly status: number;
+  readonly extras: AppErrorExtras;
 
   constructor(
     readonly code: ErrorCode,
     /** What happened, in a sentence for the caller. */
     readonly detail: string,
-    readonly extras: AppErrorExtras = {},
+    extras: AppErrorExtras = {},
   ) {
     super(detail);
-    this.status = ERROR_CODES[code].status;
+    const { status, retry } = ERROR_CODES[code];
+    this.status = status;
+    // whoever should wait is told how long, wherever the error is thrown
+    this.extras = retry === 'after' ? { retryAfter: RETRY_AFTER, ...extras } : extras;
   }
 
   get title(): string {

@@ -115,7 +115,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     ),
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
-    checkElement: (type, element) => ({ faults: elementCheck(type)(element), more: 0 }),
+    checkElement: (type, element) => elementCheck(type)(element),
     onSpentKey: () => {
       metrics.keyFound('live');
     },

@@ -9,6 +9,8 @@ export interface HealthOptions {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
+/** Seconds until it makes sense to look again. */
+const LOOK_AGAIN = 2;
 
 export function isHealthPath(path: string): boolean {
   return path === '/livez' || path === '/readyz';
@@ -27,16 +29,22 @@ export function createHealth({
       send(exchange, 200, JSON_TYPE, '{"status":"ok"}');
       return true;
     }
+    const unfit = (body: string): void => {
+      exchange.response.setHeader('Retry-After', LOOK_AGAIN);
+      send(exchange, 503, JSON_TYPE, body);
+    };
     if (isDraining()) {
       // said at once: a balancer that waits for it would send more in the meantime
-      send(exchange, 503, JSON_TYPE, '{"status":"draining"}');
+      unfit('{"status":"draining"}');
       return true;
     }
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const database = isAnswering ? 'ok' : 'unavailable';
     const status = isAnswering ? limiter : database;
     // with the shared limiter away, memory limits: degraded, and still fit to serve
-    send(exchange, isAnswering ? 200 : 503, JSON_TYPE, JSON.stringify({ status, checks: { database, limiter } }));
+    const body = JSON.stringify({ status, checks: { database, limiter } });
+    if (isAnswering) send(exchange, 200, JSON_TYPE, body);
+    else unfit(body);
     return true;
   };
 }

@@ -1,16 +1,29 @@
 #!/usr/bin/env bash
 # A tour of the REST API with curl: read, page, search, write in bulk, be refused, be told to wait.
 #   SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… examples/curl/tour.sh
-# Needs curl 7.76 or newer. The key needs products:read, products:write and orders:read.
+# The key needs products:read, products:write and orders:read.
 set -euo pipefail
 url=${SCOPEGATE_URL:-http://127.0.0.1:4000}/api/v1
 key=${SCOPEGATE_KEY:?set SCOPEGATE_KEY to an API key}
 
-# A request. --fail-with-body shows the problem and ends the script; --retry waits as long as Retry-After says (429, 503).
+answer=$(mktemp -d)
+trap 'rm -rf "$answer"' EXIT
+
+# A request: shows the answer, keeps its headers in $answer/head, and fails with a problem. Sends again what is worth it (the guide
+# for integrators, "Retrying"): no answer (000), both kinds of 409, 429, 503, and 500, as each write here has an Idempotency-Key.
 api() {
-  local path=$1
+  local path=$1 attempt status=000 wait
   shift
-  curl --silent --show-error --fail-with-body --retry 5 --header "Authorization: Bearer $key" "$@" "$url$path"
+  for attempt in 0 1 2 3 4 5; do
+    : >"$answer/head" >"$answer/body"
+    status=$(curl --silent --show-error --max-time 60 --header "Authorization: Bearer $key" --dump-header "$answer/head" \
+      --output "$answer/body" --write-out '%{http_code}' "$@" "$url$path") || status=000
+    case $status in 000 | 409 | 429 | 500 | 503) ;; *) break ;; esac
+    wait=$(sed -n 's/^[Rr]etry-[Aa]fter: *\([0-9]*\).*/\1/p' "$answer/head")
+    [ "$attempt" = 5 ] || sleep "${wait:-$((attempt + 1))}"
+  done
+  cat "$answer/body"
+  [ "$status" != 000 ] && [ "$status" -lt 400 ]
 }
 
 echo '== whose key this is'
@@ -22,11 +35,9 @@ api '/products?q=chai'
 echo
 
 echo '== two pages of orders: `Link` leads to the next'
-first=$(mktemp)
-trap 'rm -f "$first"' EXIT
-api '/orders?limit=3&sort=number' --dump-header "$first"
+api '/orders?limit=3&sort=number'
 echo
-next=$(sed -n 's/^[Ll]ink: <\/api\/v1\(.*\)>; rel="next".*/\1/p' "$first" | tr -d '\r')
+next=$(sed -n 's/^[Ll]ink: <\/api\/v1\(.*\)>; rel="next".*/\1/p' "$answer/head" | tr -d '\r')
 [ -z "$next" ] || api "$next"
 echo
 
@@ -35,13 +46,14 @@ body='{"products": [{"sku": "CURL-1", "name": "Tour ticket", "unit_price_minor":
 idempotency_key="tour-$$-$(date +%s)"
 for _ in 1 2; do
   api /products/bulk --request POST --header 'Content-Type: application/json' \
-    --header "Idempotency-Key: $idempotency_key" --dump-header "$first" --data "$body"
+    --header "Idempotency-Key: $idempotency_key" --data "$body"
   echo
-  grep -i '^idempotent-replayed' "$first" || true
+  grep -i '^idempotent-replayed' "$answer/head" || true
 done
 
 echo '== a problem: the status, a code to decide by, every fault with where it is, and a request id to quote'
 curl --silent --header "Authorization: Bearer $key" --write-out '\nHTTP %{http_code}\n' "$url/orders?limit=101&sort=price"
 
 echo '== what is left of the budget'
-api /me --output /dev/null --dump-header - | grep -i '^ratelimit'
+api /me >/dev/null
+grep -i '^ratelimit' "$answer/head"

@@ -18,25 +18,40 @@ const form = document.getElementById('connect');
 const message = document.getElementById('message');
 const panels = document.getElementById('panels');
 
-/** Asks the gateway; waits once where it says that the key's budget is spent. */
-async function ask(url, key, variables, mayWait = true) {
+/** What is worth asking again, as nothing is written here (the guide for integrators, "Retrying"). */
+const RETRIED = ['rate_limited', 'unavailable', 'internal'];
+const MOST_TRIES = 4;
+
+const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
+
+/** Asks the gateway; waits where it says so. */
+async function ask(url, key, variables) {
+  for (let attempt = 1; ; attempt += 1) {
+    const { data, errors } = await send(url, key, variables).catch((error) => {
+      if (attempt === MOST_TRIES) throw error;
+      return { errors: [{ extensions: { code: 'unavailable', retry_after: attempt / 4 } }] };
+    });
+    if (!errors) return data;
+    const [{ message: words, extensions }] = errors;
+    if (attempt === MOST_TRIES || !RETRIED.includes(extensions.code)) {
+      throw new Error(`${words} (${extensions.code}, request ${extensions.request_id})`);
+    }
+    const seconds = extensions.retry_after ?? attempt;
+    if (extensions.code === 'rate_limited') {
+      message.textContent = `The key's budget is spent; trying again in ${seconds} s.`;
+    }
+    await pause(seconds);
+  }
+}
+
+/** @throws TypeError when there is no answer */
+async function send(url, key, variables) {
   const answer = await fetch(new URL('/graphql', url), {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
     body: JSON.stringify({ query: QUERY, variables }),
   });
-  if (answer.status === 429 && mayWait) {
-    const seconds = Number(answer.headers.get('Retry-After') ?? 1);
-    message.textContent = `The key's budget is spent; trying again in ${seconds} s.`;
-    await new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-    return ask(url, key, variables, false);
-  }
-  const { data, errors } = await answer.json();
-  if (errors) {
-    const [{ message: words, extensions }] = errors;
-    throw new Error(`${words} (${extensions.code}, request ${extensions.request_id})`);
-  }
-  return data;
+  return answer.json();
 }
 
 /** Rows by currency: amounts of two currencies never share a chart. */

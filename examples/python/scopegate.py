@@ -10,6 +10,12 @@ from typing import Any
 import requests
 
 
+# what is worth sending again (the guide for integrators, "Retrying"); writes have an Idempotency-Key here, so 500 is too
+RETRIED = {"idempotency_in_progress", "rate_limited", "unavailable", "conflict", "internal"}
+# no answer, or a part of one
+LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
+
+
 class Problem(Exception):
     """What the API answered instead: decide by `code`, quote `request_id`."""
 
@@ -52,7 +58,7 @@ class Scopegate:
             is_last = attempt == self.retries
             try:
                 response = self.session.request(method, self.url + path, timeout=30, **options)
-            except requests.ConnectionError:
+            except LOST:
                 if is_last:
                     raise
                 time.sleep(2**attempt / 4)
@@ -60,8 +66,7 @@ class Scopegate:
             if response.ok:
                 return response.json()
             problem = Problem(response.json())
-            worth_it = problem.status in (429, 503) or problem.code == "idempotency_in_progress"
-            if is_last or not worth_it:
+            if is_last or problem.code not in RETRIED:
                 raise problem
             time.sleep(float(response.headers.get("Retry-After", 2**attempt / 2)))
         raise AssertionError("unreachable")

@@ -5,7 +5,7 @@ export interface ClientOptions {
   /** http://127.0.0.1:4000 */
   readonly url: string;
   readonly key: string;
-  /** How often a request is sent again after 429, 503 or a broken connection. Default 5. */
+  /** How often a request is sent again where that is worth it. Default 5. */
   readonly retries?: number;
 }
 
@@ -29,26 +29,26 @@ export function scopegate({ url, key, retries = 5 }: ClientOptions): Client<path
   return client;
 }
 
+/**
+ * What is worth sending again (the guide for integrators, "Retrying"): both kinds of 409, 429, 503; and 500, since writes have an
+ * Idempotency-Key here.
+ */
+const RETRIED = [409, 429, 500, 503];
+/** Longest wait for an answer, in milliseconds. */
+const PATIENCE = 60_000;
+
 async function patiently(request: Request, retries: number): Promise<Response> {
   for (let attempt = 0; ; attempt += 1) {
     const isLast = attempt === retries;
     try {
-      const response = await fetch(request.clone());
-      const isWorthIt = response.status === 429 || response.status === 503 || (await isInProgress(response));
-      if (!isWorthIt || isLast) return response;
+      const response = await fetch(request.clone(), { signal: AbortSignal.timeout(PATIENCE) });
+      if (!RETRIED.includes(response.status) || isLast) return response;
       await pause(secondsToWait(response, attempt));
     } catch (error) {
       if (isLast) throw error;
       await pause(2 ** attempt / 4);
     }
   }
-}
-
-/** A write whose first attempt is still at work. */
-async function isInProgress(response: Response): Promise<boolean> {
-  if (response.status !== 409) return false;
-  const { code } = (await response.clone().json()) as { code: string };
-  return code === 'idempotency_in_progress';
 }
 
 /** Retry-After is in seconds; without one, half a second, then twice as long each time. */

@@ -4,8 +4,23 @@ import type { Exchange } from './exchange';
 const STUDIO = 'https://studio.apollographql.com';
 const ALLOWED_HEADERS =
   'Authorization, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, Apollo-Require-Preflight, X-Apollo-Operation-Name';
-const EXPOSED_HEADERS =
-  'X-Request-Id, RateLimit-Policy, RateLimit, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, Link, Location, ETag';
+/** Headers of answers that scripts may read: every one that the OpenAPI document or an exchange names (held by a test). */
+const EXPOSED_HEADERS = [
+  'X-Request-Id',
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Api-Key-Expires-At',
+  'Retry-After',
+  'WWW-Authenticate',
+  'Allow',
+  'Link',
+  'Location',
+  'ETag',
+  'Idempotent-Replayed',
+].join(', ');
 /** Seconds a browser may keep a preflight's answer. */
 const MAX_AGE = 600;
 

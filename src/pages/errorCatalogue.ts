@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../errors';
+import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
 import { ownPolicy } from './contentSecurity';
 import { html, type Html, withCode } from './html';
 import { layout } from './layout';
@@ -21,6 +21,9 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   invalid_request: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
   insufficient_scope: { required_scope: 'quotes:read' },
   validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
+  ...Object.fromEntries(
+    CODES.filter((code) => ERROR_CODES[code].retry === 'after').map((code) => [code, { retry_after: 2 }]),
+  ),
 };
 
 function renderList(visit: Visit): Html {
@@ -48,7 +51,7 @@ function renderList(visit: Visit): Html {
 }
 
 function renderCode(code: ErrorCode, visit: Visit): Html {
-  const { status, title, help } = ERROR_CODES[code];
+  const { status, title, help, retry } = ERROR_CODES[code];
   return layout({
     title: `${title} · Scopegate`,
     description: `The error code ${code}: what it means and what to do.`,
@@ -60,22 +63,13 @@ function renderCode(code: ErrorCode, visit: Visit): Html {
       <h2>What it means, and what to do</h2>
       <p>${withCode(help)}</p>
       <h2>Trying again</h2>
-      <p>${withCode(retryAdvice(status))}</p>
+      <p>${withCode(RETRIES[retry])}</p>
       <h2>How it looks</h2>
       <h3>REST: HTTP ${status}, <code>application/problem+json</code></h3>
       <pre tabindex="0" aria-label="Example on REST"><code>${restExample(code)}</code></pre>
       <h3>GraphQL: in <code>errors</code></h3>
       <pre tabindex="0" aria-label="Example on GraphQL"><code>${graphqlExample(code)}</code></pre>`,
   });
-}
-
-function retryAdvice(status: number): string {
-  if (status === 429 || status === 503)
-    return 'Yes, after the seconds in `Retry-After`. With an `Idempotency-Key` a write happens once however often it is sent.';
-  if (status === 409) return 'Yes, in a moment, and a little later each time.';
-  if (status === 500)
-    return 'Reads may be sent again at any time; writes with their `Idempotency-Key`, so that they happen once.';
-  return 'The same request will get the same answer: change it, or the key, first.';
 }
 
 function restExample(code: ErrorCode): string {

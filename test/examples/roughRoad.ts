@@ -1,8 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { AppError, type ErrorCode } from '../../src/errors';
+import { errorHeaders, problemText } from '../../src/http/problem';
 
-/** What a client meets now and then, put in its way: every route first says 429, and the answer to the first write is lost. */
+/**
+ * What is put in a client's way, by route and in this order: together every code that is worth another try. `lost` is an answer
+ * that never arrives.
+ */
+const OBSTACLES: Readonly<Record<string, readonly (ErrorCode | 'lost')[]>> = {
+  'GET /api/v1/me': ['rate_limited', 'internal'],
+  'GET /api/v1/orders': ['lost', 'unavailable'],
+  'POST /api/v1/products/bulk': ['conflict', 'idempotency_in_progress', 'internal', 'lost'],
+};
+
+export const MET: readonly string[] = [...new Set(Object.values(OBSTACLES).flat())];
+
+/** A way to a gateway on which a client meets what it should get over by trying again. */
 export interface RoughRoad {
   readonly url: string;
   /** `METHOD path: what became of it`, in the order of arrival. */
@@ -12,22 +26,23 @@ export interface RoughRoad {
   close(): void;
 }
 
-export async function roughRoadTo(gateway: string, { losesAnswers }: { losesAnswers: boolean }): Promise<RoughRoad> {
+export async function roughRoadTo(gateway: string): Promise<RoughRoad> {
   const seen: string[] = [];
   const idempotencyKeys: (string | undefined)[] = [];
-  const refused = new Set<string>();
-  let mayLose = losesAnswers;
+  const met = new Map<string, number>();
 
   async function pass(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { method = 'GET', url: path = '/', headers } = request;
     const route = `${method} ${path.split('?')[0] ?? ''}`;
-    if (!refused.has(route)) {
-      refused.add(route);
-      seen.push(`${route}: refused`);
-      const problem = { type: '/errors/rate_limited', title: 'Too many requests', status: 429, code: 'rate_limited' };
+    const turn = met.get(route) ?? 0;
+    met.set(route, turn + 1);
+    const obstacle = OBSTACLES[route]?.[turn];
+    if (obstacle !== undefined && obstacle !== 'lost') {
+      seen.push(`${route}: ${obstacle}`);
+      const error = new AppError(obstacle, 'Again.', obstacle === 'rate_limited' ? { retryAfter: 1 } : {});
       response
-        .writeHead(429, { 'content-type': 'application/problem+json', 'retry-after': '1' })
-        .end(JSON.stringify({ ...problem, detail: 'Wait.', request_id: randomUUID() }));
+        .writeHead(error.status, { 'content-type': 'application/problem+json', ...errorHeaders(error) })
+        .end(problemText(error, randomUUID()));
       return;
     }
     const chunks: Buffer[] = [];
@@ -39,8 +54,7 @@ export async function roughRoadTo(gateway: string, { losesAnswers }: { losesAnsw
       ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
     });
     if (method === 'POST') idempotencyKeys.push(key as string | undefined);
-    if (method === 'POST' && mayLose) {
-      mayLose = false;
+    if (obstacle === 'lost') {
       seen.push(`${route}: answer lost`);
       request.socket.destroy();
       return;

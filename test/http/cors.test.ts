@@ -1,9 +1,14 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { openApiDocument } from '../../src/rest/openapi';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
 const APP = 'https://app.example';
 const STUDIO = 'https://studio.apollographql.com';
-const READABLE = ['X-Request-Id', 'RateLimit', 'Retry-After', 'Link', 'Location', 'ETag'];
+/** Readable by every script, or of no use to one. */
+const NEEDLESS = ['Content-Type', 'Content-Length', 'Cache-Control', 'X-Content-Type-Options', 'Connection'];
+const READABLE = namedHeaders();
 const SENDABLE = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id'];
 
 let gateway: TestGateway;
@@ -93,3 +98,18 @@ function preflight(url: string, origin: string): Promise<Response> {
     },
   });
 }
+
+/** Headers that the OpenAPI document or an exchange names. */
+function namedHeaders(): string[] {
+  const described = Object.keys(openApiDocument().components.headers ?? {});
+  const exchange = readFileSync(join(__dirname, '..', '..', 'src', 'http', 'exchange.ts'), 'utf8');
+  const set = [...exchange.matchAll(/setHeader\('([\w-]+)'/g)].map(([, name = '']) => name);
+  const names = new Set([...described.map((name) => name.replace(/\.perhaps$/, '')), ...set]);
+  return [...names].filter((name) => !NEEDLESS.includes(name));
+}
+
+test('what a page may read is derived from many headers', () => {
+  expect(READABLE).toEqual(
+    expect.arrayContaining(['Idempotent-Replayed', 'X-Api-Key-Expires-At', 'Retry-After', 'ETag']),
+  );
+});

@@ -1,7 +1,19 @@
 import { GraphQLError } from 'graphql';
 import mongoose from 'mongoose';
-import { AppError, ERROR_CODES, findAppError, invalidRequest, notFound, validationFailed } from '../../src/errors';
+import {
+  AppError,
+  ERROR_CODES,
+  type ErrorCode,
+  findAppError,
+  invalidRequest,
+  notFound,
+  RETRIES,
+  type Retry,
+  validationFailed,
+} from '../../src/errors';
 import { toAppError } from '../../src/mask';
+import { errorHeaders } from '../../src/http/problem';
+import { read } from '../docs/markdown';
 
 const known = new AppError('conflict', 'Again.');
 
@@ -113,5 +125,31 @@ describe('an error of the table', () => {
 
   test('of an object names its kind, never its id', () => {
     expect(notFound('quote')).toMatchObject({ status: 404, detail: 'There is no such quote.' });
+  });
+});
+
+describe('whether to try again', () => {
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[];
+  const codesOf = (retry: Retry) => codes.filter((code) => ERROR_CODES[code].retry === retry);
+
+  test('stands in one table: the guide has the same', () => {
+    const others: Partial<Record<Retry, string>> = { keyed: 'no answer, a broken connection' };
+    const rows = (Object.keys(RETRIES) as Retry[]).map((retry) => {
+      const named = codesOf(retry).map((code) => `${String(ERROR_CODES[code].status)} \`${code}\``);
+      const got = retry === 'no' ? ['any other error'] : [...named, ...(others[retry] ? [others[retry]] : [])];
+      return `| ${got.join(', ')} | ${RETRIES[retry]} |`;
+    });
+    const [, table = ''] =
+      /\| you got \| do \|\n\|---\|---\|\n((?:\|.*\n)+)/.exec(read('docs/guides/integrators.md')) ?? [];
+    expect(table.trim().split('\n')).toEqual(rows);
+  });
+
+  test('after a while is said with the seconds, wherever it is thrown: every 429 and 503', () => {
+    const waiting = codes.filter((code) => [429, 503].includes(ERROR_CODES[code].status));
+    expect(codesOf('after')).toEqual(expect.arrayContaining(waiting));
+    for (const code of codesOf('after')) {
+      expect(Number(errorHeaders(new AppError(code, 'x'))['Retry-After'])).toBeGreaterThan(0);
+      expect(errorHeaders(new AppError(code, 'x', { retryAfter: 7 }))).toEqual({ 'Retry-After': '7' });
+    }
   });
 });

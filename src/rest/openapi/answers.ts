@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES } from '../../errors';
+import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES, RETRIES } from '../../errors';
 import type { RestOperation } from '../routes';
 
 /* What every operation answers besides its success: errors, and the headers of both. */
@@ -11,7 +11,7 @@ const BUDGET_HEADERS = [
   'X-RateLimit-Reset',
 ] as const;
 
-export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS] as const;
+export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At'] as const;
 
 /** Statuses that are decided before a key is read, and those that may be: then the answer knows of no budget. */
 const NEVER_KEYED: readonly number[] = [401, 405];
@@ -34,7 +34,9 @@ function headersOf(status: number): string[] {
     headers.push(...(PERHAPS_KEYED.includes(status) ? BUDGET_HEADERS.map(perhaps) : BUDGET_HEADERS));
   if (status === 401) headers.push('WWW-Authenticate');
   if (status === 405) headers.push('Allow');
-  if (status === 429 || status === 503) headers.push('Retry-After');
+  const retries = codesOf(status).map((code) => ERROR_CODES[code].retry);
+  if (retries.includes('after'))
+    headers.push(retries.every((retry) => retry === 'after') ? 'Retry-After' : perhaps('Retry-After'));
   return headers;
 }
 
@@ -67,7 +69,9 @@ export function sharedResponses(): Record<string, object> {
 function response(status: number): object {
   const codes = codesOf(status);
   return {
-    description: codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].help}`).join('\n\n'),
+    description: codes
+      .map((code) => `\`${code}\`: ${ERROR_CODES[code].help} ${RETRIES[ERROR_CODES[code].retry]}`)
+      .join('\n\n'),
     headers: headerRefs(headersOf(status)),
     content: {
       'application/problem+json': {
@@ -105,6 +109,7 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
   rate_limited: { retry_after: 23 },
   unavailable: { retry_after: 2 },
+  idempotency_in_progress: { retry_after: 1 },
 };
 
 interface Header {
@@ -122,7 +127,9 @@ export function sharedHeaders(): Record<string, Header> {
     const when = 'Absent where the answer was decided before a key was read.';
     return [perhaps(name), { ...rest, description: `${description} ${when}`, required: false }];
   });
-  return { ...headers, ...Object.fromEntries(variants) };
+  const { 'Retry-After': wait } = headers;
+  const waits = wait && { [perhaps('Retry-After')]: { ...wait, required: false } };
+  return { ...headers, ...Object.fromEntries(variants), ...waits };
 }
 
 function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> & Record<string, Header> {
@@ -151,6 +158,11 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
     'X-RateLimit-Limit': integer('Requests a window.', 600),
     'X-RateLimit-Remaining': integer('Requests left in this window.', 599),
     'X-RateLimit-Reset': integer('When the window ends, in Unix seconds.', 1795248000),
+    'X-Api-Key-Expires-At': text(
+      'When the key that was sent expires; in its last 7 days only.',
+      '2026-11-28T09:00:00.000Z',
+      false,
+    ),
     'Retry-After': integer('Seconds until another try makes sense.', 23),
     'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
     ETag: text('Strong entity tag of the object as it is now.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
