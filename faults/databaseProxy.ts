@@ -11,8 +11,9 @@ const HEADER = 16;
 const OP_MSG = 2013;
 /** Where the document of an OP_MSG begins: after the header, the flags and the kind of the section. */
 const BODY = HEADER + 5;
-/** The kind of a section that is one document. */
+/** Kinds of sections: the one document, and a list of documents that belongs into it. */
 const BODY_KIND = 0;
+const LIST_KIND = 1;
 
 /** A command of a client, by its own document. */
 export type Command = Readonly<Record<string, unknown>>;
@@ -95,10 +96,26 @@ function framed(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
   };
 }
 
-/** The document of an OP_MSG; undefined for other messages. */
+/** The document of an OP_MSG, with the lists that stand beside it; undefined for other messages. */
 function documentOf(message: Buffer): Command | undefined {
   if (message.readInt32LE(12) !== OP_MSG || message[BODY - 1] !== BODY_KIND) return undefined;
-  return mongo.BSON.deserialize(message.subarray(BODY, BODY + message.readInt32LE(BODY)));
+  const end = BODY + message.readInt32LE(BODY);
+  const document = mongo.BSON.deserialize(message.subarray(BODY, end));
+  for (let at = end; message[at] === LIST_KIND; at += 1 + message.readInt32LE(at + 1)) {
+    const nameEnd = message.indexOf(0, at + 5);
+    document[message.toString('utf8', at + 5, nameEnd)] = listOf(
+      message.subarray(nameEnd + 1, at + 1 + message.readInt32LE(at + 1)),
+    );
+  }
+  return document;
+}
+
+function listOf(bytes: Buffer): Command[] {
+  const list: Command[] = [];
+  for (let at = 0; at < bytes.length; at += bytes.readInt32LE(at)) {
+    list.push(mongo.BSON.deserialize(bytes.subarray(at, at + bytes.readInt32LE(at))));
+  }
+  return list;
 }
 
 /** An answer with other members. */

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import mongoose from 'mongoose';
+import { type Command, openDatabaseProxy } from '../../faults/databaseProxy';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName, type OrganisationData } from '../../src/database/organisationData';
+import { openWrites } from '../../src/database/openWrites';
+import { commandLine, NORTHWIND } from '../cli/commandLine';
+import { IDS, makeStocked } from '../contract/scene';
+import { sendForm, signIn } from '../settings/people';
+import { client, type Json } from './client';
+import { makeKey, store } from './factories';
+import { startGateway, type TestGateway } from './gateway';
+import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
+import { RESOURCES } from './resources';
+import { threadRecord } from './threads';
+
+/**
+ * Everything that the product asks of its database, as it stands on the wire: all operations on both faces, the settings
+ * page, what is written beside requests, and the command line.
+ */
+export async function everyCommand(): Promise<Command[]> {
+  const sent: Command[] = [];
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) => {
+      if (command) sent.push(command);
+      return reply;
+    },
+  });
+  try {
+    const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: 'scopegate_every' });
+    try {
+      await callEverything(gateway);
+    } finally {
+      // writes the usage and the last uses of keys
+      await gateway.stop();
+    }
+    await runEveryCommand(proxy.uri);
+  } finally {
+    await proxy.close();
+  }
+  return sent;
+}
+
+async function callEverything(gateway: TestGateway): Promise<void> {
+  const organisation = await makeStocked(gateway);
+  const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  for (const { operation, face } of CALLS) {
+    const isWrite = operation.kind === 'Mutation';
+    const args = argumentsOf(operation, IDS, 'dry_run' in argumentsOf(operation, IDS) ? { dry_run: false } : {});
+    const again = { 'idempotency-key': randomUUID() };
+    for (const headers of isWrite ? [{}, again, again] : [{}]) await face.call(caller, operation, args, headers);
+  }
+  for (const { document, operation } of RELATIONS) {
+    await caller.graphql(document, { id: argumentsOf(operation, IDS).id });
+  }
+  await caller.graphql('{ customers { data { quotes(limit: 1) { data { id } next_cursor } } } }');
+  for (const { list } of RESOURCES) {
+    const query = { updated_since: '1970-01-01T00:00:00Z', sort: 'updated_at', limit: 1 };
+    const { body } = await caller.get(`/${list}`, query);
+    await caller.get(`/${list}`, { ...query, ...(body.next_cursor && { cursor: body.next_cursor }) });
+    await caller.get(`/${list}`, { ...query, q: 'a b' });
+  }
+  await caller.get('/quotes', { status: ['sent', 'draft'], limit: 1 });
+  // a thread that lost a message in its file
+  const thread = threadRecord(['one', 'two']);
+  await store(gateway, organisation, { requests: [thread] });
+  await store(gateway, organisation, { requests: [{ ...thread, messages: (thread.messages as Json[]).slice(1) }] });
+  // a write that fails, and the row of a gateway that crashed
+  const data = gateway.databases.organisationData(organisation);
+  const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
+  data.transaction = () => Promise.reject(new Error('it fails'));
+  await caller.post('/requests', { text: 'never stored' });
+  data.transaction = transaction;
+  await leaveOpenWrite(organisation);
+  await caller.get('/products', { updated_since: '1970-01-01T00:00:00Z' });
+  await useSettings(gateway, organisation);
+}
+
+async function useSettings(gateway: TestGateway, organisation: Organisation): Promise<void> {
+  const admin = await signIn(gateway, organisation);
+  const { api_key: made } = await admin.call('create_api_key', { name: 'made', scopes: ['quotes:read'] });
+  for (const operation of userOperations) {
+    await admin.graphql(documentOf(operation), userArguments(operation, String(made.id)));
+  }
+  await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
+}
+
+/** Not through the proxy: it is none of the product's commands. */
+async function leaveOpenWrite({ id }: Organisation): Promise<void> {
+  const other = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
+  const rows = other.useDb(databaseName(id)).collection(openWrites.name);
+  await rows.insertOne({ _id: randomUUID() as never, since: new Date(0) });
+  await other.close();
+}
+
+async function runEveryCommand(uri: string): Promise<void> {
+  const cli = commandLine({ MONGODB_URI: uri });
+  const { id: org } = await cli.json<{ id: string }>('org', 'create', '--name', 'Every');
+  const key = await cli.json<{ id: string }>('key', 'create', '--org', org, '--name', 'one', '--scopes', 'all');
+  const { id: rotated } = await cli.json<{ id: string }>('key', 'rotate', key.id);
+  const folder = await mkdtemp(join(tmpdir(), 'scopegate-every-'));
+  await cli.json('import', '--org', org, NORTHWIND);
+  for (const args of [
+    ['key', 'revoke', rotated],
+    ['key', 'list', '--org', org],
+    ['org', 'list'],
+    ['org', 'set-plan', org, 'enterprise'],
+    ['org', 'link', '--org', org, '--role', 'admin'],
+    ['org', 'sign-out', '--org', org],
+    ['import', '--org', org, NORTHWIND],
+    ['export', '--org', org, join(folder, 'export')],
+    ['audit', '--org', org, '--since', '1d'],
+    ['doctor', '--fix'],
+  ]) {
+    await cli.json(...args);
+  }
+  await rm(folder, { recursive: true });
+}
