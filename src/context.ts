@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Authenticate } from './access/authenticate';
 import { rateLimited, requirePlan } from './access/authenticate';
-import type { KeyPrincipal, Principal } from './access/principal';
+import type { KeyPrincipal, Organisation, Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
 import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
@@ -63,6 +63,8 @@ export interface ContextOptions {
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
+  /** Judges whether one more request of an organisation may go on. @throws AppError unavailable */
+  readonly admit?: (organisation: Organisation) => void;
   /** Told of a key that is refused for its limit without being looked up. */
   readonly onSpentKey?: () => void;
 }
@@ -75,7 +77,7 @@ const SPENT_KEPT = { max: 5000, ttl: 1000 };
  * each operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
-  const { authenticate, limiter, organisationData, checkElement, onSpentKey } = options;
+  const { authenticate, limiter, organisationData, checkElement, admit, onSpentKey } = options;
   // who was over its limit a moment ago: refused again without a look at its key, and let in never without one
   const spent = new LRUCache<string, KeyPrincipal>(SPENT_KEPT);
 
@@ -87,6 +89,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     if (paid) onRate(paid);
     let rate = paid ?? (await take(1));
     requirePlan(principal.organisation);
+    admit?.(principal.organisation);
     const data = organisationData(principal.organisation);
 
     /** Takes the point of a caller that was over its limit; undefined for any other. */

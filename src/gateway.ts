@@ -13,6 +13,7 @@ import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience, type Patience } from './http/patience';
+import { createTurns, type Turns } from './http/turns';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type Metrics } from './metrics';
@@ -48,6 +49,7 @@ export interface Carrier {
 export interface Gateway {
   readonly metrics: Metrics;
   readonly bodies: BodyMemory;
+  readonly turns: Turns;
   /** Answers an exchange, whatever happens. */
   handle(exchange: Exchange): Promise<void>;
   /** Told of each exchange when it is done. */
@@ -65,6 +67,9 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, () => {
     metrics.requestShed('bodies');
   });
+  const turns = createTurns(() => {
+    metrics.requestShed('organisation');
+  });
   const patience = createPatience({
     longest: carrier.longest,
     answers: databases.answers,
@@ -72,8 +77,12 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     onShed: () => {
       metrics.requestShed('database');
     },
+    onOverShare: () => {
+      metrics.requestShed('organisation');
+    },
     onEnd: (exchange) => {
       bodies.release(exchange);
+      turns.end(exchange);
     },
     onChange: (isAway) => {
       logger.warn(
@@ -115,6 +124,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     ),
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
+    admit: patience.admitOrganisation,
     checkElement: (type, element) => elementCheck(type)(element),
     onSpentKey: () => {
       metrics.keyFound('live');
@@ -123,6 +133,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   const restFace = createRestFace({ schema: rest, operations, openContext });
   const graphqlFace = await createGraphqlFace({
     schema: graphql,
+    operations,
     openContext,
     introspection: config.INTROSPECTION,
     introspectionLimiter: metrics.counted('address', limiters.introspection),
@@ -184,6 +195,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   return {
     metrics,
     bodies,
+    turns,
     async handle(exchange) {
       try {
         await dispatch(exchange);

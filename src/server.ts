@@ -76,12 +76,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     openConnections: connections.count,
     longest: timeouts.answer,
   });
-  const { metrics, bodies } = gateway;
+  const { metrics, bodies, turns } = gateway;
   server.on('drop', metrics.connectionDropped);
   refuseBroken(server, connections, logger, metrics);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response);
-    const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies });
+    const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies, turns });
     noteWhenDone(exchange, faceOf(exchange), { logger, ...gateway });
     void gateway.handle(exchange);
   };

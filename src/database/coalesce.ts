@@ -1,6 +1,7 @@
 import DataLoader from 'dataloader';
 import type { Model } from 'mongoose';
 import type { Projection } from './collection';
+import type { Gate } from './gate';
 import { nativeCollection } from './native';
 
 /**
@@ -10,28 +11,31 @@ import { nativeCollection } from './native';
  */
 export function coalescedReads<T extends { _id: string }>(
   model: Model<T>,
-  options: { projection?: Projection; maxBatchSize: number },
+  options: { projection?: Projection; maxBatchSize: number; gate?: Gate },
 ): DataLoader<string, T | null> {
-  const { projection } = options;
+  const { projection, gate } = options;
   const rows = nativeCollection<{ _id: string }>(model as unknown as Model<{ _id: string }>);
 
   async function readAlone(id: string): Promise<T | null> {
     return rows.findOne<T>({ _id: id }, projection && { projection });
   }
 
-  return new DataLoader<string, T | null>(
-    async (ids) => {
-      const [first] = ids;
-      if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
-      if (ids.length === 1 && first !== undefined) return [await readAlone(first)];
-      // all in the first batch, which would otherwise end after 101
-      const found = rows.find(
-        { _id: { $in: [...new Set(ids)] } },
-        { batchSize: ids.length + 1, ...(projection && { projection }) },
-      );
-      const byId = new Map((await found.toArray()).map((row) => [row._id, row as T]));
-      return ids.map((id) => byId.get(id) ?? null);
-    },
-    { cache: false, maxBatchSize: options.maxBatchSize, batchScheduleFn: (dispatch) => setImmediate(dispatch) },
-  );
+  async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
+    const [first] = ids;
+    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
+    if (ids.length === 1 && first !== undefined) return [await readAlone(first)];
+    // all in the first batch, which would otherwise end after 101
+    const found = rows.find(
+      { _id: { $in: [...new Set(ids)] } },
+      { batchSize: ids.length + 1, ...(projection && { projection }) },
+    );
+    const byId = new Map((await found.toArray()).map((row) => [row._id, row as T]));
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  return new DataLoader<string, T | null>(gate ? (ids) => gate(() => readAll(ids)) : readAll, {
+    cache: false,
+    maxBatchSize: options.maxBatchSize,
+    batchScheduleFn: (dispatch) => setImmediate(dispatch),
+  });
 }

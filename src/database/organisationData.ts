@@ -3,10 +3,14 @@ import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedReads } from './coalesce';
+import { createGate, type Gate } from './gate';
 
 /** Best of 1, 4, 8, 100 for reads of single objects: unlimited batches make gateway and database take turns. */
 const POINT_READ_BATCH = 8;
 const RELATION_BATCH = 1000;
+
+/** Commands of one organisation at once, of the 100 that a cluster's pool carries (docs/decisions/bodies-and-fairness.md). */
+const AT_ONCE = { reads: 20, transactions: 10, aggregations: 1 };
 
 /**
  * Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. What it stores is
@@ -21,6 +25,11 @@ export type UnitOfWork = <T>(
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();
   /** By the projection itself: those are constants, and few. */
+  readonly #transactions = createGate(AT_ONCE.transactions);
+  /** Where its reads pass, a few at once; none of them waits for another while it is under way. */
+  readonly reads: Gate = createGate(AT_ONCE.reads);
+  /** Where what keeps a processor of the database busy passes. */
+  readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
 
   constructor(
@@ -72,11 +81,13 @@ export class OrganisationData {
 
   /** Runs `work` in a transaction, again from the start when it met a conflict with another. */
   transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    return this.connection.getClient().withSession((session) =>
-      session.withTransaction(() => work(session), {
-        readConcern: { level: 'snapshot' },
-        writeConcern: { w: 'majority', journal: true },
-      }),
+    return this.#transactions(() =>
+      this.connection.getClient().withSession((session) =>
+        session.withTransaction(() => work(session), {
+          readConcern: { level: 'snapshot' },
+          writeConcern: { w: 'majority', journal: true },
+        }),
+      ),
     );
   }
 
@@ -93,7 +104,11 @@ export class OrganisationData {
     }
     let loader = known.get(projection) as DataLoader<string, T | null> | undefined;
     if (!loader) {
-      loader = coalescedReads(this.collection(definition), { maxBatchSize, ...(projection && { projection }) });
+      loader = coalescedReads(this.collection(definition), {
+        maxBatchSize,
+        gate: this.reads,
+        ...(projection && { projection }),
+      });
       known.set(projection, loader);
     }
     return loader;

@@ -19,15 +19,18 @@ import type { Config } from '../config';
 import type { RequestContext } from '../context';
 import { findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../execution';
+import type { Operation } from '../schema';
 import { describeError } from '../log';
 import { createDocumentStore } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
+import { type IsLarge, largeQueries } from './largeQueries';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
+  readonly operations: readonly Operation[];
   readonly introspection: Config['INTROSPECTION'];
   readonly logger: Logger;
 }
@@ -36,7 +39,12 @@ export interface ApolloOptions {
 const MOST_COMPILED_FIELDS = 250;
 
 /** Apollo Server as the GraphQL face runs it: no caching, batching, reporting or landing page of its own. */
-export function createApollo({ schema, introspection, logger }: ApolloOptions): ApolloServer<GraphqlContext> {
+export function createApollo({
+  schema,
+  operations,
+  introspection,
+  logger,
+}: ApolloOptions): ApolloServer<GraphqlContext> {
   const execute = createExecutor(schema, {
     isWorthIt: (document, operation) => countFields(document, operation) <= MOST_COMPILED_FIELDS,
   });
@@ -72,17 +80,18 @@ export function createApollo({ schema, introspection, logger }: ApolloOptions): 
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      requestRules(logger, createCostOf(schema)),
+      requestRules(logger, createCostOf(schema), largeQueries(schema, operations)),
     ],
   });
 }
 
 /** What is judged when the operation is known: size, who may introspect, and its cost. */
-function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
+function requestRules(logger: Logger, costOf: CostOf, isLarge: IsLarge): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
-        didResolveOperation: async ({ document, operation, request, contextValue: { caller, onOperation } }) => {
+        didResolveOperation: async ({ document, operation, request, contextValue }) => {
+          const { caller, onOperation, takeTurn } = contextValue;
           // several operations and no name that picks one: nothing may run, or it would run uncharged
           if (!operation) throw unfit('operationName must name one of the operations in the document.');
           if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw unfit('There are no subscriptions.');
@@ -99,6 +108,7 @@ function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<Graphq
           await payFor(caller, () => costOf(document, operation).points(request.variables ?? {})).catch(
             rethrowWithStatus,
           );
+          if (isLarge(document)) await takeTurn().catch(rethrowWithStatus);
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {

@@ -7,6 +7,7 @@ import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
 import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
+import type { Operation } from '../schema';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { setErrorHeaders } from '../http/problem';
@@ -24,10 +25,13 @@ export interface GraphqlContext extends RequestContext {
   /** The context of a key; undefined for someone who may only introspect. */
   readonly caller: RequestContext | undefined;
   readonly onOperation: (fields: string) => void;
+  /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */
+  readonly takeTurn: () => Promise<void>;
 }
 
 export interface GraphqlOptions {
   readonly schema: GraphQLSchema;
+  readonly operations: readonly Operation[];
   readonly openContext: OpenContext;
   readonly introspection: Config['INTROSPECTION'];
   /** Limits what an address without a key may ask of the schema. */
@@ -43,12 +47,13 @@ export interface GraphqlFace {
 
 export async function createGraphqlFace({
   schema,
+  operations,
   openContext,
   introspection,
   introspectionLimiter,
   logger,
 }: GraphqlOptions): Promise<GraphqlFace> {
-  const apollo = createApollo({ schema, introspection, logger });
+  const apollo = createApollo({ schema, operations, introspection, logger });
   const introspectionAnswers = createIntrospectionAnswers();
   await apollo.start();
 
@@ -74,7 +79,8 @@ export async function createGraphqlFace({
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);
       };
-      const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation });
+      const takeTurn = (): Promise<void> => exchange.turns.take(exchange);
+      const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation, takeTurn });
       const run = (): Promise<HTTPGraphQLResponse> => runApollo(apollo, request, body, () => Promise.resolve(context));
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));
       response.setHeader('X-Content-Type-Options', 'nosniff');

@@ -7,6 +7,8 @@ import type { Exchange } from './exchange';
 /** Largest body of a call, and of a bulk call, in bytes (contract, section 6). */
 export const BODY_LIMIT = 1024 * 1024;
 export const BULK_BODY_LIMIT = 5 * 1024 * 1024;
+/** From this size on a request waits for its turn among the large ones of its organisation, in bytes. */
+const LARGE = 64 * 1024;
 
 /**
  * Refuses a body by its headers: it must be JSON in UTF-8, uncompressed, and within the limit.
@@ -46,6 +48,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   exchange.askForBody();
   const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
   exchange.bodies.hold(exchange, sizeParsed(bytes));
+  if (bytes.length > LARGE) await exchange.turns.take(exchange);
   let text: string;
   try {
     text = UTF8.decode(bytes);

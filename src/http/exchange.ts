@@ -7,6 +7,7 @@ import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rat
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
 import type { BodyMemory } from './bodyMemory';
+import type { Turns } from './turns';
 
 /** One request and its answer, with what the log will say of it. */
 export interface Exchange {
@@ -21,6 +22,8 @@ export interface Exchange {
   readonly log: ExchangeLog;
   /** Where the memory of its body is counted. */
   readonly bodies: BodyMemory;
+  /** Where it waits before it does something large. */
+  readonly turns: Turns;
   /** Whether the caller's body is awaited: then nothing else is. */
   isReceiving: boolean;
   /** Lets a caller that asked first (`Expect: 100-continue`) send its body; what is refused by its head never gets here. */
@@ -45,7 +48,7 @@ const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { trustedProxies, bodies }: { readonly trustedProxies: number; readonly bodies: BodyMemory },
+  { trustedProxies, bodies, turns }: Pick<Exchange, 'bodies' | 'turns'> & { readonly trustedProxies: number },
 ): Exchange {
   const target = request.url ?? '/';
   const at = target.indexOf('?');
@@ -65,6 +68,7 @@ export function openExchange(
     address: callerAddress(request, trustedProxies),
     log: {},
     bodies,
+    turns,
     isReceiving: false,
     askForBody: () => {
       if (!asksFirst) return;

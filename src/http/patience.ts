@@ -22,6 +22,8 @@ const AFTER_LOSS = 5000;
 const FORGOTTEN_AFTER = 2;
 /** Requests that may wait at once: at 20 KB each 40 MB, and no database that answers leaves so many waiting. */
 const MOST_IN_HAND = 2000;
+/** Most of those that may be one organisation's. */
+const MOST_OF_ONE = MOST_IN_HAND / 4;
 const AWAY = 'The database does not answer at the moment.';
 /** Seconds after which a caller may try again. */
 const RETRY_AFTER = 2;
@@ -38,6 +40,11 @@ export interface Patience {
    * @throws AppError unavailable, when the database is away or too many wait for it
    */
   admit(): void;
+  /**
+   * Judges a request of an organisation that is about to ask for the organisation's data.
+   * @throws AppError unavailable, when too many of the same organisation wait
+   */
+  readonly admitOrganisation: (organisation: { readonly id: string }) => void;
   /** Requests at work now, those that were given up but still wait included. */
   readonly inHand: () => number;
   stop(): void;
@@ -49,6 +56,7 @@ export interface PatienceOptions {
   /** When the connections to the control database or a cluster's were last lost, by performance.now(). */
   readonly lostAt: (cluster: string | undefined) => number;
   readonly onShed: () => void;
+  readonly onOverShare: () => void;
   /** Told when the control database goes away, and when it is back. */
   readonly onChange: (isAway: boolean) => void;
   /** Told when the work of a request has ended, or is not waited for any more. */
@@ -70,18 +78,21 @@ interface Waiting {
 }
 
 export function createPatience(options: PatienceOptions): Patience {
-  const { answers, lostAt, onShed, onChange, onEnd, longest } = options;
+  const { answers, lostAt, onShed, onOverShare, onChange, onEnd, longest } = options;
   const inHand = new Map<Exchange, Waiting>();
   let [isAway, isStopped] = [false, false];
   let asking: NodeJS.Timeout | undefined;
   let sweeping: NodeJS.Timeout | undefined;
 
   /** A request that still waits for its caller's body is not the database's matter. */
-  function isFull(): boolean {
-    if (inHand.size <= MOST_IN_HAND) return false;
+  function isMore(most: number, organisation?: string): boolean {
+    if (inHand.size <= most) return false;
     let waiting = 0;
-    for (const { isReceiving } of inHand.keys()) if (!isReceiving) waiting += 1;
-    return waiting > MOST_IN_HAND;
+    for (const { isReceiving, log } of inHand.keys()) {
+      const isMeant = organisation === undefined || log.principal?.organisation.id === organisation;
+      if (isMeant && !isReceiving) waiting += 1;
+    }
+    return waiting > most;
   }
 
   async function ask(): Promise<boolean> {
@@ -137,9 +148,14 @@ export function createPatience(options: PatienceOptions): Patience {
     inHand: () => inHand.size,
     admit() {
       if (isAway) throw unavailable(AWAY);
-      if (!isFull()) return;
+      if (!isMore(MOST_IN_HAND)) return;
       onShed();
       throw unavailable('Too many requests wait for the database.');
+    },
+    admitOrganisation({ id }) {
+      if (!isMore(MOST_OF_ONE, id)) return;
+      onOverShare();
+      throw unavailable('Too many requests of this organisation are under way.');
     },
     stop() {
       isStopped = true;

@@ -45,7 +45,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall): I
   const records = data.collection(idempotencyRecords);
 
   async function replay(): Promise<{ answer: unknown } | undefined> {
-    const record = (await records.findById(id).lean()) as IdempotencyRecord | null;
+    const record = (await data.reads(async () => records.findById(id).lean())) as IdempotencyRecord | null;
     if (!record || isOver(record)) return undefined;
     if (record.fingerprint !== fingerprint) {
       throw new AppError(

@@ -10,8 +10,8 @@ export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
 /** Where limits are counted: in this process, in the shared store, or here because the shared store is away. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
-/** Why a request was refused with 503 before it was carried out: too many wait for the database, or its body is too much. */
-export type ShedReason = 'database' | 'bodies';
+/** Why a request was refused with 503 before it was carried out: too many wait for the database, or are its organisation's, or bodies take too much. */
+export type ShedReason = 'database' | 'organisation' | 'bodies';
 
 /** State of a key that a request came with; `malformed` stands for a missing one too. */
 export type KeyState = 'live' | 'revoked' | 'expired' | 'unknown' | 'malformed';
@@ -76,7 +76,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   });
   const shed = new Counter({
     name: 'scopegate_http_requests_shed_total',
-    help: 'Requests refused with 503 by reason: too many wait for the database, or bodies take too much memory.',
+    help: 'Requests refused with 503 by reason: too many wait (database), too many of one organisation (organisation), bodies take too much memory (bodies).',
     labelNames: ['reason'] as const,
     registers,
   });

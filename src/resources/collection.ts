@@ -31,12 +31,13 @@ export function listPage<T extends { _id: string }>(
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<Page<T>> {
   const request = listRequest(data, spec, args);
-  return findPage(data.collection(spec.collection), {
+  const page: ListRequest = {
     ...request,
     conditions: toConditions(request.filters as Parameters<typeof toConditions>[0]),
     ...('updated_since' in request.filters && { settledUntil: () => settledUntil(data) }),
     projection,
-  });
+  };
+  return data.reads(() => findPage(data.collection(spec.collection), page));
 }
 
 /** What a list is bound to, for its cursor. */

@@ -1,5 +1,5 @@
 import DataLoader from 'dataloader';
-import { trusted } from 'mongoose';
+import { type PipelineStage, trusted } from 'mongoose';
 import type { Collection, Projection } from '../database/collection';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../pagination';
@@ -7,7 +7,7 @@ import { listPage, listRequest, type ListSpec } from './collection';
 
 /*
  * Lists that belong to a parent (a customer's quotes): the first pages of all parents in one level of a query are read by
- * one aggregation, so that a page of customers with their quotes is two queries, not a hundred.
+ * one aggregation for some parents each, so that a page of customers with their quotes is a few queries, not a hundred.
  */
 
 export interface Parent {
@@ -15,6 +15,9 @@ export interface Parent {
   /** The member of a row that names its parent. */
   readonly field: string;
 }
+
+/** What more would become is decoded in one go, and keeps everyone else waiting (docs/decisions/bodies-and-fairness.md). */
+const PARENTS_AT_ONCE = 20;
 
 type RowsByParent = DataLoader<string, unknown[]>;
 
@@ -48,7 +51,7 @@ function loaderFor<T extends { _id: string }>(
   if (!loader) {
     loader = new DataLoader((ids) => readFirstRows(data, spec, parent, ids, limit + 1, projection), {
       cache: false,
-      maxBatchSize: 100,
+      maxBatchSize: PARENTS_AT_ONCE,
       batchScheduleFn: (dispatch) => setImmediate(dispatch),
     });
     known.set(key, loader);
@@ -64,7 +67,7 @@ async function readFirstRows<T extends { _id: string }>(
   limit: number,
   projection: Projection,
 ): Promise<unknown[][]> {
-  const found = await data.collection(parent.collection).aggregate<{ _id: string; rows: unknown[] }>([
+  const stages: PipelineStage[] = [
     { $match: { _id: trusted({ $in: [...new Set(ids)] }) } },
     { $project: { _id: 1 } },
     {
@@ -76,7 +79,10 @@ async function readFirstRows<T extends { _id: string }>(
         as: 'rows',
       },
     },
-  ]);
+  ];
+  const found = await data.aggregations(async () =>
+    data.collection(parent.collection).aggregate<{ _id: string; rows: unknown[] }>(stages),
+  );
   const byParent = new Map(found.map(({ _id, rows }) => [_id, rows]));
   return ids.map((id) => byParent.get(id) ?? []);
 }

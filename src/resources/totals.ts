@@ -78,10 +78,12 @@ export async function aggregate(
   collection: Collection<{ readonly _id: string }>,
   stages: PipelineStage[],
 ): Promise<Rows<Row>> {
-  const rows = await data
-    .collection(collection)
-    .aggregate<{ _id: Row }>([...stages, { $limit: MOST_ROWS + 1 }])
-    .option({ maxTimeMS: LONGEST });
+  const rows = await data.aggregations(async () =>
+    data
+      .collection(collection)
+      .aggregate<{ _id: Row }>([...stages, { $limit: MOST_ROWS + 1 }])
+      .option({ maxTimeMS: LONGEST }),
+  );
   return {
     data: rows.slice(0, MOST_ROWS).map(({ _id, ...sums }) => ({ ..._id, ...withinRange(sums) })),
     has_more: rows.length > MOST_ROWS,

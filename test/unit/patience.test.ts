@@ -20,6 +20,7 @@ function start(options: Partial<PatienceOptions> = {}): Patience {
     answers: () => Promise.resolve(true),
     lostAt: () => -Infinity,
     onShed: () => undefined,
+    onOverShare: () => undefined,
     onChange: () => undefined,
     onEnd: () => undefined,
     longest: TIMEOUTS.answer,
@@ -117,4 +118,40 @@ test('a request whose work never ends is forgotten in the end, and that is told 
   expect(patience.inHand()).toBe(0);
   expect(ended).toEqual([exchange]);
   patience.stop();
+});
+
+describe('of the requests that wait', () => {
+  const of = (id: string, isReceiving = false): Exchange =>
+    ({ isReceiving, log: { principal: { organisation: { id } } } }) as unknown as Exchange;
+  const many = (patience: Patience, count: number, id: string, isReceiving = false): void => {
+    for (let at = 0; at < count; at += 1) endOf(patience, of(id, isReceiving));
+  };
+
+  test('one organisation may have 500; the next of it is refused, and another goes on', () => {
+    let refused = 0;
+    const patience = start({ onOverShare: () => (refused += 1) });
+    many(patience, 500, 'heavy');
+    many(patience, 10, 'light');
+    expect(() => {
+      patience.admitOrganisation({ id: 'heavy' });
+    }).not.toThrow();
+    many(patience, 1, 'heavy');
+    expect(() => {
+      patience.admitOrganisation({ id: 'heavy' });
+    }).toThrow(expect.objectContaining({ code: 'unavailable', status: 503 }));
+    expect(() => {
+      patience.admitOrganisation({ id: 'light' });
+    }).not.toThrow();
+    expect(refused).toBe(1);
+    patience.stop();
+  });
+
+  test('those that wait for the body of their caller do not count', () => {
+    const patience = start();
+    many(patience, 600, 'heavy', true);
+    expect(() => {
+      patience.admitOrganisation({ id: 'heavy' });
+    }).not.toThrow();
+    patience.stop();
+  });
 });

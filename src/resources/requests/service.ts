@@ -43,14 +43,15 @@ export async function listMessages(
   args: ListArguments & { readonly id: string },
 ): Promise<Page<Message>> {
   const { _id: id } = await getRequest(data, args.id);
-  return findPage(data.collection(messages), {
+  const list = {
     organisationId: data.organisationId,
     operation: 'request_messages',
     args,
     filters: { id },
     conditions: [{ request_id: id }],
     defaultSort: 'created_at',
-  });
+  };
+  return data.reads(() => findPage(data.collection(messages), list));
 }
 
 export interface NewRequest {

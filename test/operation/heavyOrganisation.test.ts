@@ -1,0 +1,133 @@
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { eventually } from '../http/eventually';
+import { type Answer, type Client, client } from '../support/client';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { operate, type OperatedGateway } from './gateway';
+import { head, openWire } from './wire';
+
+/** What may be under way, and what may wait beside it (docs/decisions/bodies-and-fairness.md). */
+const [UNDER_WAY, WAITING] = [2, 16];
+const FLOOD = 64;
+const TOTALS = '{ order_totals(group_by: [STATUS]) { data { count } } }';
+const NESTED = '{ customers(limit: 5) { data { id orders(limit: 5) { data { id } } } } }';
+
+let gateway: OperatedGateway;
+let [heavy, light]: Organisation[] = [];
+let [heavyCaller, lightCaller]: Client[] = [];
+let bearer: string;
+
+beforeAll(async () => {
+  const uri = process.env.TEST_MONGODB_URI!;
+  gateway = await operate({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
+  [heavy, light] = [await makeNorthwind(gateway, 20), await makeNorthwind(gateway, 20)];
+  const keys = [await makeKey(gateway, heavy), await makeKey(gateway, light)].map(({ key }) => key);
+  [heavyCaller, lightCaller] = keys.map((key) => client(gateway, key));
+  bearer = `Authorization: Bearer ${keys[0]!}`;
+});
+afterAll(() => gateway.stop());
+
+/** Lets no aggregation of an organisation begin until it is called. */
+function holdAggregations(organisation: Organisation): () => void {
+  const data = gateway.databases.organisationData(organisation);
+  const { aggregations } = data;
+  let release: () => void = () => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  Object.assign(data, { aggregations: (work: () => Promise<unknown>) => released.then(() => aggregations(work)) });
+  return () => {
+    Object.assign(data, { aggregations });
+    release();
+  };
+}
+
+/** The most commands of an organisation that were in flight at one moment while `work` ran, of those that are meant. */
+async function mostInFlight(organisation: Organisation, name: string, work: () => Promise<unknown>): Promise<number> {
+  const flying = new Set<number>();
+  let most = 0;
+  const begin = (event: { commandName: string; databaseName: string; requestId: number }): void => {
+    if (event.commandName !== name || event.databaseName !== databaseName(organisation.id)) return;
+    flying.add(event.requestId);
+    most = Math.max(most, flying.size);
+  };
+  const end = ({ requestId }: { requestId: number }): void => void flying.delete(requestId);
+  const driver = gateway.databases.control.getClient();
+  driver.on('commandStarted', begin).on('commandSucceeded', end).on('commandFailed', end);
+  await work();
+  driver.off('commandStarted', begin).off('commandSucceeded', end).off('commandFailed', end);
+  return most;
+}
+
+const statuses = (answers: readonly Answer[], status: number): Answer[] =>
+  answers.filter((answer) => answer.status === status);
+
+test.each([
+  ['totals', TOTALS],
+  ['nested lists', NESTED],
+])(
+  'of a flood of %s a few are carried out and the rest is 503, while single reads and others go on',
+  async (_name, query) => {
+    const release = holdAggregations(heavy!);
+    const answers: Answer[] = [];
+    const flood = Array.from({ length: FLOOD }, async () => answers.push(await heavyCaller!.graphql(query)));
+    await eventually(() => answers.length >= FLOOD - UNDER_WAY - WAITING);
+    for (const { status, headers, body } of answers) {
+      expect(status).toBe(503);
+      expect(headers.get('retry-after')).toBe('2');
+      expect(body.errors[0].extensions).toMatchObject({ code: 'unavailable', status: 503, retry_after: 2 });
+    }
+    const [order] = (await heavyCaller!.get('/orders', { limit: 1 })).body.data;
+    expect((await heavyCaller!.get(`/orders/${String(order.id)}`)).status).toBe(200);
+    expect((await heavyCaller!.post('/requests', { text: 'Beside it all' })).status).toBe(201);
+    for (const own of [TOTALS, NESTED]) expect((await lightCaller!.graphql(own)).body.errors).toBeUndefined();
+    release();
+    await Promise.all(flood);
+    expect(statuses(answers, 200)).toHaveLength(UNDER_WAY + WAITING);
+    expect((await heavyCaller!.graphql(query)).status).toBe(200);
+  },
+);
+
+test('bodies over 64 KiB take turns too, and small ones do not', async () => {
+  const release = holdAggregations(heavy!);
+  const flood = Array.from({ length: UNDER_WAY + WAITING }, () => heavyCaller!.graphql(TOTALS));
+  await eventually(async () => (await inHand()) === UNDER_WAY + WAITING);
+  const products = [{ sku: 'TURN', name: 'Turn', description: 'x'.repeat(4000) }];
+  const small = JSON.stringify({ products, dry_run: true });
+  const headers = { 'content-type': 'application/json' };
+  expect((await heavyCaller!.send('POST', '/products/bulk', { body: small, headers })).status).toBe(200);
+  const refused = await heavyCaller!.send('POST', '/products/bulk', { body: small.padEnd(65 * 1024), headers });
+  expect(refused.body).toMatchObject({ status: 503, code: 'unavailable' });
+  release();
+  expect(statuses(await Promise.all(flood), 200)).toHaveLength(UNDER_WAY + WAITING);
+});
+
+test('a caller that leaves gives up its place in the line', async () => {
+  const release = holdAggregations(heavy!);
+  const body = JSON.stringify({ query: TOTALS });
+  const text = `${head('POST /graphql', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`)}\r\n${body}`;
+  const wires = await Promise.all(Array.from({ length: UNDER_WAY + WAITING }, () => openWire(gateway.url)));
+  for (const { send } of wires) send(text);
+  await eventually(async () => (await inHand()) === UNDER_WAY + WAITING);
+  for (const { socket } of wires) socket.resetAndDestroy();
+  await eventually(async () => (await inHand()) === UNDER_WAY);
+  const next = Promise.all(Array.from({ length: WAITING }, () => heavyCaller!.graphql(TOTALS)));
+  await eventually(async () => (await inHand()) === UNDER_WAY + WAITING);
+  release();
+  expect(statuses(await next, 200)).toHaveLength(WAITING);
+  await eventually(async () => (await inHand()) === 0);
+});
+
+test('an organisation has one aggregation and twenty reads in flight, whatever it asks for at once', async () => {
+  const twenty = (field: string): string =>
+    `{ ${Array.from({ length: 20 }, (_none, at) => `f${String(at)}: ${field}`).join(' ')} }`;
+  const ten = (query: string) => (): Promise<unknown> =>
+    Promise.all(Array.from({ length: 10 }, () => heavyCaller!.graphql(query)));
+  expect(await mostInFlight(heavy!, 'aggregate', ten(twenty('order_totals { data { count } }')))).toBe(1);
+  const pages = ten(twenty('orders { has_more }'));
+  const most = await mostInFlight(heavy!, 'find', pages);
+  expect(most).toBe(20);
+});
+
+async function inHand(): Promise<number> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  return Number(/^scopegate_http_requests_in_hand (\d+)$/m.exec(text)?.[1]);
+}

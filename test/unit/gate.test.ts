@@ -1,0 +1,47 @@
+import { setImmediate } from 'node:timers/promises';
+import { createGate } from '../../src/database/gate';
+
+/** Work that ends when it is told to. */
+function pieces(count: number): { work: () => Promise<number>; end: (error?: Error) => void }[] {
+  return Array.from({ length: count }, (_none, at) => {
+    let end: (error?: Error) => void = () => undefined;
+    const ended = new Promise<number>((resolve, reject) => {
+      end = (error) => {
+        if (error) reject(error);
+        else resolve(at);
+      };
+    });
+    return {
+      work: () => ended,
+      end: (error) => {
+        end(error);
+      },
+    };
+  });
+}
+
+test('no more than its number pass a gate at once, the others in their order, whether the work succeeds or fails', async () => {
+  const gate = createGate(2);
+  const [begun, all]: [number[], ReturnType<typeof pieces>] = [[], pieces(5)];
+  const results = all.map(({ work }, at) =>
+    gate(() => {
+      begun.push(at);
+      return work();
+    }),
+  );
+  const settled = Promise.allSettled(results);
+  await setImmediate();
+  expect(begun).toEqual([0, 1]);
+  all[1]!.end(new Error('failed'));
+  await setImmediate();
+  expect(begun).toEqual([0, 1, 2]);
+  all[0]!.end();
+  all[2]!.end();
+  await setImmediate();
+  expect(begun).toEqual([0, 1, 2, 3, 4]);
+  all[3]!.end();
+  all[4]!.end();
+  expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', ...Array(3).fill('fulfilled')]);
+  // all have left
+  await expect(gate(() => Promise.resolve('free'))).resolves.toBe('free');
+});

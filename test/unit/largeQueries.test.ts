@@ -1,0 +1,44 @@
+import { parse } from 'graphql';
+import { largeQueries } from '../../src/graphql/largeQueries';
+import { buildSchemas } from '../../src/schema';
+
+const { graphql, operations } = buildSchemas();
+const isLarge = largeQueries(graphql, operations);
+
+test.each([
+  ['one object', '{ quote(id: "1") { id lines { id } } }'],
+  ['one page', '{ orders(limit: 100) { data { id customer { id name } } } }'],
+  ['two pages side by side', '{ orders { has_more } quotes { has_more } }'],
+  ['a list of one object', '{ customer(id: "1") { orders(limit: 100) { data { id } } } }'],
+  ['the caller', '{ me { key { id } } }'],
+  ['the schema', '{ __schema { types { name } } }'],
+  ['a write', 'mutation { open_request(text: "Hello") { id } }'],
+])('a query of %s needs no turn', (_name, text) => {
+  expect(isLarge(parse(text))).toBe(false);
+});
+
+test.each([
+  ['a total', '{ order_totals { data { count } } }'],
+  ['sales', '{ product_sales { data { sku } } }'],
+  ['a total beside one object', '{ me { key { id } } quote_totals { data { count } } }'],
+  ['a total under another name', '{ sums: order_totals { data { count } } }'],
+  ['lists in a list', '{ customers { data { orders { data { id } } } } }'],
+  ['lists in a list, further down', '{ orders { data { customer { quotes { data { id } } } } } }'],
+  [
+    'lists in a list by fragments',
+    '{ ...A } fragment B on Customer { orders { has_more } } fragment A on Query { customers { data { ...B } } }',
+  ],
+  ['a total in a fragment without a type', '{ ... { ... on Query { order_totals { has_more } } } }'],
+])('a query of %s takes a turn', (_name, text) => {
+  expect(isLarge(parse(text))).toBe(true);
+});
+
+test('each fragment is looked at once, however often it is spread', () => {
+  const steps = 200;
+  const fragments = Array.from(
+    { length: steps },
+    (_none, at) => `fragment F${String(at)} on Query { ...F${String(at + 1)} ...F${String(at + 1)} }`,
+  );
+  const text = `{ ...F0 } ${fragments.join(' ')} fragment F${String(steps)} on Query { order_totals { has_more } }`;
+  expect(isLarge(parse(text))).toBe(true);
+});
