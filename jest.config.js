@@ -12,6 +12,7 @@ module.exports = {
   testEnvironment: 'node',
   globalSetup: '<rootDir>/test/support/globalSetup.ts',
   globalTeardown: '<rootDir>/test/support/globalTeardown.ts',
+  reporters: ['default', '<rootDir>/test/support/progressReporter.js'],
   testTimeout: 60_000,
   maxWorkers: 2,
 };

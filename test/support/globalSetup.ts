@@ -10,6 +10,7 @@ declare global {
 /** Starts one database for the whole run, as the README's demo would; TEST_MONGODB_URI or MONGOD_BINARY name another. */
 export default async function globalSetup(): Promise<void> {
   const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
+  process.stderr.write('starting the database that the tests share\n');
   const database = await chooseDatabase({
     ...(TEST_MONGODB_URI && { mongodbUri: TEST_MONGODB_URI }),
     ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),

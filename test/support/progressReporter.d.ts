@@ -1,0 +1,10 @@
+/** What of Jest's reporter interface is used. */
+export default class ProgressReporter {
+  onRunStart(results: { readonly numTotalTestSuites: number }): void;
+  onTestFileStart(test: { readonly path: string }): void;
+  onTestFileResult(
+    test: { readonly path: string },
+    result: { readonly numPassingTests: number; readonly numFailingTests: number },
+  ): void;
+  onRunComplete(): void;
+}
