@@ -10,6 +10,7 @@ import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { sharedLimit } from './cases/sharedLimit';
 import { stopDatabase } from './cases/stopDatabase';
+import { worstBodies } from './cases/worstBodies';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
 import { type Options, readOptions } from './options';
@@ -29,6 +30,7 @@ const CASES: readonly Case[] = [
   rollingRestart,
   connections,
   queryCost,
+  worstBodies,
   fullDisk,
 ];
 

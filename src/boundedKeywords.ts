@@ -21,11 +21,28 @@ const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 /** Faults that the check under way found and did not keep; a check runs in one go, so there is one at a time. */
 export const unkept = { faults: 0 };
 
-/** @param distinct an error for each fault, of what ajv reported */
-export function boundKeywords(ajv: Ajv2020, distinct: (errors: readonly ErrorObject[]) => ErrorObject[]): Ajv2020 {
-  const keepFew = (errors: readonly ErrorObject[]): ErrorObject[] => {
+/** What a check knows of ajv's errors. */
+export interface Faults {
+  /** An error for each fault, of what ajv reported. */
+  readonly distinct: (errors: readonly ErrorObject[]) => ErrorObject[];
+  /** How many faults the errors from a place on stand for. Makes nothing: there may be hundreds of thousands. */
+  readonly countFrom: (errors: readonly ErrorObject[], start: number) => number;
+}
+
+export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Ajv2020 {
+  // errors that were the last of as many as are kept: those before them are a fault each
+  const settled = new WeakSet<ErrorObject>();
+  const keepFew = (errors: ErrorObject[]): ErrorObject[] => {
+    const last = errors[MOST_FAULTS - 1];
+    if (last && settled.has(last)) {
+      unkept.faults += countFrom(errors, MOST_FAULTS);
+      errors.length = MOST_FAULTS;
+      return errors;
+    }
     const faults = distinct(errors);
     unkept.faults += Math.max(0, faults.length - MOST_FAULTS);
+    const kept = faults[MOST_FAULTS - 1];
+    if (kept) settled.add(kept);
     return faults.slice(0, MOST_FAULTS);
   };
   ajv.removeKeyword('items').addKeyword(items(keepFew));
@@ -33,7 +50,7 @@ export function boundKeywords(ajv: Ajv2020, distinct: (errors: readonly ErrorObj
 }
 
 /** Looks at no element of a list that is too long, and keeps few faults of one that is not. */
-function items(keepFew: (errors: readonly ErrorObject[]) => ErrorObject[]): CodeKeywordDefinition {
+function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDefinition {
   return {
     keyword: 'items',
     type: 'array',
@@ -45,8 +62,7 @@ function items(keepFew: (errors: readonly ErrorObject[]) => ErrorObject[]): Code
       const eachItem = (): void => {
         gen.forRange('i', 0, _`${data}.length`, (index) => {
           cxt.subschema({ keyword: 'items', dataProp: index, dataPropType: Type.Num }, gen.name('valid'));
-          // at twice as many, so that keeping few is done seldom
-          gen.if(_`${ERRORS} > ${2 * MOST_FAULTS}`, () => {
+          gen.if(_`${ERRORS} > ${MOST_FAULTS}`, () => {
             gen.assign(FOUND, _`${keep}(${FOUND})`).assign(ERRORS, _`${FOUND}.length`);
           });
         });

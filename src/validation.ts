@@ -37,7 +37,7 @@ export function createAjv(): Ajv2020 {
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
-  return boundKeywords(ajv, distinct);
+  return boundKeywords(ajv, { distinct, countFrom });
 }
 
 function accepts(parse: () => unknown): boolean {
@@ -81,6 +81,23 @@ function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
     if (!byFault.has(fault)) byFault.set(fault, error);
   }
   return [...byFault.values()];
+}
+
+/** How many faults stand in a list from a place on: two errors of one place and kind are neighbours, by different keywords. */
+function countFrom(errors: readonly ErrorObject[], start: number): number {
+  let faults = 0;
+  for (let at = start; at < errors.length; at += 1) {
+    const [one, before] = [errors[at], errors[at - 1]];
+    if (one && !isNoise(one) && !(before && isSameFault(one, before))) faults += 1;
+  }
+  return faults;
+}
+
+function isSameFault(one: ErrorObject, other: ErrorObject): boolean {
+  const isSamePlace = one.parentSchema === other.parentSchema && one.data === other.data;
+  return (
+    isSamePlace && one.keyword !== other.keyword && codeOf(one) === codeOf(other) && memberOf(one) === memberOf(other)
+  );
 }
 
 /** `anyOf [type, null]` reports itself and its null branch beside the fault that matters. */

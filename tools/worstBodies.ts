@@ -22,14 +22,19 @@ function filled(bytes: number, head: string, part: (index: number) => string, ta
 const names = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_none, index) => `x${(from + index).toString(36)}`);
 const objectOf = (members: readonly string[]): string => `{${members.map((name) => `"${name}":0`).join(',')}}`;
-/** Known members in another order each time: a shape of its own for each object. */
-const turned = (members: readonly string[], by: number): string[] => {
-  const at = by % members.length;
-  return [...members.slice(at), ...members.slice(0, at)];
-};
+/** The members in the order of a number: a shape of its own for each object. */
+function ordered(members: readonly string[], number: number): string[] {
+  const left = [...members];
+  const taken: string[] = [];
+  for (let rest = number; left.length > 0; rest = Math.floor(rest / (left.length + 1))) {
+    taken.push(...left.splice(rest % left.length, 1));
+  }
+  return taken;
+}
 
-const BAD_CONTACT = '{"name":1,"role":1,"email":1,"phone":1,"primary":1}';
-const BROKEN_CONTACT = '{"name":"\\ud800","role":"\\ud800","phone":"\\ud800"}';
+// of a size that 5 MiB hold just less than 1,000 elements of
+const BAD_CONTACT = '{"name":10,"role":1,"email":1,"phone":1,"primary":1}';
+const BROKEN_CONTACT = '{"name":"\\ud800a","role":"\\ud800","phone":"\\ud800"}';
 const MEMBERS = 'sku name description category uom currency unit_price_minor vat_exempt lead_time_days active'.split(
   ' ',
 );
@@ -61,7 +66,12 @@ export const WORST_BODIES: readonly WorstBody[] = [
     name: 'elements with each member ill-typed',
     path: '/products/bulk',
     make: (bytes) =>
-      filled(bytes, '{"products":[', (at) => objectOf(turned(MEMBERS, at)).replaceAll(':0', ':[0]'), ']}'),
+      filled(bytes, '{"products":[', (at) => objectOf(ordered(MEMBERS, at)).replaceAll(':0', ':[0]'), ']}'),
+  },
+  {
+    name: 'elements with their members in any order',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(ordered(names(11), 7919 * at)), ']}'),
   },
   {
     name: 'contacts with each member ill-typed',
