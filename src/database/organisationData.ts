@@ -24,12 +24,12 @@ export type UnitOfWork = <T>(
 /** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();
-  /** By the projection itself: those are constants, and few. */
   readonly #transactions = createGate(AT_ONCE.transactions);
   /** Where its reads pass, a few at once; none of them waits for another while it is under way. */
   readonly reads: Gate = createGate(AT_ONCE.reads);
   /** Where what keeps a processor of the database busy passes. */
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
+  /** By the projection itself: those are constants, and few. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
 
   constructor(

@@ -45,3 +45,20 @@ test('no more than its number pass a gate at once, the others in their order, wh
   // all have left
   await expect(gate(() => Promise.resolve('free'))).resolves.toBe('free');
 });
+
+test('work that never ends gives its place up after a while, once', async () => {
+  const gate = createGate(1, 20);
+  const [endless] = pieces(1);
+  const late = gate(endless!.work);
+  await expect(gate(() => Promise.resolve('next'))).resolves.toBe('next');
+  endless!.end();
+  await late;
+  // a place given up twice would let two pass
+  const begun: number[] = [];
+  const all = pieces(2);
+  const results = all.map(({ work }, at) => gate(() => (begun.push(at), work())));
+  await setImmediate();
+  expect(begun).toEqual([0]);
+  for (const { end } of all) end();
+  await Promise.all(results);
+});
