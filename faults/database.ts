@@ -22,6 +22,8 @@ export interface FaultDatabase {
   restart(): Promise<void>;
   /** How the transactions of a gateway that died come to their end. */
   orphansEnd(): string;
+  /** How long a transaction may last from now on, in seconds; nothing changes where the server has no such parameter. */
+  limitTransactions(seconds?: number): Promise<void>;
   /** Ends the transactions of gateways that died, where the server would take its own 60 s for that. */
   endOrphans(): Promise<void>;
   freeze(): void;
@@ -55,7 +57,7 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   async function start(plan: ServerPlan): Promise<RunningServer> {
     ending.throwIfAborted();
     const server = await startServer(plan, { ...options, signal: ending }, port);
-    endsOrphans = await shortenTransactions(server.uri);
+    endsOrphans = await limitTransactions(server.uri);
     return server;
   }
 
@@ -75,6 +77,9 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
       endsOrphans
         ? `by the database after ${String(TRANSACTION_LIFETIME)} s here (transactionLifetimeLimitSeconds; its default is 60)`
         : 'by killAllSessions, with all others, as soon as its gateway is back',
+    limitTransactions: async (seconds) => {
+      await limitTransactions(server.uri, seconds);
+    },
     endOrphans: async () => {
       if (!endsOrphans) await asAdmin(server.uri, { killAllSessions: [] });
     },
@@ -103,9 +108,9 @@ function asAdmin(uri: string, command: Record<string, unknown>): Promise<unknown
 }
 
 /** False where the server has no such parameter. */
-async function shortenTransactions(uri: string): Promise<boolean> {
+async function limitTransactions(uri: string, seconds = TRANSACTION_LIFETIME): Promise<boolean> {
   try {
-    await asAdmin(uri, { setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME });
+    await asAdmin(uri, { setParameter: 1, transactionLifetimeLimitSeconds: seconds });
     return true;
   } catch (error) {
     if (error instanceof mongoose.mongo.MongoServerError) return false;

@@ -19,8 +19,8 @@ const LIST_KIND = 1;
 export type Command = Readonly<Record<string, unknown>>;
 
 export interface ProxyOptions {
-  /** Sees each answer before its client does; what it gives is sent instead, undefined sends nothing. */
-  readonly onReply: (reply: Buffer, command: Command | undefined) => Buffer | undefined;
+  /** Sees each answer before its client does; what it gives, now or later, is sent instead, undefined sends nothing. */
+  readonly onReply: (reply: Buffer, command: Command | undefined) => Buffer | undefined | Promise<Buffer | undefined>;
 }
 
 export interface DatabaseProxy {
@@ -35,6 +35,9 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
   const server = createServer((near) => {
     const far = connect(Number(port), hostname);
     const commands = new Map<number, Command>();
+    const send = (reply: Buffer | undefined): void => {
+      if (reply && near.writable) near.write(reply);
+    };
     for (const [one, other] of [
       [near, far],
       [far, near],
@@ -61,7 +64,9 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
         const answers = message.readInt32LE(8);
         const reply = onReply(message, commands.get(answers));
         commands.delete(answers);
-        if (reply) near.write(reply);
+        // a connection carries one command at a time, so a late answer overtakes none
+        if (!(reply instanceof Promise)) send(reply);
+        else void reply.then(send);
       }),
     );
   });

@@ -1,6 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { changesSince } from './cases/changesSince';
 import { connections } from './cases/connections';
+import { crashPoints } from './cases/crashPoints';
 import { fullDisk } from './cases/fullDisk';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
@@ -22,6 +24,8 @@ import { openRig, type Rig } from './rig';
 
 const CASES: readonly Case[] = [
   killGateway,
+  crashPoints,
+  changesSince,
   killDatabase,
   stopDatabase,
   redisAway,

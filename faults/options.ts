@@ -21,6 +21,8 @@ const FULL: Scale = {
   connections: 10_000,
   connectionRounds: 5,
   hostileQueries: 3000,
+  holds: [1000, 5000, 12_000, 30_000],
+  agesDeadWrites: false,
   slack: 1,
 };
 
@@ -35,6 +37,8 @@ const SHORT: Scale = {
   connections: 500,
   connectionRounds: 2,
   hostileQueries: 300,
+  holds: [500, 1500, 3000],
+  agesDeadWrites: true,
   slack: 10,
 };
 

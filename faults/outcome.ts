@@ -18,6 +18,10 @@ export interface Scale {
   readonly connections: number;
   readonly connectionRounds: number;
   readonly hostileQueries: number;
+  /** How long writers beside a reader stay open, in milliseconds. */
+  readonly holds: readonly number[];
+  /** Whether the row of a write that died is made older than it is, instead of waiting for that. */
+  readonly agesDeadWrites: boolean;
   /** Bounds of time are this many times as long: what a short run on any machine proves is counts. */
   readonly slack: number;
 }

@@ -33,6 +33,8 @@ export interface Rig {
   readonly store: Store;
   /** Two gateways that share the database and Redis: those that run, when they were started alike, else new ones. */
   gateways(environment?: Readonly<Record<string, string>>): Promise<[Gateway, Gateway]>;
+  /** One more gateway, which the case ends itself. */
+  oneGateway(name: string, environment: Readonly<Record<string, string>>): Promise<Gateway>;
   /** The gateways started last. */
   running(): readonly Gateway[];
   endGateways(): Promise<void>;
@@ -110,6 +112,13 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
       startedWith = wanted;
       return running;
     },
+    oneGateway: (name, own) =>
+      startGateway({
+        name,
+        program: PROGRAM,
+        env: { ...environment, REDIS_URL: redis.url, ...own },
+        logFile: logOf(name),
+      }),
     async internalErrors() {
       const tally = new Tally();
       for (const name of ['a', 'b']) {
