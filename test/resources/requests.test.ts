@@ -60,7 +60,7 @@ describe.each(FACES)('open_request on $name', (face) => {
     ['the one given, without the space around it', { text: 'A text', subject: '  Delivery \n' }, 'Delivery'],
     ['the first line of the text where none is given', { text: 'First\nSecond' }, 'First'],
     ['the first line where it is null', { text: 'First\r\nSecond', subject: null }, 'First'],
-    ['the first line where it is blank', { text: 'First\rSecond', subject: ' \t' }, 'First'],
+    ['the first line where it is blank', { text: 'First\r\nSecond', subject: ' \t' }, 'First'],
     ['the first line that says something', { text: '\n\n  First  \nSecond' }, 'First'],
     ['a first line of 200 characters as it is', { text: `${'😀'.repeat(200)}\nx` }, '😀'.repeat(200)],
     ['a longer first line cut to 200 characters', { text: '😀'.repeat(201) }, `${'😀'.repeat(199)}…`],

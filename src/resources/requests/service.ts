@@ -117,7 +117,7 @@ function subjectOf({ subject, text }: NewRequest): string {
 }
 
 function firstLine(text: string): string {
-  const line = text.trim().split(/\r\n|[\n\r\u2028\u2029]/, 1)[0] ?? '';
+  const line = text.trim().split(/\r?[\n\u2028\u2029]/, 1)[0] ?? '';
   const characters = Array.from(line.trim());
   return characters.length <= SUBJECT_LENGTH
     ? characters.join('')
