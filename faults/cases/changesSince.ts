@@ -9,8 +9,13 @@ import { milliseconds, sleep, until } from '../timing';
 
 /** Products of one call. */
 const PRODUCTS = 5;
-/** A held write is held at each of so many answers of the database (what it read, what it stored): none may take the driver's 30 s. */
+/**
+ * A held write is held when its products are stored, and when its answer is: neither may take the driver's 30 s, and some
+ * servers refuse what a transaction stores a while after it read.
+ */
 const HELD_ANSWERS = 2;
+/** How long the write of the gateway that dies would be held, in milliseconds; no other has this time. */
+const DYING_HOLD = 20_001;
 const FAST_LANES = 3;
 /** How long after a gateway died its open write holds readers back (src/database/openWrites.ts), and some, in milliseconds. */
 const DEAD_AFTER = 100_000;
@@ -44,7 +49,7 @@ export const changesSince: Case = {
     const copies = gateways.map(({ call }, index) => createCopy(call, key, index === 0 ? '&sort=updated_at' : ''));
     let [isWriting, isReading] = [true, true];
 
-    async function write(call: Caller, prefix: string): Promise<boolean> {
+    async function write(call: Caller, prefix: string, idempotencyKey?: string): Promise<boolean> {
       const products = Array.from({ length: PRODUCTS }, (_none, index) => ({
         // some are new, some are changed again and again
         sku: index === 0 ? `${prefix}-again` : `${prefix}-${randomUUID()}`,
@@ -52,7 +57,7 @@ export const changesSince: Case = {
         description: randomUUID(),
       }));
       const body = JSON.stringify({ products });
-      const reply = await call({ method: 'POST', path: '/api/v1/products/bulk', key, body });
+      const reply = await call({ method: 'POST', path: '/api/v1/products/bulk', key, body, idempotencyKey });
       tally.add(labelOf(reply));
       return isSuccess(reply);
     }
@@ -70,14 +75,18 @@ export const changesSince: Case = {
     const held = await Promise.all(
       scale.holds.map(async (hold) => {
         const started = performance.now();
-        promises.keep(await write(slow.call, holdPrefix(hold)), `a write held for ${milliseconds(hold)} failed`);
+        promises.keep(
+          await write(slow.call, holdPrefix(hold), randomUUID()),
+          `a write held for ${milliseconds(hold)} failed`,
+        );
         return performance.now() - started;
       }),
     );
     tell('a gateway dies with a write open');
-    const lost = write(dying.call, holdPrefix(20_000));
-    const isOpen = await until(() => holding.count() > scale.holds.length, 20_000);
+    const lost = write(dying.call, holdPrefix(DYING_HOLD), randomUUID());
+    const isOpen = await until(() => holding.began(DYING_HOLD), 20_000);
     promises.keep(isOpen !== undefined, 'the dying gateway had no write open');
+    await sleep(500);
     await dying.end('SIGKILL');
     await lost;
     await sleep(500);
@@ -157,8 +166,8 @@ const holdPrefix = (ms: number): string => `hold-${String(ms)}-`;
 function createHolding(organisationId: string) {
   const held = new Map<string, { readonly ms: number; left: number }>();
   return {
-    /** How many writes were held. */
-    count: () => held.size,
+    /** Whether a write of this time has been held: a transaction that began again is held anew. */
+    began: (ms: number) => [...held.values()].some((one) => one.ms === ms),
     /** How long a command's write is to be held in all; 0 when its answer may pass. */
     of(command: Command): number {
       if (command.$db !== databaseName(organisationId) || command.autocommit !== false) return 0;
@@ -166,7 +175,7 @@ function createHolding(organisationId: string) {
       const ms = /hold-(\d+)-/.exec(JSON.stringify(command.filter ?? ''))?.[1];
       if (ms !== undefined) held.set(transaction, { ms: Number(ms), left: HELD_ANSWERS });
       const found = held.get(transaction);
-      if (!found || found.left === 0) return 0;
+      if (!found || found.left === 0 || !('insert' in command || 'update' in command)) return 0;
       found.left -= 1;
       return found.ms;
     },
