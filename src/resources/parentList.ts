@@ -1,13 +1,14 @@
 import DataLoader from 'dataloader';
-import { type PipelineStage, trusted } from 'mongoose';
+import { setImmediate as turn } from 'node:timers/promises';
 import type { Collection, Projection } from '../database/collection';
+import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../pagination';
 import { listPage, listRequest, type ListSpec } from './collection';
 
 /*
  * Lists that belong to a parent (a customer's quotes): the first pages of all parents in one level of a query are read by
- * one aggregation for some parents each, so that a page of customers with their quotes is a few queries, not a hundred.
+ * one aggregation, so that a page of customers with their quotes is two queries, not a hundred.
  */
 
 export interface Parent {
@@ -16,8 +17,8 @@ export interface Parent {
   readonly field: string;
 }
 
-/** What more would become is decoded in one go, and keeps everyone else waiting (docs/decisions/bodies-and-fairness.md). */
-const PARENTS_AT_ONCE = 20;
+/** Parents whose rows are decoded in one go: meanwhile nobody else is answered (docs/decisions/bodies-and-fairness.md). */
+const DECODED_AT_ONCE = 10;
 
 type RowsByParent = DataLoader<string, unknown[]>;
 
@@ -51,7 +52,7 @@ function loaderFor<T extends { _id: string }>(
   if (!loader) {
     loader = new DataLoader((ids) => readFirstRows(data, spec, parent, ids, limit + 1, projection), {
       cache: false,
-      maxBatchSize: PARENTS_AT_ONCE,
+      maxBatchSize: 100,
       batchScheduleFn: (dispatch) => setImmediate(dispatch),
     });
     known.set(key, loader);
@@ -67,8 +68,9 @@ async function readFirstRows<T extends { _id: string }>(
   limit: number,
   projection: Projection,
 ): Promise<unknown[][]> {
-  const stages: PipelineStage[] = [
-    { $match: { _id: trusted({ $in: [...new Set(ids)] }) } },
+  const parents = nativeCollection(data.collection(parent.collection));
+  const stages = [
+    { $match: { _id: { $in: [...new Set(ids)] } } },
     { $project: { _id: 1 } },
     {
       $lookup: {
@@ -80,9 +82,13 @@ async function readFirstRows<T extends { _id: string }>(
       },
     },
   ];
-  const found = await data.aggregations(async () =>
-    data.collection(parent.collection).aggregate<{ _id: string; rows: unknown[] }>(stages),
-  );
-  const byParent = new Map(found.map(({ _id, rows }) => [_id, rows]));
+  const byParent = new Map<string, unknown[]>();
+  await data.aggregations(async () => {
+    const found = parents.aggregate<{ _id: string; rows: unknown[] }>(stages, { batchSize: ids.length + 1 });
+    for await (const { _id, rows } of found) {
+      byParent.set(_id, rows);
+      if (byParent.size % DECODED_AT_ONCE === 0) await turn();
+    }
+  });
   return ids.map((id) => byParent.get(id) ?? []);
 }
