@@ -1,9 +1,12 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { bodies } from './cases/bodies';
 import { changesSince } from './cases/changesSince';
 import { connections } from './cases/connections';
 import { crashPoints } from './cases/crashPoints';
+import { deadSockets } from './cases/deadSockets';
 import { fullDisk } from './cases/fullDisk';
+import { heavyOrganisation } from './cases/heavyOrganisation';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
 import { queryCost } from './cases/queryCost';
@@ -35,6 +38,9 @@ const CASES: readonly Case[] = [
   connections,
   queryCost,
   worstBodies,
+  deadSockets,
+  bodies,
+  heavyOrganisation,
   fullDisk,
 ];
 

@@ -23,6 +23,9 @@ const FULL: Scale = {
   hostileQueries: 3000,
   holds: [1000, 5000, 12_000, 30_000],
   agesDeadWrites: false,
+  deadSockets: 20_000,
+  bodies: 500,
+  heavySeconds: 20,
   slack: 1,
 };
 
@@ -39,6 +42,9 @@ const SHORT: Scale = {
   hostileQueries: 300,
   holds: [500, 1500, 3000],
   agesDeadWrites: true,
+  deadSockets: 2000,
+  bodies: 150,
+  heavySeconds: 5,
   slack: 10,
 };
 

@@ -22,6 +22,12 @@ export interface Scale {
   readonly holds: readonly number[];
   /** Whether the row of a write that died is made older than it is, instead of waiting for that. */
   readonly agesDeadWrites: boolean;
+  /** Connections that are reset in the middle of a body. */
+  readonly deadSockets: number;
+  /** Bodies that lack a byte, at once. */
+  readonly bodies: number;
+  /** How long one organisation asks for all that there is. */
+  readonly heavySeconds: number;
   /** Bounds of time are this many times as long: what a short run on any machine proves is counts. */
   readonly slack: number;
 }
