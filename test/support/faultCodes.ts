@@ -25,15 +25,15 @@ function collect(node: ts.Node, add: (code: string) => void): void {
       textsOf(code, add);
   }
   if (ts.isVariableDeclaration(node) && node.initializer && isCodes(node)) textsOf(node.initializer, add);
+  if (ts.isReturnStatement(node) && node.expression?.getText().includes(`${TABLE}[`)) textsOf(node.expression, add);
   ts.forEachChild(node, (child) => {
     collect(child, add);
   });
 }
 
-/** The table itself, and what is chosen from it into a variable `code`. */
-function isCodes({ name, initializer }: ts.VariableDeclaration): boolean {
-  const called = name.getText();
-  return called === TABLE || (called === 'code' && (initializer?.getText().includes(`${TABLE}[`) ?? false));
+/** The table itself; what is chosen from it is returned. */
+function isCodes({ name }: ts.VariableDeclaration): boolean {
+  return name.getText() === TABLE;
 }
 
 function memberOf(node: ts.ObjectLiteralExpression, name: string): ts.ObjectLiteralElementLike | undefined {
