@@ -130,7 +130,9 @@ function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Cons
   const constraint = constraintOf(schema, argument);
   const type = getNullableType(argument.type);
   if (isListType(type)) return { min_items: 1, ...constraint };
-  const isFree = type === GraphQLString && constraint.one_of === undefined && argument.name !== MAY_BE_EMPTY;
+  // an empty cursor is no cursor, in the words for those
+  const isJudgedElsewhere = argument.name === MAY_BE_EMPTY || argument.name === 'cursor';
+  const isFree = type === GraphQLString && constraint.one_of === undefined && !isJudgedElsewhere;
   return isFree ? { min_length: 1, ...constraint } : constraint;
 }
 

@@ -117,9 +117,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
       await page.locator('.auth-container input').fill(key);
       await page.locator('.auth-btn-wrapper .authorize').click();
       await page.locator('.auth-btn-wrapper .btn-done').click();
-      await page.locator('#operations-me-me .opblock-summary-control').press('Enter');
-      await page.locator('#operations-me-me .execute').click();
-      const answer = page.locator('#operations-me-me .live-responses-table');
+      await page.locator('#operations-me-get_me .opblock-summary-control').press('Enter');
+      await page.locator('#operations-me-get_me .execute').click();
+      const answer = page.locator('#operations-me-get_me .live-responses-table');
       await answer.getByText('Northwind Traders').first().waitFor();
       expect(await answer.locator('.response-col_status').last().textContent()).toContain('200');
     });

@@ -88,6 +88,7 @@ function filledMember(field: GraphQLField<unknown, unknown>, base: Json, canary:
   if (field.name === 'id') return randomUUID();
   if (type.name === 'Boolean') return base ?? false;
   const { pattern, format } = constraintOf(graphqlSchema, field);
-  if (type.name !== 'String' || pattern !== undefined) return base;
+  // one that holds more than white space is any text
+  if (type.name !== 'String' || (pattern !== undefined && pattern !== '\\S')) return base;
   return format === 'email' ? `${canary()}@example.com` : canary();
 }

@@ -117,6 +117,8 @@ export async function dumpDatabase(connection: mongoose.Connection): Promise<str
   const parts: string[] = [];
   for (const collection of collections.sort((a, b) => (a.collectionName < b.collectionName ? -1 : 1))) {
     const rows = await collection.find().sort({ _id: 1 }).toArray();
+    // a collection that is made by a write which then stores nothing holds nothing
+    if (rows.length === 0) continue;
     parts.push(
       `${collection.collectionName}\n${rows.map((row) => mongoose.mongo.BSON.EJSON.stringify(row)).join('\n')}`,
     );
