@@ -14,7 +14,6 @@ import {
 } from 'graphql';
 import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
-import { variableErrors } from './variables';
 
 /*
  * Running operations. One that comes again is compiled by graphql-jit, which answers as graphql-js does in a fraction of
@@ -70,8 +69,6 @@ export function createExecutor(
 
   return async (execution) => {
     const { document, operation, contextValue, variableValues } = execution;
-    const errors = variableErrors(schema, operation, variableValues ?? {});
-    if (errors.length > 0) return { errors };
     const result = await queryOf(execution)?.(undefined, contextValue, variableValues ?? {});
     // without data nothing was run: variables that do not fit are told in graphql-js's words
     if (result?.data !== undefined) return asGraphql(document, result);

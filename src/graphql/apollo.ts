@@ -21,10 +21,10 @@ import { findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../execution';
 import type { Operation } from '../schema';
 import { describeError } from '../log';
+import { variableErrors } from '../variables';
 import { createDocumentStore } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
-import { type IsLarge, largeQueries } from './largeQueries';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
 
@@ -56,8 +56,11 @@ export function createApollo({
       },
       load: () =>
         Promise.resolve({
-          executor: ({ document, operation, context, request }) =>
-            execute({ document, operation, contextValue: context, variableValues: request.variables }),
+          executor: async ({ document, operation, context, request: { variables } }) => {
+            const errors = variableErrors(schema, operation, variables ?? {});
+            if (errors.length > 0) return { errors };
+            return execute({ document, operation, contextValue: context, variableValues: variables });
+          },
         }),
       stop: () => Promise.resolve(),
     },
@@ -80,13 +83,13 @@ export function createApollo({
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      requestRules(logger, createCostOf(schema), largeQueries(schema, operations)),
+      requestRules(logger, createCostOf(schema, operations)),
     ],
   });
 }
 
 /** What is judged when the operation is known: size, who may introspect, and its cost. */
-function requestRules(logger: Logger, costOf: CostOf, isLarge: IsLarge): ApolloServerPlugin<GraphqlContext> {
+function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
@@ -105,10 +108,9 @@ function requestRules(logger: Logger, costOf: CostOf, isLarge: IsLarge): ApolloS
             if (isIntrospection(document, operation)) return;
             throw withHttpStatus(unauthenticated());
           }
-          await payFor(caller, () => costOf(document, operation).points(request.variables ?? {})).catch(
-            rethrowWithStatus,
-          );
-          if (isLarge(document)) await takeTurn().catch(rethrowWithStatus);
+          const cost = costOf(document, operation);
+          await payFor(caller, () => cost.points(request.variables ?? {})).catch(rethrowWithStatus);
+          if (cost.isLarge) await takeTurn().catch(rethrowWithStatus);
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {

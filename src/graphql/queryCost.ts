@@ -14,6 +14,7 @@ import {
 } from 'graphql';
 import { AppError } from '../errors';
 import { constraintOf } from '../jsonSchema';
+import type { Operation } from '../schema';
 import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
 /*
@@ -23,12 +24,16 @@ import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
 /** Rows that cost a point, beside the point of each root field. */
 const ROWS_A_POINT = 1000;
+/** Lists inside each other from which on a query is large; a total counts as that many. */
+const LARGE = 2;
 /** Lists that a refusal names, those with the most rows first. */
 const MOST_NAMED = 3;
 
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface Cost {
+  /** Whether it asks for much by its shape: totals, or lists inside lists. */
+  readonly isLarge: boolean;
   /** Points that the operation takes. @throws AppError invalid_request over the limit of rows, naming the lists. */
   points(variables: Variables): number;
 }
@@ -42,12 +47,13 @@ interface Bounds {
   readonly fallback: number;
 }
 
-/** A part of a selection with lists in it: a field, or a fragment with the parts that stand in it, one array however often it is spread. */
+/** A part of a selection with lists or totals in it: a field, or a fragment with the parts that stand in it, one array however often it is spread. */
 interface Part {
   /** Key of the field in the answer; a fragment has none. */
   readonly key?: string;
   /** Rows for each row above; undefined for what is no list. */
   readonly limit?: (variables: Variables) => number;
+  readonly isTotal?: boolean;
   readonly inner: readonly Part[];
 }
 
@@ -56,19 +62,29 @@ interface Part {
  * Documents must be within the limits and valid.
  * @throws Error when a `limit` has no bounds or no default: its rows could not be told.
  */
-export function createCostOf(schema: GraphQLSchema): CostOf {
-  const lists = listsOf(schema);
+export function createCostOf(schema: GraphQLSchema, operations: readonly Operation[] = []): CostOf {
+  const counted: Counted = { lists: listsOf(schema), totals: totalsOf(schema, operations) };
   const known = new WeakMap<OperationDefinitionNode, Cost>();
   return (document, operation) => {
     let cost = known.get(operation);
-    if (!cost) known.set(operation, (cost = readCost(document, operation, schema, lists)));
+    if (!cost) known.set(operation, (cost = readCost(document, operation, schema, counted)));
     return cost;
   };
 }
 
-type Lists = ReadonlyMap<GraphQLField<unknown, unknown>, Bounds>;
+interface Counted {
+  readonly lists: ReadonlyMap<GraphQLField<unknown, unknown>, Bounds>;
+  readonly totals: ReadonlySet<GraphQLField<unknown, unknown>>;
+}
 
-function listsOf(schema: GraphQLSchema): Lists {
+/** Queries that REST does not have, but for those of users: no list of names has to be kept. */
+function totalsOf(schema: GraphQLSchema, operations: readonly Operation[]): Counted['totals'] {
+  const queries = schema.getQueryType()?.getFields() ?? {};
+  const names = operations.filter(({ kind, rest, role }) => kind === 'Query' && !rest && role === undefined);
+  return new Set(names.flatMap(({ name }) => queries[name] ?? []));
+}
+
+function listsOf(schema: GraphQLSchema): Counted['lists'] {
   const lists = new Map<GraphQLField<unknown, unknown>, Bounds>();
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type) && !isInterfaceType(type)) continue;
@@ -92,11 +108,12 @@ function readCost(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   schema: GraphQLSchema,
-  lists: Lists,
+  counted: Counted,
 ): Cost {
   const rootFields = countRootFields(document, operation);
-  const parts = partsOf(document, operation, schema, lists);
+  const parts = partsOf(document, operation, schema, counted);
   return {
+    isLarge: deepest(parts, new Map()) >= LARGE,
     points(variables) {
       if (parts.length === 0) return rootFields;
       const rows = countRows(parts, variables, new Map());
@@ -111,7 +128,7 @@ function partsOf(
   document: DocumentNode,
   operation: OperationDefinitionNode,
   schema: GraphQLSchema,
-  lists: Lists,
+  { lists, totals }: Counted,
 ): readonly Part[] {
   const fragments = fragmentsOf(document);
   const known = new Map<string, readonly Part[]>();
@@ -139,9 +156,10 @@ function partsOf(
       if (!field) return [];
       const bounds = lists.get(field);
       const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
-      if (!bounds && inner.length === 0) return [];
+      const isTotal = totals.has(field);
+      if (!bounds && !isTotal && inner.length === 0) return [];
       const key = (selection.alias ?? selection.name).value;
-      return [{ key, inner, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
+      return [{ key, inner, isTotal, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
     });
   }
 
@@ -184,6 +202,16 @@ function countRows(parts: readonly Part[], variables: Variables, known: Map<read
   }
   known.set(parts, rows);
   return rows;
+}
+
+/** How many lists stand inside each other. Each array is looked at once, as rows are counted. */
+function deepest(parts: readonly Part[], known: Map<readonly Part[], number>): number {
+  const found = known.get(parts);
+  if (found !== undefined) return found;
+  const depths = parts.map(({ limit, isTotal, inner }) => (isTotal ? LARGE : limit ? 1 : 0) + deepest(inner, known));
+  const most = Math.max(0, ...depths);
+  known.set(parts, most);
+  return most;
 }
 
 function tooManyRows(rows: number, parts: readonly Part[], variables: Variables): AppError {

@@ -9,8 +9,6 @@ import type { Exchange } from './exchange';
 
 /** Most of the whole that one key, and one organisation with all its keys, may hold. */
 const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
-/** Seconds after which a caller may try again: by then most of what is held now is done. */
-const RETRY_AFTER = 2;
 
 const REFUSALS = {
   all: 'Too much is being sent at the moment.',
@@ -71,7 +69,7 @@ export function createBodyMemory(limit: number, onRefused: () => void): BodyMemo
       const full = more > 0 ? fullFor(holding, more) : undefined;
       if (full) {
         onRefused();
-        throw new AppError('unavailable', REFUSALS[full], { retryAfter: RETRY_AFTER });
+        throw new AppError('unavailable', REFUSALS[full]);
       }
       holdings.set(exchange, holding);
       add(holding, more);

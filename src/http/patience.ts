@@ -25,8 +25,6 @@ const MOST_IN_HAND = 2000;
 /** Most of those that may be one organisation's. */
 const MOST_OF_ONE = MOST_IN_HAND / 4;
 const AWAY = 'The database does not answer at the moment.';
-/** Seconds after which a caller may try again. */
-const RETRY_AFTER = 2;
 
 export interface Patience {
   /**
@@ -190,5 +188,5 @@ export function createPatience(options: PatienceOptions): Patience {
 }
 
 function unavailable(detail: string): AppError {
-  return new AppError('unavailable', detail, { retryAfter: RETRY_AFTER });
+  return new AppError('unavailable', detail);
 }

@@ -9,8 +9,6 @@ import type { Exchange } from './exchange';
 /** Large requests of one organisation that are carried out at once, and that may wait for that. */
 const AT_ONCE = 2;
 const MOST_WAITING = 16;
-/** Seconds after which a caller may try again. */
-const RETRY_AFTER = 2;
 
 export interface Turns {
   /**
@@ -79,7 +77,5 @@ export function createTurns(onRefused: () => void): Turns {
 }
 
 function tooMany(): AppError {
-  return new AppError('unavailable', 'Too many large requests of this organisation are under way.', {
-    retryAfter: RETRY_AFTER,
-  });
+  return new AppError('unavailable', 'Too many large requests of this organisation are under way.');
 }

@@ -1,4 +1,4 @@
-import type { Fault } from '../errors';
+import { type Fault, shorten } from '../errors';
 import type { Findings } from '../validation';
 import { brokenTexts } from './brokenTexts';
 import { comparable } from './compared';
@@ -90,9 +90,9 @@ function faultsOf(element: unknown, at: string, check: (element: unknown) => Fin
 
 /** A caller's text of bounded length, without halves of characters: a database would keep others in their place. */
 function shortened(text: string, most: number): string {
-  if (text.length <= most) return text.toWellFormed();
+  const cut = shorten(text, most);
   // half of an escape is no pointer
-  return `${text.slice(0, most).toWellFormed().replace(/~$/, '')}…`;
+  return cut === text ? text.toWellFormed() : cut.replace(/~…$/, '…');
 }
 
 /** Gives each element's faults, in the order of the call, as the answer lists them. */

@@ -1,9 +1,14 @@
-import { parse } from 'graphql';
-import { largeQueries } from '../../src/graphql/largeQueries';
+import { type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
+import { createCostOf } from '../../src/graphql/queryCost';
 import { buildSchemas } from '../../src/schema';
 
 const { graphql, operations } = buildSchemas();
-const isLarge = largeQueries(graphql, operations);
+const costOf = createCostOf(graphql, operations);
+
+function isLarge(document: DocumentNode): boolean {
+  const isOperation = ({ kind }: DocumentNode['definitions'][number]): boolean => kind === Kind.OPERATION_DEFINITION;
+  return costOf(document, document.definitions.find(isOperation) as OperationDefinitionNode).isLarge;
+}
 
 test.each([
   ['one object', '{ quote(id: "1") { id lines { id } } }'],
