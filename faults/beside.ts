@@ -1,6 +1,10 @@
+import { join } from 'node:path';
+import { ROOT } from '../tools/facts';
+import type { Questions } from './asker';
 import { isSuccess, labelOf, Tally } from './client';
 import type { Gateway } from './gateway';
 import { number, type Promises } from './outcome';
+import { runToEnd } from './processes';
 import { milliseconds, quantile, sleep } from './timing';
 
 /** Between two requests of one who asks beside a fault, in milliseconds. */
@@ -17,7 +21,7 @@ export interface Beside {
 
 /** Asks for one address after another, again and again, until it is stopped. */
 export function askBeside(
-  gateway: Gateway,
+  gateway: Pick<Gateway, 'call'>,
   paths: readonly string[],
   key?: string,
 ): Beside & { stop(): Promise<Beside> } {
@@ -44,10 +48,32 @@ export function askBeside(
 }
 
 /** Asks for some milliseconds. */
-export async function askFor(ms: number, gateway: Gateway, paths: readonly string[], key?: string): Promise<Beside> {
+export async function askFor(
+  ms: number,
+  gateway: Pick<Gateway, 'call'>,
+  paths: readonly string[],
+  key?: string,
+): Promise<Beside> {
   const asking = askBeside(gateway, paths, key);
   await sleep(ms);
   return asking.stop();
+}
+
+/** Asks for some milliseconds, from a process of its own. */
+export async function askElsewhere(
+  ms: number,
+  { port }: Gateway,
+  paths: readonly string[],
+  key: string,
+): Promise<Beside> {
+  const questions: Questions = { port, ms, paths, key };
+  const args = ['--import', 'tsx', join(ROOT, 'faults', 'asker.ts'), JSON.stringify(questions)];
+  const { counts, latencies, asked } = JSON.parse(await runToEnd(process.execPath, args, process.env)) as {
+    counts: [string, number][];
+    latencies: number[];
+    asked: number;
+  };
+  return { tally: new Tally(counts), latencies, asked: () => asked };
 }
 
 /** Keeps the promise that each request was answered 200, some at least, and soon. */

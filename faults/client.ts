@@ -125,7 +125,15 @@ export function labelOf(reply: Reply): string {
 
 /** How often each label came. */
 export class Tally {
-  readonly #counts = new Map<string, number>();
+  readonly #counts: Map<string, number>;
+
+  constructor(counts: readonly (readonly [string, number])[] = []) {
+    this.#counts = new Map(counts);
+  }
+
+  entries(): Iterable<[string, number]> {
+    return this.#counts.entries();
+  }
 
   add(label: string): void {
     this.#counts.set(label, (this.#counts.get(label) ?? 0) + 1);

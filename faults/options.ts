@@ -48,11 +48,8 @@ const SHORT: Scale = {
   slack: 10,
 };
 
-/**
- * `full-disk` takes too long, and root, for every change. `heavy-organisation` compares times, which say nothing on a busy
- * machine, and is not kept yet on SecantusDB's Python server, which carries out one aggregation at a time.
- */
-const NOT_IN_SHORT = ['full-disk', 'heavy-organisation'];
+/** Takes too long, and root, for every change. */
+const NOT_IN_SHORT = ['full-disk'];
 
 /** @throws Error with what is wrong about the command line. */
 export function readOptions(argv: readonly string[], all: readonly Case[]): Options {

@@ -91,6 +91,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       );
     },
   });
+  databases.giveWayTo(patience.hasOthers);
   // connects the watch on the database now: doing so takes more round trips than an answer, and a slow database has few to spare
   void databases.answers();
   const metrics = createMetrics({

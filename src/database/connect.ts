@@ -1,4 +1,5 @@
 import mongoose, { type Connection } from 'mongoose';
+import { type Courtesy, createCourtesy } from './courtesy';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
 import { type PoolUse, watchPool } from './pools';
 import { pulseOf, type Question } from './pulse';
@@ -46,6 +47,8 @@ export interface Databases {
   ping(): Promise<void>;
   /** Use of each cluster's connections at this moment. */
   readonly pools: () => PoolUse[];
+  /** Whom heavy work of one organisation gives way to. */
+  readonly giveWayTo: Courtesy['giveWayTo'];
   /** When the connections to a cluster (the control database's when left out) were last lost, by performance.now(). */
   readonly lostAt: (cluster?: string) => number;
   close(): Promise<void>;
@@ -88,17 +91,20 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     throw error;
   }
   const control = main.useDb(options.controlDatabase);
+  const courtesy = createCourtesy();
+  const clusterOf = (name: string): Connection => {
+    const connection = connections.get(name);
+    if (!connection) throw new Error(`cluster ${name} is not configured; name it in MONGODB_CLUSTERS`);
+    return connection;
+  };
   const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
     (await pulses.get(cluster)?.isBeating()) ?? false;
   return {
     control,
     clusters: [...connections.keys()],
     versions,
-    organisationData: organisationDataCache((name) => {
-      const connection = connections.get(name);
-      if (!connection) throw new Error(`cluster ${name} is not configured; name it in MONGODB_CLUSTERS`);
-      return connection;
-    }, options.collections),
+    organisationData: organisationDataCache(clusterOf, options.collections, courtesy),
+    giveWayTo: courtesy.giveWayTo,
     answers,
     findsKeys: () => keys.isBeating(),
     ping: async () => {

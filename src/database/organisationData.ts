@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
 import type { Collection, Projection } from './collection';
 import { coalescedReads } from './coalesce';
+import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
 
 /** Best of 1, 4, 8, 100 for reads of single objects: unlimited batches make gateway and database take turns. */
@@ -37,7 +38,13 @@ export class OrganisationData {
     readonly connection: Connection,
     /** Every collection an organisation has. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
+    private readonly courtesy: Courtesy,
   ) {}
+
+  /** Lets others have the event loop between two pieces of heavy work. */
+  giveWay(): Promise<void> {
+    return this.courtesy.giveWay(this.organisationId);
+  }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): Model<T> {
     let model = this.#models.get(definition.name);
@@ -124,6 +131,7 @@ export type OrganisationDataCache = (organisation: { id: string; cluster: string
 export function organisationDataCache(
   clusterOf: (name: string) => Connection,
   collections: OrganisationData['collections'],
+  courtesy: Courtesy,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({
     max: WARM_ORGANISATIONS,
@@ -135,7 +143,7 @@ export function organisationDataCache(
     const found = warm.get(id);
     if (found) return found;
     const connection = clusterOf(cluster).useDb(databaseName(id));
-    const data = new OrganisationData(id, connection, collections);
+    const data = new OrganisationData(id, connection, collections, courtesy);
     warm.set(id, data);
     return data;
   };

@@ -79,7 +79,7 @@ export async function createGraphqlFace({
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);
       };
-      const takeTurn = (): Promise<void> => exchange.turns.take(exchange);
+      const takeTurn = (): Promise<void> => exchange.turns.take(exchange, 'query');
       const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation, takeTurn });
       const run = (): Promise<HTTPGraphQLResponse> => runApollo(apollo, request, body, () => Promise.resolve(context));
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));

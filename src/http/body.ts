@@ -48,7 +48,7 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   exchange.askForBody();
   const bytes = await readBytes(exchange, limit).finally(() => (exchange.isReceiving = false));
   exchange.bodies.hold(exchange, sizeParsed(bytes));
-  if (bytes.length > LARGE) await exchange.turns.take(exchange);
+  if (bytes.length > LARGE) await exchange.turns.take(exchange, 'body');
   let text: string;
   try {
     text = UTF8.decode(bytes);

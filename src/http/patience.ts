@@ -43,6 +43,8 @@ export interface Patience {
    * @throws AppError unavailable, when too many of the same organisation wait
    */
   readonly admitOrganisation: (organisation: { readonly id: string }) => void;
+  /** Whether requests of others than this organisation are at work now: those that still wait for a body are not. */
+  readonly hasOthers: (organisationId: string) => boolean;
   /** Requests at work now, those that were given up but still wait included. */
   readonly inHand: () => number;
   stop(): void;
@@ -143,6 +145,12 @@ export function createPatience(options: PatienceOptions): Patience {
   }
 
   return {
+    hasOthers(organisationId) {
+      for (const { isReceiving, log } of inHand.keys()) {
+        if (!isReceiving && log.principal?.organisation.id !== organisationId) return true;
+      }
+      return false;
+    },
     inHand: () => inHand.size,
     admit() {
       if (isAway) throw unavailable(AWAY);

@@ -6,17 +6,25 @@ import type { Exchange } from './exchange';
  * of them is refused before another waits (docs/decisions/bodies-and-fairness.md).
  */
 
-/** Large requests of one organisation that are carried out at once, and that may wait for that. */
-const AT_ONCE = 2;
+/**
+ * Large requests of one organisation that are carried out at once. Of two queries one's answer would be made while the
+ * other's is read: both would be done later, and others' reads take longer. Bodies wait for the database most of their time.
+ */
+const AT_ONCE = { query: 1, body: 2 };
+/** How many may wait for that. */
 const MOST_WAITING = 16;
+
+/** What makes a request large. */
+export type LargePart = keyof typeof AT_ONCE;
 
 export interface Turns {
   /**
-   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask.
+   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. Who
+   * needs both turns takes the body's first, so that no two wait for each other.
    * @throws AppError unavailable, when too many of the organisation wait, or its caller has left
    */
-  take(exchange: Exchange): Promise<void>;
-  /** Ends the turn of an exchange, where it has one. */
+  take(exchange: Exchange, part: LargePart): Promise<void>;
+  /** Ends the turns of an exchange, where it has any. */
   end(exchange: Exchange): void;
 }
 
@@ -45,14 +53,24 @@ export function createTurns(onRefused: () => void): Turns {
     });
   }
 
+  function leave(name: string, line: Line, exchange: Exchange): void {
+    if (!line.under.delete(exchange)) return;
+    const [next] = line.waiting;
+    if (next) {
+      line.waiting.delete(next);
+      line.under.add(next.exchange);
+      next.go();
+    } else if (line.under.size === 0) lines.delete(name);
+  }
+
   return {
-    async take(exchange) {
-      const id = exchange.log.principal?.organisation.id;
-      if (id === undefined) return;
-      const line = lines.get(id) ?? { under: new Set<Exchange>(), waiting: new Set<Waiter>() };
+    async take(exchange, part) {
+      const name = nameOf(exchange, part);
+      if (name === undefined) return;
+      const line = lines.get(name) ?? { under: new Set<Exchange>(), waiting: new Set<Waiter>() };
       if (line.under.has(exchange)) return;
-      lines.set(id, line);
-      if (line.under.size < AT_ONCE) {
+      lines.set(name, line);
+      if (line.under.size < AT_ONCE[part]) {
         line.under.add(exchange);
         return;
       }
@@ -63,17 +81,17 @@ export function createTurns(onRefused: () => void): Turns {
       await wait(line, exchange);
     },
     end(exchange) {
-      const id = exchange.log.principal?.organisation.id;
-      const line = id === undefined ? undefined : lines.get(id);
-      if (id === undefined || !line?.under.delete(exchange)) return;
-      const [next] = line.waiting;
-      if (next) {
-        line.waiting.delete(next);
-        line.under.add(next.exchange);
-        next.go();
-      } else if (line.under.size === 0) lines.delete(id);
+      for (const part of ['query', 'body'] as const) {
+        const name = nameOf(exchange, part);
+        const line = name === undefined ? undefined : lines.get(name);
+        if (name !== undefined && line) leave(name, line, exchange);
+      }
     },
   };
+}
+
+function nameOf({ log }: Exchange, part: LargePart): string | undefined {
+  return log.principal && `${log.principal.organisation.id} ${part}`;
 }
 
 function tooMany(): AppError {

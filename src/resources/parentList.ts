@@ -1,5 +1,4 @@
 import DataLoader from 'dataloader';
-import { setImmediate as turn } from 'node:timers/promises';
 import type { Collection, Projection } from '../database/collection';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
@@ -17,10 +16,11 @@ export interface Parent {
   readonly field: string;
 }
 
-/** Parents whose rows are decoded in one go: meanwhile nobody else is answered (docs/decisions/bodies-and-fairness.md). */
-const DECODED_AT_ONCE = 10;
+/** Rows that are decoded and handed over in one go: meanwhile nobody else is answered (docs/decisions/bodies-and-fairness.md). */
+const ROWS_OF_PIECE = 250;
 
-type RowsByParent = DataLoader<string, unknown[]>;
+/** A parent's rows may come before those of others. */
+type RowsByParent = DataLoader<string, Promise<unknown[]>>;
 
 const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
 
@@ -60,14 +60,14 @@ function loaderFor<T extends { _id: string }>(
   return loader;
 }
 
-async function readFirstRows<T extends { _id: string }>(
+function readFirstRows<T extends { _id: string }>(
   data: OrganisationData,
   spec: ListSpec<T>,
   parent: Parent,
   ids: readonly string[],
   limit: number,
   projection: Projection,
-): Promise<unknown[][]> {
+): Promise<Promise<unknown[]>[]> {
   const parents = nativeCollection(data.collection(parent.collection));
   const stages = [
     { $match: { _id: { $in: [...new Set(ids)] } } },
@@ -82,13 +82,51 @@ async function readFirstRows<T extends { _id: string }>(
       },
     },
   ];
-  const byParent = new Map<string, unknown[]>();
-  await data.aggregations(async () => {
-    const found = parents.aggregate<{ _id: string; rows: unknown[] }>(stages, { batchSize: ids.length + 1 });
-    for await (const { _id, rows } of found) {
-      byParent.set(_id, rows);
-      if (byParent.size % DECODED_AT_ONCE === 0) await turn();
+  const expected = ids.map((id) => ({ id, ...promised<unknown[]>() }));
+  const byParent = new Map<string, typeof expected>(ids.map((id) => [id, []]));
+  for (const one of expected) byParent.get(one.id)?.push(one);
+  const read = data.aggregations(async () => {
+    let piece: Found[] = [];
+    const handOver = (): void => {
+      for (const { _id, rows } of piece) for (const { resolve } of byParent.get(_id) ?? []) resolve(rows);
+      piece = [];
+    };
+    let rowsOfPiece = 0;
+    for await (const found of parents.aggregate<Found>(stages, { batchSize: ids.length + 1 })) {
+      piece.push(found);
+      rowsOfPiece += found.rows.length;
+      if (rowsOfPiece < ROWS_OF_PIECE) continue;
+      rowsOfPiece = 0;
+      handOver();
+      await data.giveWay();
     }
+    handOver();
   });
-  return ids.map((id) => byParent.get(id) ?? []);
+  read.then(
+    // a parent that is gone has none; who has theirs is not concerned
+    () => {
+      for (const { resolve } of expected) resolve([]);
+    },
+    (error: unknown) => {
+      for (const { reject } of expected) reject(error);
+    },
+  );
+  return Promise.resolve(expected.map(({ promise }) => promise));
+}
+
+interface Found {
+  readonly _id: string;
+  readonly rows: unknown[];
+}
+
+interface Promised<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function promised<T>(): Promised<T> {
+  let settle: Omit<Promised<T>, 'promise'> | undefined;
+  const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));
+  return Object.assign(settle as unknown as Omit<Promised<T>, 'promise'>, { promise });
 }

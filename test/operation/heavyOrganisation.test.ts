@@ -7,7 +7,8 @@ import { operate, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
 /** What may be under way, and what may wait beside it (docs/decisions/bodies-and-fairness.md). */
-const [UNDER_WAY, WAITING] = [2, 16];
+const UNDER_WAY = { query: 1, body: 2 };
+const WAITING = 16;
 const FLOOD = 64;
 const TOTALS = '{ order_totals(group_by: [STATUS]) { data { count } } }';
 const NESTED = '{ customers(limit: 5) { data { id orders(limit: 5) { data { id } } } } }';
@@ -27,15 +28,15 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Lets no aggregation of an organisation begin until it is called. */
-function holdAggregations(organisation: Organisation): () => void {
+/** Lets no aggregation, or no transaction, of an organisation begin until it is called. */
+function hold(organisation: Organisation, name: 'aggregations' | 'transaction'): () => void {
   const data = gateway.databases.organisationData(organisation);
-  const { aggregations } = data;
+  const work = data[name].bind(data) as (work: unknown) => Promise<unknown>;
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  Object.assign(data, { aggregations: (work: () => Promise<unknown>) => released.then(() => aggregations(work)) });
+  Object.assign(data, { [name]: (held: unknown) => released.then(() => work(held)) });
   return () => {
-    Object.assign(data, { aggregations });
+    Object.assign(data, { [name]: work });
     release();
   };
 }
@@ -78,10 +79,10 @@ test.each([
 ])(
   'of a flood of %s a few are carried out and the rest is 503, while single reads and others go on',
   async (_name, query) => {
-    const release = holdAggregations(heavy!);
+    const release = hold(heavy!, 'aggregations');
     const answers: Answer[] = [];
     const flood = Array.from({ length: FLOOD }, async () => answers.push(await heavyCaller!.graphql(query)));
-    await eventually(() => answers.length >= FLOOD - UNDER_WAY - WAITING);
+    await eventually(() => answers.length >= FLOOD - UNDER_WAY.query - WAITING);
     for (const { status, headers, body } of answers) {
       expect(status).toBe(503);
       expect(headers.get('retry-after')).toBe('2');
@@ -93,36 +94,39 @@ test.each([
     for (const own of [TOTALS, NESTED]) expect((await lightCaller!.graphql(own)).body.errors).toBeUndefined();
     release();
     await Promise.all(flood);
-    expect(statuses(answers, 200)).toHaveLength(UNDER_WAY + WAITING);
+    expect(statuses(answers, 200)).toHaveLength(UNDER_WAY.query + WAITING);
     expect((await heavyCaller!.graphql(query)).status).toBe(200);
   },
 );
 
-test('bodies over 64 KiB take turns too, and small ones do not', async () => {
-  const release = holdAggregations(heavy!);
-  const flood = Array.from({ length: UNDER_WAY + WAITING }, () => heavyCaller!.graphql(TOTALS));
-  await eventually(async () => (await inHand()) === UNDER_WAY + WAITING);
+test('bodies over 64 KiB take turns of their own, and small ones need none', async () => {
+  const release = hold(heavy!, 'transaction');
   const products = [{ sku: 'TURN', name: 'Turn', description: 'x'.repeat(4000) }];
-  const small = JSON.stringify({ products, dry_run: true });
   const headers = { 'content-type': 'application/json' };
-  expect((await heavyCaller!.send('POST', '/products/bulk', { body: small, headers })).status).toBe(200);
-  const refused = await heavyCaller!.send('POST', '/products/bulk', { body: small.padEnd(65 * 1024), headers });
-  expect(refused.body).toMatchObject({ status: 503, code: 'unavailable' });
+  const send = (body: object, bytes: number): Promise<Answer> =>
+    heavyCaller!.send('POST', '/products/bulk', { body: JSON.stringify(body).padEnd(bytes), headers });
+  const [large, all] = [65 * 1024, UNDER_WAY.body + WAITING];
+  const flood = Array.from({ length: all }, () => send({ products }, large));
+  await eventually(async () => (await inHand()) === all);
+  expect((await send({ products }, large)).body).toMatchObject({ status: 503, code: 'unavailable' });
+  const small = send({ products }, 0);
+  await eventually(async () => (await inHand()) === all + 1);
+  expect((await heavyCaller!.graphql(TOTALS)).body.errors).toBeUndefined();
   release();
-  expect(statuses(await Promise.all(flood), 200)).toHaveLength(UNDER_WAY + WAITING);
+  expect(statuses(await Promise.all([...flood, small]), 200)).toHaveLength(all + 1);
 });
 
 test('a caller that leaves gives up its place in the line', async () => {
-  const release = holdAggregations(heavy!);
+  const release = hold(heavy!, 'aggregations');
   const body = JSON.stringify({ query: TOTALS });
   const text = `${head('POST /graphql', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`)}\r\n${body}`;
-  const wires = await Promise.all(Array.from({ length: UNDER_WAY + WAITING }, () => openWire(gateway.url)));
+  const wires = await Promise.all(Array.from({ length: UNDER_WAY.query + WAITING }, () => openWire(gateway.url)));
   for (const { send } of wires) send(text);
-  await eventually(async () => (await inHand()) === UNDER_WAY + WAITING);
+  await eventually(async () => (await inHand()) === UNDER_WAY.query + WAITING);
   for (const { socket } of wires) socket.resetAndDestroy();
-  await eventually(async () => (await inHand()) === UNDER_WAY);
+  await eventually(async () => (await inHand()) === UNDER_WAY.query);
   const next = Promise.all(Array.from({ length: WAITING }, () => heavyCaller!.graphql(TOTALS)));
-  await eventually(async () => (await inHand()) === UNDER_WAY + WAITING);
+  await eventually(async () => (await inHand()) === UNDER_WAY.query + WAITING);
   release();
   expect(statuses(await next, 200)).toHaveLength(WAITING);
   await eventually(async () => (await inHand()) === 0);
