@@ -15,6 +15,7 @@ import { ROLES, type RoleName } from './access/roles';
 import { SCOPES, type ScopeName } from './access/scopes';
 import type { Access, RequestContext } from './context';
 import { invalidRequest, validationFailed } from './errors';
+import { countListedObjects } from './graphql/answerSize';
 import { argumentsSchema, componentSchemas } from './jsonSchema';
 import { resolvers as resourceResolvers } from './resources';
 import { settingsResolvers } from './settings/resolvers';
@@ -63,20 +64,27 @@ export function loadDocument(folder = SCHEMA_FOLDER): DocumentNode {
 export function buildSchemas(resolvers: Resolvers = allResolvers(), document: DocumentNode = loadDocument()): Schemas {
   refuseGaps(document, resolvers);
   return {
-    graphql: executable(document, resolvers, { checkArguments: true }),
+    graphql: executable(document, resolvers, { checkArguments: true, countObjects: true }),
     // REST requests were checked against the published document before they get here
-    rest: executable(deriveRestDocument(document), resolvers, { checkArguments: false }),
+    rest: executable(deriveRestDocument(document), resolvers, { checkArguments: false, countObjects: false }),
     operations: findOperations(document),
   };
 }
 
-function executable(document: DocumentNode, resolvers: Resolvers, options: { checkArguments: boolean }): GraphQLSchema {
+interface ExecutableOptions {
+  readonly checkArguments: boolean;
+  /** Whether what an answer's lists hold is bounded; a REST operation has one list. */
+  readonly countObjects: boolean;
+}
+
+function executable(document: DocumentNode, resolvers: Resolvers, options: ExecutableOptions): GraphQLSchema {
   const schema = makeExecutableSchema({
     typeDefs: document,
     resolvers: { ...resolvers, ...scalars },
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
   describeScalars(schema);
+  if (options.countObjects) countListedObjects(schema);
   const guarded = guardedFields(schema);
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field, access } of guarded) {
