@@ -101,9 +101,9 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
       as: 'rows',
     },
   };
-  let isOver = false;
+  const over = new AbortController();
   const asking = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       await connection
         .collection('orders')
         .aggregate([{ $group: { _id: by, count: { $sum: 1 } } }, { $sort: { _id: 1 } }])
@@ -115,7 +115,7 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
     }
   })();
   const done = await work();
-  isOver = true;
+  over.abort();
   await asking;
   return done;
 }

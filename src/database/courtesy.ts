@@ -9,9 +9,9 @@ const LONGEST = 20;
  */
 export interface Courtesy {
   /** A turn of the event loop, and more of them while another organisation's requests are in hand. */
-  giveWay(organisationId: string): Promise<void>;
+  readonly giveWay: (organisationId: string) => Promise<void>;
   /** Says who tells whether requests of others than an organisation are in hand; nobody until then. */
-  giveWayTo(othersAsk: (organisationId: string) => boolean): void;
+  readonly giveWayTo: (othersAsk: (organisationId: string) => boolean) => void;
 }
 
 export function createCourtesy(): Courtesy {
