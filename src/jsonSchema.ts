@@ -129,7 +129,10 @@ export function parameterSchema(schema: GraphQLSchema, argument: GraphQLArgument
 function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Constraint {
   const constraint = constraintOf(schema, argument);
   const type = getNullableType(argument.type);
-  if (isListType(type)) return { min_items: 1, ...constraint };
+  if (isListType(type)) {
+    const isOfTexts = getNullableType(type.ofType) === GraphQLString;
+    return { min_items: 1, ...(isOfTexts && { min_length: 1 }), ...constraint };
+  }
   // an empty cursor is no cursor, in the words for those
   const isJudgedElsewhere = argument.name === MAY_BE_EMPTY || argument.name === 'cursor';
   const isFree = type === GraphQLString && constraint.one_of === undefined && !isJudgedElsewhere;
@@ -189,7 +192,10 @@ function valueSchema(
   if (isNonNullType(type)) return valueSchema(type.ofType as GraphQLInputType, constraint, false);
   if (isListType(type)) {
     const item = type.ofType as GraphQLInputType;
-    const items = isNonNullType(item) ? valueSchema(item.ofType, {}, false) : valueSchema(item, {}, true);
+    // bounds of texts are those of each text in a list
+    const { min_length, max_length } = constraint;
+    const ofItem = { ...(min_length !== undefined && { min_length }), ...(max_length !== undefined && { max_length }) };
+    const items = isNonNullType(item) ? valueSchema(item.ofType, ofItem, false) : valueSchema(item, ofItem, true);
     return {
       type: nullable ? ['array', 'null'] : 'array',
       items,

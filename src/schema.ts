@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import {
   type ConstDirectiveNode,
@@ -9,7 +7,6 @@ import {
   type GraphQLSchema,
   isObjectType,
   isScalarType,
-  parse,
 } from 'graphql';
 import { ROLES, type RoleName } from './access/roles';
 import { SCOPES, type ScopeName } from './access/scopes';
@@ -17,7 +14,8 @@ import type { Access, RequestContext } from './context';
 import { invalidRequest, validationFailed } from './errors';
 import { countListedObjects } from './graphql/answerSize';
 import { argumentsSchema, componentSchemas } from './jsonSchema';
-import { resolvers as resourceResolvers } from './resources';
+import { lists as resourceLists, resolvers as resourceResolvers } from './resources';
+import { type CheckedList, filterGaps } from './resources/filterGaps';
 import { settingsResolvers } from './settings/resolvers';
 import { scalars } from './scalars';
 import {
@@ -25,7 +23,10 @@ import {
   deriveRestDocument,
   directiveOf,
   enumArgument,
+  findIncludes,
   intArgument,
+  listWith,
+  loadDocument,
   rootFieldNodes,
   stringArgument,
 } from './sdl';
@@ -38,7 +39,15 @@ export type Resolvers = Record<string, Record<string, Resolver>>;
 export interface Operation extends Access {
   readonly name: string;
   readonly kind: 'Query' | 'Mutation';
-  readonly rest: { readonly method: 'GET' | 'POST'; readonly path: string; readonly status: number } | undefined;
+  readonly rest: RestRoute | undefined;
+}
+
+export interface RestRoute {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly status: number;
+  /** The field that the items of this list have with `include` alone. */
+  readonly includes?: string | undefined;
 }
 
 export interface Schemas {
@@ -49,42 +58,40 @@ export interface Schemas {
   readonly operations: readonly Operation[];
 }
 
-const SCHEMA_FOLDER = join(__dirname, '..', 'schema');
-
-/** Reads schema/*.graphql. */
-export function loadDocument(folder = SCHEMA_FOLDER): DocumentNode {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.graphql'));
-  return parse(files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'), { noLocation: true });
-}
-
 /**
  * SDL and resolvers → both faces' schemas, with every @access guarded.
- * @throws Error listing each root field without @access or resolver and each unknown scope: the server must not boot.
+ * @throws Error listing each gap: root fields without @access or resolver, unknown scopes, arguments of lists that do nothing. The
+ * server must not boot.
  */
-export function buildSchemas(resolvers: Resolvers = allResolvers(), document: DocumentNode = loadDocument()): Schemas {
-  refuseGaps(document, resolvers);
+export function buildSchemas(
+  resolvers: Resolvers = allResolvers(),
+  document: DocumentNode = loadDocument(),
+  lists: readonly CheckedList[] = resourceLists,
+): Schemas {
+  refuseGaps(document, resolvers, lists);
   return {
-    graphql: executable(document, resolvers, { checkArguments: true, countObjects: true }),
+    graphql: executable(document, resolvers, { checkArguments: true }),
     // REST requests were checked against the published document before they get here
-    rest: executable(deriveRestDocument(document), resolvers, { checkArguments: false, countObjects: false }),
+    rest: executable(deriveRestDocument(document), withTwins(document, resolvers), { checkArguments: false }),
     operations: findOperations(document),
   };
 }
 
-interface ExecutableOptions {
-  readonly checkArguments: boolean;
-  /** Whether what an answer's lists hold is bounded; a REST operation has one list. */
-  readonly countObjects: boolean;
+/** The resolvers, those of lists for their twins as well. */
+function withTwins(document: DocumentNode, resolvers: Resolvers): Resolvers {
+  const lists = resolvers.Query ?? {};
+  const twins = [...findIncludes(document)].map(([list, included]) => [listWith(list, included), lists[list]]);
+  return { ...resolvers, Query: { ...lists, ...(Object.fromEntries(twins) as typeof lists) } };
 }
 
-function executable(document: DocumentNode, resolvers: Resolvers, options: ExecutableOptions): GraphQLSchema {
+function executable(document: DocumentNode, resolvers: Resolvers, options: { checkArguments: boolean }): GraphQLSchema {
   const schema = makeExecutableSchema({
     typeDefs: document,
     resolvers: { ...resolvers, ...scalars },
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
   describeScalars(schema);
-  if (options.countObjects) countListedObjects(schema);
+  countListedObjects(schema);
   const guarded = guardedFields(schema);
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field, access } of guarded) {
@@ -161,6 +168,7 @@ function refuseFaults(type: string, { faults, more }: Findings): void {
 }
 
 function findOperations(document: DocumentNode): Operation[] {
+  const includes = findIncludes(document);
   return rootFieldNodes(document).map(({ kind, field }) => {
     const access = directiveOf(field, 'access');
     const rest = directiveOf(field, 'rest');
@@ -172,13 +180,14 @@ function findOperations(document: DocumentNode): Operation[] {
         method: (enumArgument(rest, 'method') ?? 'GET') as 'GET' | 'POST',
         path: stringArgument(rest, 'path'),
         status: intArgument(rest, 'status') ?? 200,
+        includes: includes.get(field.name.value),
       },
     };
   });
 }
 
-function refuseGaps(document: DocumentNode, resolvers: Resolvers): void {
-  const gaps: string[] = [];
+function refuseGaps(document: DocumentNode, resolvers: Resolvers, lists: readonly CheckedList[]): void {
+  const gaps = filterGaps(document, lists);
   for (const { type, field } of allFieldNodes(document)) {
     const name = `${type}.${field.name.value}`;
     const isRoot = type === 'Query' || type === 'Mutation';

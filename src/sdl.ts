@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import {
   type ConstDirectiveNode,
   type DefinitionNode,
@@ -6,10 +8,19 @@ import {
   Kind,
   type ObjectTypeDefinitionNode,
   type ObjectTypeExtensionNode,
+  parse,
   visit,
 } from 'graphql';
 
-/* Reading the directives of the SDL, and deriving from it what the REST face may show. */
+/* Reading the SDL and its directives, and deriving from it what the REST face may show. */
+
+const SCHEMA_FOLDER = join(__dirname, '..', 'schema');
+
+/** Reads schema/*.graphql. */
+export function loadDocument(folder = SCHEMA_FOLDER): DocumentNode {
+  const files = readdirSync(folder).filter((file) => file.endsWith('.graphql'));
+  return parse(files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'), { noLocation: true });
+}
 
 type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
 type RootType = 'Query' | 'Mutation';
@@ -50,30 +61,95 @@ export function intArgument(directive: ConstDirectiveNode, name: string): number
   return value?.kind === Kind.INT ? Number(value.value) : undefined;
 }
 
-export function stringArgument(directive: ConstDirectiveNode, name: string): string {
+export function optionalStringArgument(directive: ConstDirectiveNode, name: string): string | undefined {
   const value = argument(directive, name);
-  if (value?.kind !== Kind.STRING) throw new Error(`@${directive.name.value} lacks the text argument ${name}`);
-  return value.value;
+  return value?.kind === Kind.STRING ? value.value : undefined;
+}
+
+export function stringsArgument(directive: ConstDirectiveNode, name: string): string[] {
+  const value = argument(directive, name);
+  return value?.kind === Kind.LIST ? value.values.flatMap((one) => (one.kind === Kind.STRING ? one.value : [])) : [];
+}
+
+export function stringArgument(directive: ConstDirectiveNode, name: string): string {
+  const value = optionalStringArgument(directive, name);
+  if (value === undefined) throw new Error(`@${directive.name.value} lacks the text argument ${name}`);
+  return value;
 }
 
 /**
  * The SDL of the REST face: root fields with @rest only, no field marked @graphql_only. A type with fields that are left
- * out of lists alone gets a twin for list items (`Quote` and `QuoteItem`). Sofa selects every field it is given, so what
- * is not here cannot leak.
+ * out of lists alone gets a twin for list items (`Quote` and `QuoteItem`), and its list a twin whose items have them
+ * (`quotes` and `quotes_with_lines`), for `include`. Sofa selects every field it is given, so what is not here cannot leak.
  */
 export function deriveRestDocument(document: DocumentNode): DocumentNode {
-  const twins = new Set(
-    allFieldNodes(document)
-      .filter(({ field }) => isLeftOut(field, 'LISTS'))
-      .map(({ type }) => type),
-  );
+  const twins = itemsOf(document);
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
     if (!isObjectNode(node)) return [node];
     const kept = keepFields(node, (field) => !isLeftOut(field, 'EVERYWHERE'));
-    if (twins.has(node.name.value)) return [kept, itemTwin(kept)];
-    return [node.name.value.endsWith('Page') ? withItems(kept, twins) : kept];
+    const { value: name } = node.name;
+    if (twins.has(name)) return [kept, itemTwin(kept)];
+    if (!name.endsWith(PAGE))
+      return [{ ...kept, fields: (kept.fields ?? []).flatMap((field) => listTwins(field, twins)) }];
+    const items = withItems(kept, twins);
+    return items === kept ? [kept] : [items, { ...kept, name: { ...kept.name, value: pageWithAll(name) } }];
   });
   return { ...document, definitions };
+}
+
+/** What `include` may name at each list of the REST face, by the list's name: the field that its items lack. */
+export function findIncludes(document: DocumentNode): ReadonlyMap<string, string> {
+  const twins = itemsOf(document);
+  return new Map(
+    rootFieldNodes(document).flatMap(({ field }) => {
+      const included = directiveOf(field, 'rest') && twins.get(rowName(field) ?? '');
+      return included === undefined ? [] : [[field.name.value, included] as const];
+    }),
+  );
+}
+
+/** Name of the twin of a list whose items have what `include` names. */
+export function listWith(list: string, included: string): string {
+  return `${list}_with_${included}`;
+}
+
+const PAGE = 'Page';
+
+/** The field that is left out of lists, by type. @throws Error where a type has several: a list has one twin */
+function itemsOf(document: DocumentNode): ReadonlyMap<string, string> {
+  const leftOut = allFieldNodes(document).filter(({ field }) => isLeftOut(field, 'LISTS'));
+  const twins = new Map(leftOut.map(({ type, field }) => [type, field.name.value]));
+  if (twins.size < leftOut.length)
+    throw new Error('the schema is not fit to serve: a type has more than one field with @graphql_only(on: LISTS)');
+  return twins;
+}
+
+/** Name of the type of a list's rows. */
+function rowName({ type }: FieldDefinitionNode): string | undefined {
+  const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
+  const name = named.kind === Kind.NAMED_TYPE ? named.name.value : '';
+  return name.endsWith(PAGE) ? name.slice(0, -PAGE.length) : undefined;
+}
+
+/** A list, and its twin where its items lack something. */
+function listTwins(field: FieldDefinitionNode, twins: ReadonlyMap<string, string>): FieldDefinitionNode[] {
+  const row = rowName(field);
+  const included = row === undefined ? undefined : twins.get(row);
+  if (row === undefined || included === undefined) return [field];
+  const type = visit(field.type, {
+    NamedType: (named) => ({ ...named, name: { ...named.name, value: pageWithAll(named.name.value) } }),
+  });
+  return [field, { ...field, name: { ...field.name, value: listWith(field.name.value, included) }, type }];
+}
+
+const WITH_ALL = 'WithAll';
+
+function pageWithAll(page: string): string {
+  return `${page}${WITH_ALL}`;
+}
+
+export function isPageWithAll(type: string): boolean {
+  return type.endsWith(`${PAGE}${WITH_ALL}`);
 }
 
 function isObjectNode(node: DefinitionNode): node is ObjectNode {
@@ -98,13 +174,24 @@ function itemTwin(node: ObjectNode): ObjectNode {
   return { ...items, name: { kind: Kind.NAME, value: itemName(node.name.value) } };
 }
 
-function withItems(node: ObjectNode, twins: ReadonlySet<string>): ObjectNode {
+function withItems(node: ObjectNode, twins: ReadonlyMap<string, string>): ObjectNode {
   return visit(node, {
     NamedType: (type) =>
       twins.has(type.name.value) ? { ...type, name: { ...type.name, value: itemName(type.name.value) } } : undefined,
   });
 }
 
+const ITEM = 'Item';
+
 function itemName(type: string): string {
-  return `${type}Item`;
+  return `${type}${ITEM}`;
+}
+
+export function isItem(type: string): boolean {
+  return type.endsWith(ITEM);
+}
+
+/** The type that an item is one of. */
+export function wholeOf(item: string): string {
+  return item.slice(0, -ITEM.length);
 }

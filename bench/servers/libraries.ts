@@ -9,8 +9,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { firstPage } from '../../src/pagination';
 import { type Quote, quotes } from '../../src/resources/quotes/model';
 import { scalars } from '../../src/scalars';
-import { loadDocument } from '../../src/schema';
-import { deriveRestDocument } from '../../src/sdl';
+import { deriveRestDocument, loadDocument } from '../../src/sdl';
 import { createAdmission } from './access';
 import { settings } from './settings';
 

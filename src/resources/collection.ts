@@ -3,16 +3,9 @@ import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../pagination';
-import { filtersInForce, toConditions } from './list';
+import { asksForChanges, filtersInForce, filtersOf, toConditions } from './filters';
 
 /* What lists and reads of every resource share. */
-
-export interface ListSpec<T extends { readonly _id: string }> {
-  readonly collection: Collection<T>;
-  /** Name of the root field. */
-  readonly operation: string;
-  readonly filters: readonly string[];
-}
 
 /** Rows of a list never carry the search words, and lines only where they were asked for. */
 export const WITHOUT_SEARCH = { search: 0 } as const;
@@ -23,34 +16,35 @@ export interface WithLines {
   readonly lines: boolean;
 }
 
-/** One page of a resource. */
+/** One page of a resource; its root field is named as its collection. */
 export function listPage<T extends { _id: string }>(
   data: OrganisationData,
-  spec: ListSpec<T>,
+  collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<Page<T>> {
-  const request = listRequest(data, spec, args);
+  const filters = filtersOf(collection.name);
+  const given = filtersInForce(args, filters);
   const page: ListRequest = {
-    ...request,
-    conditions: toConditions(request.filters as Parameters<typeof toConditions>[0]),
-    ...('updated_since' in request.filters && { settledUntil: () => settledUntil(data) }),
+    ...listRequest(data, collection, args),
+    conditions: toConditions(given, filters),
+    ...(asksForChanges(given, filters) && { settledUntil: () => settledUntil(data) }),
     projection,
   };
-  return data.reads(() => findPage(data.collection(spec.collection), page));
+  return data.reads(() => findPage(data.collection(collection), page));
 }
 
 /** What a list is bound to, for its cursor. */
 export function listRequest<T extends { readonly _id: string }>(
   data: OrganisationData,
-  spec: ListSpec<T>,
+  collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
 ): Omit<ListRequest, 'conditions'> {
   return {
     organisationId: data.organisationId,
-    operation: spec.operation,
+    operation: collection.name,
     args,
-    filters: filtersInForce(args, spec.filters),
+    filters: filtersInForce(args, filtersOf(collection.name)),
   };
 }
 

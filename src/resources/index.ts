@@ -1,5 +1,6 @@
 import type { Collection } from '../database/collection';
 import type { Resolvers } from '../schema';
+import type { CheckedList } from './filterGaps';
 import { customers } from './customers/model';
 import { customerRecords } from './customers/records';
 import { customerResolvers } from './customers/resolvers';
@@ -39,6 +40,12 @@ const RESOURCES: readonly Resource[] = [
 export const collections: readonly Collection<{ readonly _id: string }>[] = RESOURCES.flatMap(
   (resource) => resource.collections ?? [],
 );
+
+/** Lists are named as their collections. */
+export const lists: readonly CheckedList[] = collections.map(({ name, schema }) => ({
+  operation: name,
+  indexed: schema.indexes().map(([on]) => Object.keys(on)[0] ?? ''),
+}));
 
 export const recordKinds: readonly RecordKind[] = RESOURCES.flatMap((resource) => resource.records ?? []);
 

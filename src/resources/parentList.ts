@@ -3,7 +3,7 @@ import type { Collection, Projection } from '../database/collection';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../pagination';
-import { listPage, listRequest, type ListSpec } from './collection';
+import { listPage, listRequest } from './collection';
 
 /*
  * Lists that belong to a parent (a customer's quotes): the first pages of all parents in one level of a query are read by
@@ -26,31 +26,33 @@ const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
 
 export async function listOfParent<T extends { _id: string }>(
   data: OrganisationData,
-  spec: ListSpec<T>,
+  collection: Collection<T>,
   parent: Parent,
   parentId: string,
   args: ListArguments,
   projection: Projection,
 ): Promise<Page<T>> {
   const filters = { ...args, [parent.field]: parentId };
-  if (args.cursor !== null && args.cursor !== undefined) return listPage(data, spec, filters, projection);
-  const rows = (await loaderFor(data, spec, parent, args.limit ?? DEFAULT_LIMIT, projection).load(parentId)) as T[];
-  return firstPage(rows, listRequest(data, spec, filters));
+  if (args.cursor !== null && args.cursor !== undefined) return listPage(data, collection, filters, projection);
+  const rows = (await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT, projection).load(
+    parentId,
+  )) as T[];
+  return firstPage(rows, listRequest(data, collection, filters));
 }
 
 function loaderFor<T extends { _id: string }>(
   data: OrganisationData,
-  spec: ListSpec<T>,
+  collection: Collection<T>,
   parent: Parent,
   limit: number,
   projection: Projection,
 ): RowsByParent {
   const known = loaders.get(data) ?? new Map<string, RowsByParent>();
   loaders.set(data, known);
-  const key = JSON.stringify([spec.operation, parent.field, limit, projection]);
+  const key = JSON.stringify([collection.name, parent.field, limit, projection]);
   let loader = known.get(key);
   if (!loader) {
-    loader = new DataLoader((ids) => readFirstRows(data, spec, parent, ids, limit + 1, projection), {
+    loader = new DataLoader((ids) => readFirstRows(data, collection, parent, ids, limit + 1, projection), {
       cache: false,
       maxBatchSize: 100,
       batchScheduleFn: (dispatch) => setImmediate(dispatch),
@@ -62,7 +64,7 @@ function loaderFor<T extends { _id: string }>(
 
 function readFirstRows<T extends { _id: string }>(
   data: OrganisationData,
-  spec: ListSpec<T>,
+  collection: Collection<T>,
   parent: Parent,
   ids: readonly string[],
   limit: number,
@@ -74,7 +76,7 @@ function readFirstRows<T extends { _id: string }>(
     { $project: { _id: 1 } },
     {
       $lookup: {
-        from: spec.collection.name,
+        from: collection.name,
         localField: '_id',
         foreignField: parent.field,
         pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: projection }],

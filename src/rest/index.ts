@@ -5,6 +5,7 @@ import { type Exchange, incomingRequest, send } from '../http/exchange';
 import type { Operation } from '../schema';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
+import { withInclude } from './include';
 import { entityTag, matchesTag } from './etag';
 import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
@@ -32,7 +33,7 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
   const steps = new Map<RestOperation, { check: RequestCheck; handle: RouteHandler }>(
     restOperations(operations).map((operation) => [
       operation,
-      { check: checkOf(operation), handle: handlerOf(operation) },
+      { check: checkOf(operation), handle: withInclude(operation, handlerOf) },
     ]),
   );
   return async (exchange) => {

@@ -1,4 +1,5 @@
 import type { Operation } from '../schema';
+import { listWith } from '../sdl';
 
 /** An operation with its route. */
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
@@ -43,6 +44,17 @@ export function createRouter(operations: readonly Operation[]): Router {
 /** Whether an operation reads one object by its id, and so has an entity tag. */
 export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
+}
+
+/** The operation that answers a list with what `include` names; callers reach it by the list's route alone. */
+export function listWithAll({ name, rest, ...operation }: RestOperation): RestOperation | undefined {
+  const { includes, path } = rest;
+  if (includes === undefined) return undefined;
+  return {
+    ...operation,
+    name: listWith(name, includes),
+    rest: { ...rest, path: `${path}/with-${includes}`, includes: undefined },
+  };
 }
 
 export function restOperations(operations: readonly Operation[]): RestOperation[] {

@@ -9,7 +9,7 @@ import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../context';
 import { createExecutor } from '../execution';
 import { withRawElements } from './elements';
-import { type RestOperation, restOperations } from './routes';
+import { listWithAll, type RestOperation, restOperations } from './routes';
 import type { Operation } from '../schema';
 import type { Arguments } from './requestChecks';
 
@@ -101,7 +101,8 @@ export function sofaRoutes(
   schema: GraphQLSchema,
   operations: readonly Operation[],
 ): (operation: RestOperation) => RouteHandler {
-  const { routes, failures } = createSofaRouter(schema, operations, { valuesAlone: true });
+  const all = [...operations, ...restOperations(operations).flatMap((operation) => listWithAll(operation) ?? [])];
+  const { routes, failures } = createSofaRouter(schema, all, { valuesAlone: true });
   return (operation) => {
     const { name, rest } = operation;
     const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);

@@ -28,7 +28,11 @@ afterAll(() => gateway.stop());
 
 function thinned({ quotes, orders, ...others }: Records): Records {
   const third = (rows: readonly ImportRecord[]) => rows.filter((row, at) => at % 3 === 0 || row.status === 'withdrawn');
-  return { ...others, quotes: third(quotes), orders: third(orders) };
+  const mailed = others.customers.map((row, at) => ({
+    ...row,
+    email: at % 10 === 0 ? `buyer${String(at % 20)}@example.com` : null,
+  }));
+  return { ...others, customers: mailed, quotes: third(quotes), orders: third(orders) };
 }
 
 const customerId = String(records.quotes[0]!.customer_id);
@@ -51,6 +55,11 @@ function notBefore(list: ListName, member: string): Filter {
   return { args: { [member.replace('_at', '_since')]: bound }, keeps: (row) => row[member] >= bound };
 }
 
+function before(list: ListName, member: string): Filter {
+  const bound = since(list, member);
+  return { args: { [member.replace('_at', '_before')]: bound }, keeps: (row) => row[member] < bound };
+}
+
 /** A filter whose argument is written in another way. */
 function written(filter: Filter, args: Arguments): Filter {
   return { ...filter, args };
@@ -60,29 +69,51 @@ function both(one: Filter, other: Filter): Filter {
   return { args: { ...one.args, ...other.args }, keeps: (row) => one.keeps(row) && other.keeps(row) };
 }
 
+/** From a quarter of the rows to three quarters. */
+function between(list: ListName, member: string): Filter {
+  const values = records[list].map((record) => String(record[member])).sort();
+  const [from, to] = [values[Math.floor(values.length / 4)]!, values[Math.floor((values.length * 3) / 4)]!];
+  return {
+    args: { [member.replace('_at', '_since')]: from, [member.replace('_at', '_before')]: to },
+    keeps: (row) => row[member] >= from && row[member] < to,
+  };
+}
+
 const byCustomer = equal('customer_id', customerId);
 const oneUpdated = notBefore('products', 'updated_at');
 
 const FILTERS: Record<ListName, readonly Filter[]> = {
   products: [
-    equal('sku', 'NW-017'),
-    equal('sku', 'nw-017'),
-    equal('sku', "'; $where: 1"),
+    oneOf('sku', 'NW-017'),
+    oneOf('sku', 'nw-017'),
+    oneOf('sku', 'NW-001', 'NW-017', 'NW-017', 'NW-999'),
+    oneOf('sku', "'; $where: 1"),
     equal('category', 'Beverages'),
     equal('category', 'Bev'),
     equal('active', true),
     equal('active', false),
     oneUpdated,
+    before('products', 'updated_at'),
     written(oneUpdated, { updated_since: String(oneUpdated.args.updated_since).replace('.000Z', '-00:00') }),
     both(both(equal('category', 'Seafood'), equal('active', true)), oneUpdated),
   ],
   customers: [
     equal('external_ref', 'ALFKI'),
     equal('external_ref', 'alfki'),
+    equal('email', 'buyer10@example.com'),
+    equal('email', 'BUYER10@example.com'),
+    equal('email', 'nobody@example.com'),
     notBefore('customers', 'updated_at'),
+    before('customers', 'updated_at'),
     both(equal('external_ref', 'ALFKI'), notBefore('customers', 'updated_at')),
   ],
   quotes: [
+    equal('number', records.quotes[1]!.number),
+    equal('number', String(records.quotes[1]!.number).toLowerCase()),
+    before('quotes', 'created_at'),
+    before('quotes', 'updated_at'),
+    between('quotes', 'created_at'),
+    both(between('quotes', 'updated_at'), oneOf('status', 'accepted')),
     oneOf('status', 'accepted'),
     oneOf('status', 'withdrawn'),
     oneOf('status', 'declined', 'expired'),
@@ -96,6 +127,10 @@ const FILTERS: Record<ListName, readonly Filter[]> = {
     both(notBefore('quotes', 'created_at'), notBefore('quotes', 'updated_at')),
   ],
   orders: [
+    equal('number', records.orders[1]!.number),
+    before('orders', 'placed_at'),
+    before('orders', 'updated_at'),
+    between('orders', 'placed_at'),
     ...['placed', 'confirmed', 'in_production', 'dispatched', 'delivered', 'completed', 'cancelled'].map((status) =>
       oneOf('status', status),
     ),
@@ -110,6 +145,7 @@ const FILTERS: Record<ListName, readonly Filter[]> = {
     oneOf('status', 'answered', 'closed'),
     equal('customer_id', records.requests[1]!.customer_id),
     notBefore('requests', 'updated_at'),
+    before('requests', 'updated_at'),
     both(oneOf('status', 'open', 'closed'), notBefore('requests', 'updated_at')),
   ],
 };

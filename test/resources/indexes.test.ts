@@ -121,6 +121,7 @@ test.each(SORTS)('%s sorted by %s are read in the order of an index, at any dept
 
 test.each<[ListName, Arguments]>([
   ['products', { category: 'Beverages' }],
+  ['customers', { email: 'buyer@example.com' }],
   ['products', { active: true }],
   ['products', { active: false }],
   ['quotes', { status: ['accepted'] }],
@@ -137,10 +138,20 @@ test.each<[ListName, Arguments]>([
 });
 
 test.each<[string, Arguments]>([
-  ['products', { sku: 'NW-017' }],
+  ['products', { sku: ['NW-017'] }],
+  ['quotes', { number: 'Q-10248' }],
+  ['orders', { number: '10248' }],
   ['customers', { external_ref: 'ALFKI' }],
 ])('%s with %j, of which there is one at most, are found by an index', async (list, filter) => {
   await expectIndexed(list, { ...filter, limit: LIMIT }, { examined: 1, maySort: true });
+});
+
+test('products with one of several skus are found by an index', async () => {
+  await expectIndexed(
+    'products',
+    { sku: ['NW-001', 'NW-017', 'NW-999'], limit: LIMIT },
+    { examined: 2, maySort: true },
+  );
 });
 
 test("a thread's messages are read in the order of an index, at any depth", async () => {
@@ -153,8 +164,17 @@ test.each(RESOURCES)('one of $list is found by its id', async ({ list, one }) =>
   await expectIndexed(one, { id: records[list][0]!.id }, { examined: 1 });
 });
 
-test.each(RESOURCES)('a range of $list runs through an index', async ({ list }) => {
-  await expectIndexed(list, { updated_since: '1998-01-05T00:00:00Z', limit: LIMIT }, { maySort: true });
+test.each<[ListName, string]>([
+  ...RESOURCES.flatMap(({ list }): [ListName, string][] => [
+    [list, 'updated_since'],
+    [list, 'updated_before'],
+  ]),
+  ['quotes', 'created_since'],
+  ['quotes', 'created_before'],
+  ['orders', 'placed_since'],
+  ['orders', 'placed_before'],
+])('a range of %s by %s runs through an index', async (list, bound) => {
+  await expectIndexed(list, { [bound]: '1998-01-05T00:00:00Z', limit: LIMIT }, { maySort: true });
 });
 
 const FEW = { products: 'queso', customers: 'alfreds', quotes: '1034', orders: '1034', requests: 'ernst' };

@@ -60,7 +60,7 @@ describe('deriving what REST shows', () => {
       'Query',
       [
         'type Query { a: A @rest(path: "/a", status: 201, method: POST) }',
-        'extend type Query { b: APage @rest(path: "/b") }',
+        'extend type Query { b: APage @rest(path: "/b") b_with_lines: APageWithAll @rest(path: "/b") }',
       ],
     ],
     ['Mutation', ['type Mutation']],

@@ -1,5 +1,5 @@
 import { findPage } from '../../src/pagination';
-import { toConditions } from '../../src/resources/list';
+import { filtersOf, toConditions } from '../../src/resources/filters';
 import { searchConditions, searchWords } from '../../src/search';
 
 describe('the words of a text', () => {
@@ -60,7 +60,7 @@ describe('a search', () => {
   });
 
   test.each(['-', ' ', '…'])('for "%s", which holds no word, finds nothing and asks no database', async (q) => {
-    const conditions = toConditions({ q });
+    const conditions = toConditions({ q }, filtersOf('products'));
     const request = { organisationId: 'o', operation: 'products', args: {}, filters: { q }, conditions };
     // a model that is none throws as soon as it is read
     const page = await findPage(undefined as never, request);

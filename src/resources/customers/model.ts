@@ -56,6 +56,7 @@ export const customers = defineCollection<Customer>(
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
     { on: { name: 1, _id: 1 } },
+    { on: { email: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
 );

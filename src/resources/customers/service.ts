@@ -3,19 +3,13 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { ListArguments, Page } from '../../pagination';
 import { searchWords } from '../../search';
 import { choose } from '../choose';
-import { listPage, type ListSpec, readOne, WITHOUT_SEARCH } from '../collection';
+import { listPage, readOne, WITHOUT_SEARCH } from '../collection';
 import { type AddressInput, toAddress } from '../shape';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../upsert';
 import { type Contact, type Customer, customers } from './model';
 
-const LIST: ListSpec<Customer> = {
-  collection: customers,
-  operation: 'customers',
-  filters: ['q', 'external_ref', 'updated_since'],
-};
-
 export function listCustomers(data: OrganisationData, args: ListArguments): Promise<Page<Customer>> {
-  return listPage(data, LIST, { ...args });
+  return listPage(data, customers, { ...args });
 }
 
 /** @throws AppError not_found */

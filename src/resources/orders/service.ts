@@ -1,18 +1,12 @@
 import type { OrganisationData } from '../../database/organisationData';
 import type { ListArguments, Page } from '../../pagination';
 import { searchWords } from '../../search';
-import { listPage, type ListSpec, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../collection';
+import { listPage, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../collection';
 import { listOfParent, type Parent } from '../parentList';
 import { type Order, orders } from './model';
 
-const LIST: ListSpec<Order> = {
-  collection: orders,
-  operation: 'orders',
-  filters: ['q', 'status', 'customer_id', 'placed_since', 'updated_since'],
-};
-
 export function listOrders(data: OrganisationData, args: ListArguments, { lines }: WithLines): Promise<Page<Order>> {
-  return listPage(data, LIST, { ...args }, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
+  return listPage(data, orders, { ...args }, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
 }
 
 /** The orders of a parent (a customer), as `orders(customer_id:)` would list them. */
@@ -23,7 +17,7 @@ export function listOrdersOf(
   args: ListArguments,
   { lines }: WithLines,
 ): Promise<Page<Order>> {
-  return listOfParent(data, LIST, parent, id, args, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
+  return listOfParent(data, orders, parent, id, args, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
 }
 
 /** @throws AppError not_found */

@@ -1,19 +1,13 @@
 import type { OrganisationData } from '../../database/organisationData';
 import type { ListArguments, Page } from '../../pagination';
 import { searchWords } from '../../search';
-import { listPage, type ListSpec, readOne } from '../collection';
+import { listPage, readOne } from '../collection';
 import { choose } from '../choose';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../upsert';
 import { type Product, products } from './model';
 
-const LIST: ListSpec<Product> = {
-  collection: products,
-  operation: 'products',
-  filters: ['q', 'sku', 'category', 'active', 'updated_since'],
-};
-
 export function listProducts(data: OrganisationData, args: ListArguments): Promise<Page<Product>> {
-  return listPage(data, LIST, { ...args });
+  return listPage(data, products, { ...args });
 }
 
 /** @throws AppError not_found */

@@ -2,20 +2,14 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import type { ListArguments, Page } from '../../pagination';
 import { searchWords } from '../../search';
-import { listPage, type ListSpec, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../collection';
+import { listPage, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../collection';
 import { amountFaults } from '../lines';
 import { listOfParent, type Parent } from '../parentList';
 import type { ImportRecord } from '../records';
 import { type Quote, quotes } from './model';
 
-const LIST: ListSpec<Quote> = {
-  collection: quotes,
-  operation: 'quotes',
-  filters: ['q', 'status', 'customer_id', 'created_since', 'updated_since'],
-};
-
 export function listQuotes(data: OrganisationData, args: ListArguments, { lines }: WithLines): Promise<Page<Quote>> {
-  return listPage(data, LIST, { ...args }, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
+  return listPage(data, quotes, { ...args }, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
 }
 
 /** The quotes of a parent (a customer), as `quotes(customer_id:)` would list them. */
@@ -26,7 +20,7 @@ export function listQuotesOf(
   args: ListArguments,
   { lines }: WithLines,
 ): Promise<Page<Quote>> {
-  return listOfParent(data, LIST, parent, id, args, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
+  return listOfParent(data, quotes, parent, id, args, lines ? WITHOUT_SEARCH : WITHOUT_LINES);
 }
 
 /** @throws AppError not_found */

@@ -4,22 +4,16 @@ import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../pagination';
 import { searchWords } from '../../search';
 import { brokenTexts } from '../brokenTexts';
-import { listPage, type ListSpec, readOne } from '../collection';
+import { listPage, readOne } from '../collection';
 import { customerOf } from '../customers/service';
 import { listOfParent, type Parent } from '../parentList';
 import { type Message, messages, requests, type RequestThread } from './model';
-
-const LIST: ListSpec<RequestThread> = {
-  collection: requests,
-  operation: 'requests',
-  filters: ['q', 'status', 'customer_id', 'updated_since'],
-};
 
 /** Characters of a subject (schema/requests.graphql). */
 const SUBJECT_LENGTH = 200;
 
 export function listRequests(data: OrganisationData, args: ListArguments): Promise<Page<RequestThread>> {
-  return listPage(data, LIST, { ...args });
+  return listPage(data, requests, { ...args });
 }
 
 /** The threads of a parent (a customer), as `requests(customer_id:)` would list them. */
@@ -29,7 +23,7 @@ export function listRequestsOf(
   id: string,
   args: ListArguments,
 ): Promise<Page<RequestThread>> {
-  return listOfParent(data, LIST, parent, id, args, { search: 0 });
+  return listOfParent(data, requests, parent, id, args, { search: 0 });
 }
 
 /** @throws AppError not_found */

@@ -9,6 +9,7 @@ import {
 } from '../../jsonSchema';
 import { buildSchemas, type Operation } from '../../schema';
 import { perElement } from '../elements';
+import { describeIncluded, includeParameter } from '../include';
 import { readsOneObject, type RestOperation, restOperations } from '../routes';
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
@@ -65,7 +66,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
         },
       },
       schemas: openAnswers({
-        ...componentSchemas(schema, { elementBounds: false, closed: false }),
+        ...describeIncluded(componentSchemas(schema, { elementBounds: false, closed: false })),
         ...PROBLEM_SCHEMAS,
       }),
       responses: sharedResponses(),
@@ -109,6 +110,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
       ...field.args
         .filter((argument) => !bodyArguments.includes(argument))
         .map((argument) => parameter(schema, name, argument, inPath(argument))),
+      ...includeParameter(operation),
       ...(isPost ? [IDEMPOTENCY_KEY] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
     ],

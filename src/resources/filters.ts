@@ -1,0 +1,114 @@
+import type { DocumentNode, InputValueDefinitionNode } from 'graphql';
+import { trusted } from 'mongoose';
+import { MAY_BE_EMPTY } from '../jsonSchema';
+import { searchConditions, searchWords } from '../search';
+import { directiveOf, enumArgument, loadDocument, optionalStringArgument, rootFieldNodes } from '../sdl';
+import { COMPARED, comparable } from './compared';
+
+/*
+ * Filters of lists, as the arguments' @filter has them (docs/decisions/schema-decides.md). A null is as if left out, and so
+ * is an empty `q`; any other that is empty was refused before it got here.
+ */
+
+/** How rows are compared with a filter's value. */
+export type FilterBy = 'EQUALS' | 'SINCE' | 'BEFORE' | 'WORDS';
+
+export interface Filter {
+  /** Name of the argument. */
+  readonly argument: string;
+  /** The member of a row that is compared. */
+  readonly member: string;
+  readonly by: FilterBy;
+}
+
+/** The member that a search looks at: no type has it, every searchable collection does. */
+export const SEARCH_MEMBER = 'search';
+
+type Given = string | number | boolean | readonly string[];
+
+/** Filters by the name of their list. */
+export function findFilters(document: DocumentNode): ReadonlyMap<string, readonly Filter[]> {
+  return new Map(
+    rootFieldNodes(document).map(({ field }) => [
+      field.name.value,
+      (field.arguments ?? []).flatMap((argument) => filterOf(argument) ?? []),
+    ]),
+  );
+}
+
+let published: ReadonlyMap<string, readonly Filter[]> | undefined;
+
+/** The filters of a list of the published schema. */
+export function filtersOf(operation: string): readonly Filter[] {
+  published ??= findFilters(loadDocument());
+  return published.get(operation) ?? [];
+}
+
+export function filterOf(argument: InputValueDefinitionNode): Filter | undefined {
+  const directive = directiveOf(argument, 'filter');
+  if (!directive) return undefined;
+  const by = (enumArgument(directive, 'by') ?? 'EQUALS') as FilterBy;
+  const name = argument.name.value;
+  return {
+    argument: name,
+    member: by === 'WORDS' ? SEARCH_MEMBER : (optionalStringArgument(directive, 'member') ?? name),
+    by,
+  };
+}
+
+/** The filters in force, for the cursor's fingerprint and the conditions: null ones left out, values in the spelling that is kept. */
+export function filtersInForce(
+  args: Readonly<Record<string, unknown>>,
+  filters: readonly Filter[],
+): Record<string, Given> {
+  const given: Record<string, Given> = {};
+  for (const { argument, member } of filters) {
+    const value = args[argument] as Given | null | undefined;
+    if (value === null || value === undefined || (argument === MAY_BE_EMPTY && value === '')) continue;
+    given[argument] = isList(value)
+      ? [...new Set(value.map((item) => asKept(member, item)))].sort()
+      : asKept(member, value);
+  }
+  return given;
+}
+
+/** A value in the spelling that is kept: ids in small letters, keys in NFC. */
+function asKept<T extends string | number | boolean>(member: string, value: T): T | string {
+  if (typeof value !== 'string') return value;
+  if (member.endsWith('_id')) return value.toLowerCase();
+  return COMPARED.includes(member) ? comparable(value) : value;
+}
+
+function isList(value: Given): value is readonly string[] {
+  return Array.isArray(value);
+}
+
+/** Filters in force as MongoDB conditions that must all hold. Undefined where nothing can match: a search that holds no word. */
+export function toConditions(
+  given: Readonly<Record<string, Given>>,
+  filters: readonly Filter[],
+): Record<string, unknown>[] | undefined {
+  const conditions: Record<string, unknown>[] = [];
+  // both ends of a span in one condition: as two, a server may read the index from one end to its end
+  const spans = new Map<string, Record<string, Date>>();
+  for (const { argument, member, by } of filters) {
+    const value = given[argument];
+    if (value === undefined) continue;
+    if (by === 'WORDS') {
+      if (searchWords(String(value)).length === 0) return undefined;
+      conditions.push(...searchConditions(String(value)));
+    } else if (by === 'EQUALS') {
+      const values = isList(value) ? value : [value];
+      conditions.push({ [member]: values.length === 1 ? values[0] : trusted({ $in: values }) });
+    } else {
+      const span = { ...spans.get(member), [by === 'SINCE' ? '$gte' : '$lt']: new Date(String(value)) };
+      spans.set(member, span);
+    }
+  }
+  return [...conditions, ...[...spans].map(([member, span]) => ({ [member]: trusted(span) }))];
+}
+
+/** Whether a filter asks for what changed: the list is then one that copies are kept by. */
+export function asksForChanges(given: Readonly<Record<string, Given>>, filters: readonly Filter[]): boolean {
+  return filters.some(({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in given);
+}

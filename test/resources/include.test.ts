@@ -1,0 +1,78 @@
+import { type Client, client } from '../support/client';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+let gateway: TestGateway;
+let caller: Client;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  caller = client(gateway, (await makeKey(gateway, await makeNorthwind(gateway, 120))).key);
+});
+afterAll(() => gateway.stop());
+
+describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => {
+  test('have their lines, byte for byte as reading each alone answers them', async () => {
+    const { status, text, body } = await caller.get(`/${list}`, { include: 'lines', limit: 5, sort: 'number' });
+    expect(status).toBe(200);
+    const alone: string[] = [];
+    for (const { id } of body.data) alone.push((await caller.get(`/${list}/${String(id)}`)).text);
+    expect(text.startsWith(`{"data":[${alone.join(',')}],`)).toBe(true);
+    expect(body.data[0].lines.length).toBeGreaterThan(0);
+  });
+
+  test('are paged as without: the same rows, the same cursors, and a Link that keeps it', async () => {
+    const args = { limit: 50, sort: 'number' };
+    const [plain, whole] = [
+      await caller.get(`/${list}`, args),
+      await caller.get(`/${list}`, { ...args, include: 'lines' }),
+    ];
+    expect(whole.body.next_cursor).toBe(plain.body.next_cursor);
+    expect(whole.headers.get('link')).toContain('include=lines');
+    const next = { ...args, cursor: whole.body.next_cursor, include: 'lines' };
+    const [{ body: second }, { body: plainSecond }] = [
+      await caller.get(`/${list}`, next),
+      await caller.get(`/${list}`, { ...args, cursor: whole.body.next_cursor }),
+    ];
+    const ids = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
+    expect(ids(second.data)).toEqual(ids(plainSecond.data));
+    expect(second.data[0].lines).toBeDefined();
+    expect(plainSecond.data[0].lines).toBeUndefined();
+  });
+
+  test('take filters', async () => {
+    const { body } = await caller.get(`/${list}`, { include: 'lines' });
+    const { number } = body.data[3];
+    expect((await caller.get(`/${list}`, { include: 'lines', number })).body.data).toEqual([body.data[3]]);
+  });
+
+  test.each([
+    [
+      { include: 'lines', limit: 51 },
+      { parameter: 'limit', code: 'range', detail: 'must be <= 50 with include' },
+    ],
+    [{ include: 'customer' }, { parameter: 'include', code: 'not_allowed' }],
+    [{ include: '' }, { parameter: 'include', code: 'not_allowed' }],
+  ])('are 400 with %j', async (args, fault) => {
+    const { status, body } = await caller.get(`/${list}`, args);
+    expect(status).toBe(400);
+    expect(body).toMatchObject({ code: 'invalid_request', errors: [fault] });
+  });
+
+  test('need the scope of the list', async () => {
+    const organisation = await makeNorthwind(gateway, 1);
+    const { key } = await makeKey(gateway, organisation, { scopes: ['products:read'] });
+    expect((await client(gateway, key).get(`/${list}`, { include: 'lines' })).body.code).toBe('insufficient_scope');
+  });
+});
+
+test('other lists take no include', async () => {
+  const { body } = await caller.get('/products', { include: 'lines' });
+  expect(body.errors).toEqual([expect.objectContaining({ parameter: 'include', code: 'unknown' })]);
+});
+
+test('the twin of a list has no route of its own', async () => {
+  for (const path of ['/quotes/with-lines', '/quotes_with_lines', '/quotes-with-lines']) {
+    expect([400, 404]).toContain((await caller.get(path)).status);
+  }
+});

@@ -1,0 +1,61 @@
+import { parse } from 'graphql';
+import { type CheckedList, filterGaps } from '../../src/resources/filterGaps';
+import { lists } from '../../src/resources';
+import { loadDocument } from '../../src/sdl';
+
+const LIST: CheckedList = { operation: 'things', indexed: ['created_at', 'updated_at', 'name', 'search'] };
+
+/** What a list of things with these arguments lacks. */
+function gapsOf(args: string, list: readonly CheckedList[] = [LIST]): string[] {
+  const sdl = `
+    type Thing { id: ID! name: String! colour: String created_at: DateTime! updated_at: DateTime! }
+    type ThingPage { data: [Thing!]! has_more: Boolean! next_cursor: String }
+    extend type Query { things(${args}): ThingPage @rest(path: "/boxes/:box_id/things") @access(scope: QUOTES_READ) }`;
+  return filterGaps(parse(sdl), list);
+}
+
+test('the published schema has none', () => {
+  expect(filterGaps(loadDocument(), lists)).toEqual([]);
+});
+
+test.each([
+  ['a filter by a member of its own name', 'name: String @filter'],
+  ['a filter by another member', 'made_since: DateTime @filter(member: "created_at", by: SINCE)'],
+  ['a list of values', 'name: [String!] @filter(by: EQUALS)'],
+  ['a search', 'q: String @filter(by: WORDS)'],
+  ['sort, limit and cursor', 'sort: String @constraint(one_of: ["name", "-created_at"]) limit: Int cursor: String'],
+  ['a part of the path', 'box_id: ID!'],
+])('%s is no gap', (_name, args) => {
+  expect(gapsOf(args)).toEqual([]);
+});
+
+test.each([
+  ['an argument without a word', 'name: String', 'Query.things(name:) has no @filter'],
+  ['a member that the rows lack', 'size: Int @filter', 'filters by size, which its rows do not have'],
+  ['a member misspelt', 'since: DateTime @filter(member: "made_at", by: SINCE)', 'filters by made_at, which its rows'],
+  [
+    'a member without an index',
+    'colour: String @filter',
+    'filters by colour, and no index of its collection begins with that',
+  ],
+  ['a moment held against a text', 'x: DateTime @filter(member: "name", by: BEFORE)', 'name is no DateTime'],
+  ['several moments', 'x: [DateTime!] @filter(member: "created_at", by: SINCE)', 'takes a list'],
+  ['a sort without an index', 'sort: String @constraint(one_of: ["colour"])', 'sorts by colour, and no index'],
+])('%s is told, and where', (_name, args, sentence) => {
+  expect(gapsOf(args)).toEqual([expect.stringContaining(sentence)]);
+  expect(gapsOf(args)[0]).toContain('Query.things(');
+});
+
+test('a search without an index of words is told', () => {
+  expect(gapsOf('q: String @filter(by: WORDS)', [{ ...LIST, indexed: ['name'] }])).toEqual([
+    expect.stringContaining('filters by search, and no index'),
+  ]);
+});
+
+test('a list that no resource names is told', () => {
+  expect(gapsOf('name: String @filter', [])).toEqual([expect.stringContaining('no resource names its list')]);
+});
+
+test('every gap is told at once', () => {
+  expect(gapsOf('size: Int @filter name: String colour: String @filter')).toHaveLength(3);
+});
