@@ -17,7 +17,7 @@ function arrow(files, forbidden, message) {
 }
 
 export default tseslint.config(
-  { ignores: ['dist', 'node_modules', '.data', '.cache', 'coverage', 'public', 'examples'] },
+  { ignores: ['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'public', 'examples'] },
   {
     files: ['**/*.ts'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { PROGRAM } from '../support/built';
 
 const ROOT = join(__dirname, '..', '..');
-// loaded into the process itself: tsx's own command stands between, and kills a command that takes its time to end
-const TSX = pathToFileURL(join(ROOT, 'node_modules', 'tsx', 'dist', 'loader.mjs')).href;
-const ARGUMENTS = ['--import', TSX, join(ROOT, 'src', 'main.ts')];
+const ARGUMENTS = ['--enable-source-maps', PROGRAM];
 
 /** The example data that `demo` loads. */
 export const NORTHWIND = join(ROOT, 'examples', 'northwind');
@@ -52,7 +50,7 @@ export function commandLine(more: Environment = {}): CommandLine {
   };
 }
 
-/** The words that run a command from the sources. */
+/** The words that run a command. */
 export function commandOf(args: readonly string[]): string[] {
   return [process.execPath, ...ARGUMENTS, ...args];
 }

@@ -1,19 +1,17 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { ROOT, run } from '../examples/run';
+import { run } from '../examples/run';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
+import { PROGRAM } from '../support/built';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { type Block, blocksOf, PAGES } from './markdown';
 
 /*
  * Every command of the pages is run, a page's in one shell from top to bottom, against a gateway that holds Northwind.
- * What a reader has and a test has not is put in its place: the address, curl's silence, the command line from sources.
+ * What a reader has and a test has not is put in its place: the address, curl's silence, the command line as tests build it.
  */
-
-const TSX = pathToFileURL(join(ROOT, 'node_modules', 'tsx', 'dist', 'loader.mjs')).href;
 
 let gateway: TestGateway;
 let key: string;
@@ -27,7 +25,7 @@ beforeAll(async () => {
   const program = (name: string, text: string): Promise<void> =>
     writeFile(join(programs, 'bin', name), text, { mode: 0o755 });
   // npm run -s scopegate -- …, without a build
-  await program('npm', `#!/bin/bash\nexec "${process.execPath}" --import "${TSX}" "${ROOT}/src/main.ts" "\${@:5}"\n`);
+  await program('npm', `#!/bin/bash\nexec "${process.execPath}" "${PROGRAM}" "\${@:5}"\n`);
   await program('curl', `#!/bin/bash\nexec $(type -aP curl | sed -n 2p) -sS --fail-with-body "$@"\n`);
   // jq -r, where there is no jq
   await program(

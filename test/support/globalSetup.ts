@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseDatabase, type Database } from '../../src/database/embedded';
+import { buildProgram } from './built';
 
 declare global {
   var testDatabase: Database | undefined;
@@ -10,6 +11,7 @@ declare global {
 /** Starts one database for the whole run, as the README's demo would; TEST_MONGODB_URI or MONGOD_BINARY name another. */
 export default async function globalSetup(): Promise<void> {
   const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
+  await buildProgram();
   process.stderr.write('starting the database that the tests share\n');
   const database = await chooseDatabase({
     ...(TEST_MONGODB_URI && { mongodbUri: TEST_MONGODB_URI }),
