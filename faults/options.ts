@@ -44,7 +44,7 @@ const SHORT: Scale = {
   agesDeadWrites: true,
   deadSockets: 2000,
   bodies: 150,
-  heavySeconds: 5,
+  heavySeconds: 3,
   slack: 10,
 };
 

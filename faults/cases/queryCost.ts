@@ -10,7 +10,9 @@ import { milliseconds, quantile, sleep } from '../timing';
 
 /** Orders of the one customer, so that each nested page is full, and lines of each. */
 const ORDERS = 100;
-const LINES = 5;
+/** 19,900 rows with four lines each are just what one answer may hold; with fifty each the process ended. */
+const LINES = 4;
+const MANY_LINES = 50;
 /** Hostile queries under way at once. */
 const AT_ONCE = 4;
 const HEAP = 512;
@@ -25,11 +27,13 @@ export const queryCost: Case = {
   name: 'query-cost',
   title: 'Queries that are small and cost much',
   what: ({ hostileQueries }) =>
-    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: of 1.2 KB whose fragments double at each of 27 and of 60 steps, on what it may see and on the schema, and nested lists of a million rows. Then the largest query that is allowed, 20,000 rows with their lines, ${String(LARGEST_RUNS)} times. Meanwhile another key reads and \`livez\` is asked, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query is answered 400 before anything runs, the largest 200, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} beside the largest), the gateway lives, and its memory returns to at most ${String(MEMORY_BOUND)} MiB more than before.`,
+    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: of 1.2 KB whose fragments double at each of 27 and of 60 steps, on what it may see and on the schema, and nested lists of a million rows. Then the largest query that is allowed, 20,000 rows with ${String(LINES)} lines each, ${String(LARGEST_RUNS)} times, and the same where they have ${String(MANY_LINES)}. Meanwhile another key reads and \`livez\` is asked, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query is answered 400 before anything runs, the largest 200, with ${String(MANY_LINES)} lines 400, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} beside the largest), the gateway lives, and its memory returns to at most ${String(MEMORY_BOUND)} MiB more than before.`,
   async run({ rig, scale, tell }) {
     const [gateway] = await rig.gateways({ NODE_OPTIONS: `--max-old-space-size=${String(HEAP)}` });
     const [heavy, light] = [await rig.newTenant('query-cost'), await rig.newTenant('query-cost-light')];
-    await storeOrders(rig, heavy.organisationId);
+    const long = await rig.newTenant('query-cost-long');
+    await storeOrders(rig, heavy.organisationId, LINES);
+    await storeOrders(rig, long.organisationId, MANY_LINES);
     await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key: light.key });
     const pid = gateway.pid();
     const before = (await residentMiB(pid)) ?? 0;
@@ -38,6 +42,8 @@ export const queryCost: Case = {
     tell(`hostile queries: ${hostile.result.tally.toString()}`);
     const largest = await beside(gateway, light, () => sendLargest(gateway, heavy.key));
     tell(`the largest that is allowed: ${largest.result.tally.toString()}`);
+    const tooLong = await beside(gateway, light, () => sendLargest(gateway, long.key));
+    tell(`with ${String(MANY_LINES)} lines: ${tooLong.result.tally.toString()}`);
     await sleep(2000);
     const after = (await residentMiB(pid)) ?? 0;
 
@@ -46,9 +52,12 @@ export const queryCost: Case = {
     promises.keep(refused === scale.hostileQueries, `hostile queries: ${hostile.result.tally.toString()}`);
     const answered = largest.result.tally.count('200');
     promises.keep(answered === LARGEST_RUNS, `the largest query: ${largest.result.tally.toString()}`);
+    const refusedLong = tooLong.result.tally.count('400 invalid_request');
+    promises.keep(refusedLong === LARGEST_RUNS, `with ${String(MANY_LINES)} lines: ${tooLong.result.tally.toString()}`);
     for (const [what, { others }, bound] of [
       ['hostile queries', hostile, BESIDE_BOUND],
       ['the largest query', largest, BESIDE_LARGEST_BOUND],
+      ['a query past what an answer may hold', tooLong, BESIDE_LARGEST_BOUND],
     ] as const) {
       promises.keep(
         others.tally.toString().startsWith('200 ') && others.failed === 0,
@@ -62,7 +71,8 @@ export const queryCost: Case = {
       notes: [
         `Hostile queries: ${hostile.result.tally.toString()}; the slowest was refused after ${milliseconds(Math.max(...hostile.result.latencies))}. Beside them: ${told(hostile.others)}`,
         `The largest query: ${largest.result.tally.toString()}; ${milliseconds(Math.max(...largest.result.latencies))} at most, ${mebibytes(largest.result.bytes / 1024 / 1024)} each. Beside it: ${told(largest.others)}`,
-        `Memory: ${mebibytes(before)} before, ${mebibytes(hostile.peak)} at most under the hostile queries, ${mebibytes(largest.peak)} under the largest, ${mebibytes(after)} after.`,
+        `The same with ${String(MANY_LINES)} lines an order: ${tooLong.result.tally.toString()}; ${milliseconds(Math.max(...tooLong.result.latencies))} at most. Beside it: ${told(tooLong.others)}`,
+        `Memory: ${mebibytes(before)} before, ${mebibytes(hostile.peak)} at most under the hostile queries, ${mebibytes(largest.peak)} under the largest, ${mebibytes(tooLong.peak)} under the one past it, ${mebibytes(after)} after.`,
       ],
       broken: promises.broken,
     };
@@ -161,7 +171,7 @@ async function beside<T>(
 }
 
 /** One customer and its orders, without which nested lists would be empty. */
-async function storeOrders(rig: Rig, organisationId: string): Promise<void> {
+async function storeOrders(rig: Rig, organisationId: string, lines: number): Promise<void> {
   const data = rig.store.databases.organisationData({ id: organisationId, cluster: 'default' });
   const at = '2026-01-05T09:00:00.000Z';
   const times = { created_at: at, updated_at: at };
@@ -176,11 +186,11 @@ async function storeOrders(rig: Rig, organisationId: string): Promise<void> {
       number: `SO-${String(index)}`,
       status: 'placed',
       currency: 'USD',
-      subtotal_minor: LINES * 100,
+      subtotal_minor: lines * 100,
     },
-    ...{ discount_minor: 0, vat_minor: 0, shipping_minor: 0, total_minor: LINES * 100, customer_id: customer.id },
+    ...{ discount_minor: 0, vat_minor: 0, shipping_minor: 0, total_minor: lines * 100, customer_id: customer.id },
     ...{ quote_id: null, customer_reference: null, placed_at: at, required_by: null, dispatched_at: null },
-    ...{ delivery_address: null, ...times, lines: Array.from({ length: LINES }, (_none, position) => line(position)) },
+    ...{ delivery_address: null, ...times, lines: Array.from({ length: lines }, (_none, position) => line(position)) },
   });
   const records: Readonly<Record<string, readonly ImportRecord[]>> = {
     customers: [{ ...customer, billing_address: null, delivery_address: null, contacts: [], ...times }],
