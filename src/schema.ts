@@ -5,6 +5,7 @@ import {
   type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLSchema,
+  getNamedType,
   isObjectType,
   isScalarType,
 } from 'graphql';
@@ -25,6 +26,7 @@ import {
   enumArgument,
   findIncludes,
   intArgument,
+  isPageWithAll,
   listWith,
   loadDocument,
   rootFieldNodes,
@@ -91,6 +93,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
   describeScalars(schema);
+  deriveIds(schema);
   countListedObjects(schema);
   const guarded = guardedFields(schema);
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
@@ -106,6 +109,17 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
     );
   }
   return schema;
+}
+
+/** A row's `id` is what the database calls `_id`; rows are what pages hold, and what REST's items stand for. */
+function deriveIds(schema: GraphQLSchema): void {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const pages = types.filter(({ name }) => name.endsWith('Page') || isPageWithAll(name));
+  for (const page of pages) {
+    const row = getNamedType(page.getFields().data?.type);
+    const id = isObjectType(row) ? row.getFields().id : undefined;
+    if (id) id.resolve ??= ({ _id, id: own }: { readonly _id?: unknown; readonly id?: unknown }) => _id ?? own;
+  }
 }
 
 /** The scalars' own objects replace those of the SDL, and its words with them. */
@@ -186,6 +200,9 @@ function findOperations(document: DocumentNode): Operation[] {
   });
 }
 
+/** Methods whose checks, document and routes there are. */
+const METHODS: readonly string[] = ['GET', 'POST'];
+
 function refuseGaps(document: DocumentNode, resolvers: Resolvers, lists: readonly CheckedList[]): void {
   const gaps = filterGaps(document, lists);
   for (const { type, field } of allFieldNodes(document)) {
@@ -200,6 +217,10 @@ function refuseGaps(document: DocumentNode, resolvers: Resolvers, lists: readonl
     if (role !== undefined && scope !== undefined)
       gaps.push(`${name} names a scope and a role; keys and users never share a field`);
     if (role !== undefined && directiveOf(field, 'rest')) gaps.push(`${name} is for users and has @rest`);
+    const rest = directiveOf(field, 'rest');
+    const method = rest && enumArgument(rest, 'method');
+    if (method !== undefined && !METHODS.includes(method))
+      gaps.push(`${name} has @rest(method: ${method}); REST operations are ${METHODS.join(' or ')}`);
     if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
   }
   if (gaps.length > 0) throw new Error(`the schema is not fit to serve: ${gaps.join('; ')}`);

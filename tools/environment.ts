@@ -1,15 +1,28 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeVariables } from '../src/config';
+import { restOperations } from '../src/rest/routes';
+import { buildSchemas } from '../src/schema';
 import { ROOT } from './facts';
 
-/* npm run docs: writes the table of environment variables into the README, from the configuration itself. */
+/* npm run docs: writes into the README what is known elsewhere: the environment variables, and how many operations there are. */
 
 const README = join(ROOT, 'README.md');
+const OPERATIONS = /(<!-- operations -->)\d*(<!-- \/operations -->)/;
 const MARKED = /(<!-- environment:.*?-->\n)[\s\S]*?(<!-- \/environment -->)/;
 
-/** The README with the table as the configuration has it today. */
-export function withEnvironment(readme: string): string {
+/** The README as the configuration and the schema have it today. */
+export function generated(readme: string): string {
+  return withOperations(withEnvironment(readme));
+}
+
+function withOperations(readme: string): string {
+  const count = restOperations(buildSchemas().operations).length;
+  if (!OPERATIONS.test(readme)) throw new Error('README.md has no place for the number of operations');
+  return readme.replace(OPERATIONS, (_all, start: string, end: string) => start + String(count) + end);
+}
+
+function withEnvironment(readme: string): string {
   const rows = describeVariables().map(
     ({ name, fallback, help }) => `| \`${name}\` | ${fallback} | ${help.replaceAll('|', '\\|')} |`,
   );
@@ -18,4 +31,4 @@ export function withEnvironment(readme: string): string {
   return readme.replace(MARKED, (_all, start: string, end: string) => start + table + end);
 }
 
-if (require.main === module) writeFileSync(README, withEnvironment(readFileSync(README, 'utf8')));
+if (require.main === module) writeFileSync(README, generated(readFileSync(README, 'utf8')));

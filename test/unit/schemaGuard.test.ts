@@ -37,6 +37,12 @@ describe('a schema is not served', () => {
       ['Query.open'],
       'Query.open has no @access',
     ],
+    [
+      'a method that REST does not have',
+      'extend enum HttpMethod { PATCH } extend type Mutation { change: Boolean @access @rest(method: PATCH, path: "/x") }',
+      ['Mutation.change'],
+      'Mutation.change has @rest(method: PATCH); REST operations are GET or POST',
+    ],
     ['a query without a resolver', 'extend type Query { lost: Boolean @access }', [], 'Query.lost has no resolver'],
     [
       'a relation without a resolver',
@@ -138,7 +144,7 @@ describe('what REST is given', () => {
     );
 
   test('has no operation without a route, and no field that is GraphQL only', () => {
-    expect(shown(rest, 'Query')).toEqual(['things: ThingPage', 'thing: Thing']);
+    expect(shown(rest, 'Query')).toEqual(['things: ThingPage', 'things_with_lines: ThingPageWithAll', 'thing: Thing']);
     expect(shown(rest, 'Thing')).toEqual(['id: ID!', 'lines: [Boolean!]!']);
   });
 

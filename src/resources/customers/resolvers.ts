@@ -36,7 +36,6 @@ export const customerResolvers = {
   },
   CustomerUpsertResult: { external_ref: (result: UpsertResult) => result.key },
   Customer: {
-    id: (customer: Customer) => customer._id,
     quotes: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
       listQuotesOf(data, AS_PARENT, customer._id, args, { lines: selects(info, 'data', 'lines') }),
     orders: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>

@@ -20,10 +20,8 @@ export const orderResolvers = {
     product_sales: (_: unknown, args: ProductSalesArguments, { data }: RequestContext) => productSales(data, args),
   },
   Order: {
-    id: (order: Order) => order._id,
     customer: (order: Order, _: unknown, { data }: RequestContext) => customerOf(data, order.customer_id),
     quote: (order: Order, _: unknown, { data }: RequestContext, info: GraphQLResolveInfo) =>
       quoteOf(data, order.quote_id, { lines: selects(info, 'lines') }),
   },
-  OrderItem: { id: (order: Order) => order._id },
 };

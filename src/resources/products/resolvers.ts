@@ -1,6 +1,5 @@
 import type { RequestContext } from '../../context';
 import type { ListArguments } from '../../pagination';
-import type { Product } from './model';
 import { getProduct, listProducts, upsertProducts } from './service';
 import type { UpsertResult } from '../upsert';
 
@@ -27,5 +26,4 @@ export const productResolvers = {
       }),
   },
   ProductUpsertResult: { sku: (result: UpsertResult) => result.key },
-  Product: { id: (product: Product) => product._id },
 };

@@ -17,8 +17,6 @@ export const quoteResolvers = {
     quote_totals: (_: unknown, args: TotalsArguments, { data }: RequestContext) => quoteTotals(data, args),
   },
   Quote: {
-    id: (quote: Quote) => quote._id,
     customer: (quote: Quote, _: unknown, { data }: RequestContext) => customerOf(data, quote.customer_id),
   },
-  QuoteItem: { id: (quote: Quote) => quote._id },
 };

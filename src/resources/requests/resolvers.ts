@@ -1,6 +1,5 @@
 import type { RequestContext } from '../../context';
 import type { ListArguments } from '../../pagination';
-import type { Message, RequestThread } from './model';
 import { getRequest, listMessages, listRequests, type NewRequest, openRequest } from './service';
 
 export const requestResolvers = {
@@ -14,6 +13,4 @@ export const requestResolvers = {
     open_request: (_: unknown, args: NewRequest, context: RequestContext) =>
       openRequest(context.data, args, context.write),
   },
-  Request: { id: (thread: RequestThread) => thread._id },
-  Message: { id: (message: Message) => message._id },
 };
