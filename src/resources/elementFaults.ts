@@ -36,30 +36,41 @@ interface Keyed {
   readonly key: string;
 }
 
-/** Judges every element by itself, and its key by those before it. */
-export function judge(
+/** Elements that are judged in one go: the worst take half a millisecond each. */
+const ELEMENTS_OF_PIECE = 200;
+
+/** Judges every element by itself, and its key by those before it. Between pieces it waits for `giveWay`. */
+export async function judge(
   elements: readonly unknown[],
   { list, key: member }: Keyed,
   check: (element: unknown) => Findings,
-): Judged[] {
+  giveWay: () => Promise<void>,
+): Promise<Judged[]> {
   const seen = new Map<string, number>();
-  return elements.map((sent, index) => {
-    const at = `/${list}/${String(index)}`;
-    const sentKey = isObject(sent) ? sent[member] : undefined;
-    if (!isObject(sent) || typeof sentKey !== 'string') {
-      return { at, element: sent, key: null, shownKey: null, ...faultsOf(sent, at, check) };
-    }
-    const key = comparable(sentKey);
-    const element = key === sentKey ? sent : { ...sent, [member]: key };
-    const judged = { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...faultsOf(element, at, check) };
-    const first = seen.get(key);
-    if (first === undefined) {
-      seen.set(key, index);
-      return judged;
-    }
-    const detail = `is the same as in element ${String(first)} of this call`;
-    return withFaults(judged, [{ pointer: `${at}/${member}`, code: 'duplicate', detail }]);
-  });
+  const judged: Judged[] = [];
+  for (const [index, sent] of elements.entries()) {
+    if (index > 0 && index % ELEMENTS_OF_PIECE === 0) await giveWay();
+    const one = judgeOne(sent, `/${list}/${String(index)}`, member, check);
+    const first = one.key === null ? undefined : seen.get(one.key);
+    if (one.key !== null && first === undefined) seen.set(one.key, index);
+    judged.push(first === undefined ? one : asRepeated(one, member, first));
+  }
+  return judged;
+}
+
+function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
+  const sentKey = isObject(sent) ? sent[member] : undefined;
+  if (!isObject(sent) || typeof sentKey !== 'string') {
+    return { at, element: sent, key: null, shownKey: null, ...faultsOf(sent, at, check) };
+  }
+  const key = comparable(sentKey);
+  const element = key === sentKey ? sent : { ...sent, [member]: key };
+  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...faultsOf(element, at, check) };
+}
+
+function asRepeated(one: Judged, member: string, first: number): Judged {
+  const detail = `is the same as in element ${String(first)} of this call`;
+  return withFaults(one, [{ pointer: `${one.at}/${member}`, code: 'duplicate', detail }]);
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

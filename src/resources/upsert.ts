@@ -60,7 +60,7 @@ export async function bulkUpsert<Document extends Stored, Input>(
   elements: readonly unknown[],
   options: UpsertOptions,
 ): Promise<UpsertReport> {
-  const judged = judge(elements, spec, options.check);
+  const judged = await judge(elements, spec, options.check, () => data.giveWay());
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await options.write(async (session, now) => {

@@ -1,15 +1,20 @@
 import { judge } from '../../src/resources/elementFaults';
 
 const LIST = { list: 'products', key: 'sku' };
+let pauses = 0;
+const PAUSE = (): Promise<void> => {
+  pauses += 1;
+  return Promise.resolve();
+};
 const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', detail: 'is not known here' });
 
-test('of the faults of an element no more are kept than a call lists, and all are counted', () => {
+test('of the faults of an element no more are kept than a call lists, and all are counted', async () => {
   const faults = Array.from({ length: 5000 }, (_none, at) => fault(at));
-  const judged = judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7 }));
+  const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7 }), PAUSE);
   expect(judged.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
 });
 
-test('a text is looked for in no more levels than an element has', () => {
+test('a text is looked for in no more levels than an element has', async () => {
   let depth = 0;
   const nested: unknown = {
     get sku() {
@@ -17,6 +22,15 @@ test('a text is looked for in no more levels than an element has', () => {
       return depth < 1000 ? nested : 'x';
     },
   };
-  judge([nested], LIST, () => ({ faults: [], more: 0 }));
+  await judge([nested], LIST, () => ({ faults: [], more: 0 }), PAUSE);
   expect(depth).toBeLessThan(20);
+});
+
+test('others have turns between pieces of a large call, and a small one is judged in one go', async () => {
+  const sound = (): { faults: []; more: 0 } => ({ faults: [], more: 0 });
+  pauses = 0;
+  await judge(Array(200).fill({}), LIST, sound, PAUSE);
+  expect(pauses).toBe(0);
+  await judge(Array(1000).fill({}), LIST, sound, PAUSE);
+  expect(pauses).toBe(4);
 });
