@@ -89,8 +89,9 @@ export function deriveRestDocument(document: DocumentNode): DocumentNode {
     const kept = keepFields(node, (field) => !isLeftOut(field, 'EVERYWHERE'));
     const { value: name } = node.name;
     if (twins.has(name)) return [kept, itemTwin(kept)];
-    if (!name.endsWith(PAGE))
+    if (ROOT_TYPES.includes(name))
       return [{ ...kept, fields: (kept.fields ?? []).flatMap((field) => listTwins(field, twins)) }];
+    if (!name.endsWith(PAGE)) return [kept];
     const items = withItems(kept, twins);
     return items === kept ? [kept] : [items, { ...kept, name: { ...kept.name, value: pageWithAll(name) } }];
   });

@@ -117,10 +117,14 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
         .toArray();
     }
   })();
-  const done = await work();
-  over.abort();
-  await asking;
-  return done;
+  // a failure of it is told below, once the work is over
+  asking.catch(() => undefined);
+  try {
+    return await work();
+  } finally {
+    over.abort();
+    await asking;
+  }
 }
 
 async function dataOf(rig: Rig, organisationId: string): Promise<OrganisationData> {

@@ -26,6 +26,8 @@ export interface Exchange {
   readonly turns: Turns;
   /** Whether the caller's body is awaited: then nothing else is. */
   isReceiving: boolean;
+  /** Whether it waits for its turn among large requests (turns.ts). */
+  isWaiting: boolean;
   /** Lets a caller that asked first (`Expect: 100-continue`) send its body; what is refused by its head never gets here. */
   askForBody(): void;
 }
@@ -70,6 +72,7 @@ export function openExchange(
     bodies,
     turns,
     isReceiving: false,
+    isWaiting: false,
     askForBody: () => {
       if (!asksFirst) return;
       response.writeContinue();

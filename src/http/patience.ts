@@ -43,7 +43,7 @@ export interface Patience {
    * @throws AppError unavailable, when too many of the same organisation wait
    */
   readonly admitOrganisation: (organisation: { readonly id: string }) => void;
-  /** Whether requests of others than this organisation are at work now: those that still wait for a body are not. */
+  /** Whether requests of others than this organisation are at work now: those that wait for a body or a turn are not. */
   readonly hasOthers: (organisationId: string) => boolean;
   /** Requests at work now, those that were given up but still wait included. */
   readonly inHand: () => number;
@@ -146,8 +146,9 @@ export function createPatience(options: PatienceOptions): Patience {
 
   return {
     hasOthers(organisationId) {
-      for (const { isReceiving, log } of inHand.keys()) {
-        if (!isReceiving && log.principal?.organisation.id !== organisationId) return true;
+      for (const { isReceiving, isWaiting, response, log } of inHand.keys()) {
+        const isAtWork = !isReceiving && !isWaiting && !response.writableEnded;
+        if (isAtWork && log.principal?.organisation.id !== organisationId) return true;
       }
       return false;
     },

@@ -19,8 +19,8 @@ export type LargePart = keyof typeof AT_ONCE;
 
 export interface Turns {
   /**
-   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. Who
-   * needs both turns takes the body's first, so that no two wait for each other.
+   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. A
+   * query gives up the turn of its body.
    * @throws AppError unavailable, when too many of the organisation wait, or its caller has left
    */
   take(exchange: Exchange, part: LargePart): Promise<void>;
@@ -31,6 +31,7 @@ export interface Turns {
 interface Waiter {
   readonly exchange: Exchange;
   readonly go: () => void;
+  readonly refuse: (reason: AppError) => void;
 }
 
 interface Line {
@@ -41,19 +42,34 @@ interface Line {
 /** `onRefused` is told of each refusal. */
 export function createTurns(onRefused: () => void): Turns {
   const lines = new Map<string, Line>();
+  /** Told of their end once only, so nothing may be given to them afterwards. */
+  const ended = new WeakSet<Exchange>();
 
   function wait(line: Line, exchange: Exchange): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const waiter = { exchange, go: resolve };
+    exchange.isWaiting = true;
+    return new Promise<void>((resolve, reject) => {
+      const waiter = { exchange, go: resolve, refuse: reject };
       line.waiting.add(waiter);
       // who left, or was told 503 in the meantime
       exchange.response.once('close', () => {
-        if (line.waiting.delete(waiter)) reject(tooMany());
+        giveUp(line, exchange);
       });
-    });
+    }).finally(() => (exchange.isWaiting = false));
   }
 
-  function leave(name: string, line: Line, exchange: Exchange): void {
+  function giveUp(line: Line, exchange: Exchange): void {
+    for (const waiter of line.waiting) {
+      if (waiter.exchange !== exchange) continue;
+      line.waiting.delete(waiter);
+      waiter.refuse(tooMany());
+    }
+  }
+
+  function leave(exchange: Exchange, part: LargePart): void {
+    const name = nameOf(exchange, part);
+    const line = name === undefined ? undefined : lines.get(name);
+    if (name === undefined || !line) return;
+    giveUp(line, exchange);
     if (!line.under.delete(exchange)) return;
     const [next] = line.waiting;
     if (next) {
@@ -67,25 +83,27 @@ export function createTurns(onRefused: () => void): Turns {
     async take(exchange, part) {
       const name = nameOf(exchange, part);
       if (name === undefined) return;
+      // its body is read: kept on, the place would stand idle while this waits
+      if (part === 'query') leave(exchange, 'body');
       const line = lines.get(name) ?? { under: new Set<Exchange>(), waiting: new Set<Waiter>() };
       if (line.under.has(exchange)) return;
+      // whoever is gone would never end its turn
+      if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
       lines.set(name, line);
       if (line.under.size < AT_ONCE[part]) {
         line.under.add(exchange);
         return;
       }
-      if (line.waiting.size >= MOST_WAITING || exchange.response.closed) {
+      if (line.waiting.size >= MOST_WAITING) {
         onRefused();
         throw tooMany();
       }
       await wait(line, exchange);
     },
     end(exchange) {
-      for (const part of ['query', 'body'] as const) {
-        const name = nameOf(exchange, part);
-        const line = name === undefined ? undefined : lines.get(name);
-        if (name !== undefined && line) leave(name, line, exchange);
-      }
+      ended.add(exchange);
+      leave(exchange, 'query');
+      leave(exchange, 'body');
     },
   };
 }

@@ -67,6 +67,11 @@ function argumentGaps(
   if (TIMES.includes(by) && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), and ${member} is no DateTime`);
   if (TIMES.includes(by) && isList(argument.type))
     gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
+  if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares moments for equality: use SINCE or BEFORE');
+  const given = namedType(argument.type);
+  const wanted = by === 'WORDS' ? 'String' : type;
+  if (given !== wanted && !(TIMES.includes(by) && type !== 'DateTime'))
+    gaps.push(`takes ${given}, and ${member} is ${String(wanted)}`);
   if (!indexed.includes(member)) gaps.push(`filters by ${member}, and ${NO_INDEX}`);
   return gaps;
 }

@@ -85,14 +85,16 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   if (name === 'cursor') return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   if (isWrite) return isListType(type) ? elementTarget(scene, name as ListName) : undefined;
-  if (String(type) !== 'String' || constraintOf(graphqlSchema, argument).one_of) return undefined;
-  return { kind: 'filter', value: (identity) => textOf(scene, operation.name as ListName, name, identity) };
+  const takesSeveral = String(type) === '[String!]';
+  if ((String(type) !== 'String' && !takesSeveral) || constraintOf(graphqlSchema, argument).one_of) return undefined;
+  const text = (identity: Identity): string => textOf(scene, operation.name as ListName, name, identity);
+  return { kind: 'filter', value: (identity) => (takesSeveral ? [text(identity)] : text(identity)) };
 }
 
 /** A text that a row of the organisation has: its member of that name, or the one that says what it is. */
 function textOf({ own, victim }: Scene, list: ListName, member: string, identity: Identity): string {
   if (identity === 'random') return `nobody${randomUUID().slice(0, 8)}`;
-  if (identity === 'malformed') return 'x'.repeat(201);
+  if (identity === 'malformed') return 'x'.repeat(300);
   const row = (identity === 'own' ? own : victim).records[list][0] as Json;
   return row[member] ?? row.number ?? row.name ?? row.subject;
 }

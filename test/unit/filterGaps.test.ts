@@ -39,6 +39,9 @@ test.each([
     'filters by colour, and no index of its collection begins with that',
   ],
   ['a moment held against a text', 'x: DateTime @filter(member: "name", by: BEFORE)', 'name is no DateTime'],
+  ['a moment for equality', 'created_at: DateTime @filter', 'compares moments for equality'],
+  ['another type than the member', 'name: Boolean @filter', 'takes Boolean, and name is String'],
+  ['a search for a number', 'q: Int @filter(by: WORDS)', 'takes Int, and search is String'],
   ['several moments', 'x: [DateTime!] @filter(member: "created_at", by: SINCE)', 'takes a list'],
   ['a sort without an index', 'sort: String @constraint(one_of: ["colour"])', 'sorts by colour, and no index'],
 ])('%s is told, and where', (_name, args, sentence) => {

@@ -1,0 +1,64 @@
+import { EventEmitter } from 'node:events';
+import type { Exchange } from '../../src/http/exchange';
+import { createTurns } from '../../src/http/turns';
+
+/** What turns look at of an exchange of one organisation. */
+function exchange(): Exchange {
+  const response = Object.assign(new EventEmitter(), { closed: false });
+  const log = { principal: { organisation: { id: 'heavy' } } };
+  return { log, response, request: { socket: { destroyed: false } }, isWaiting: false } as unknown as Exchange;
+}
+
+/** Whether a promise is settled by now. */
+async function isDone(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending');
+  await new Promise(setImmediate);
+  return (await Promise.race([promise.catch(() => undefined), Promise.resolve(pending)])) !== pending;
+}
+
+test("a waiter whose end was told before its turn came is refused, and the turn is the next one's", async () => {
+  const turns = createTurns(() => undefined);
+  const [first, forgotten, next] = [exchange(), exchange(), exchange()];
+  await turns.take(first, 'query');
+  const waiting = turns.take(forgotten, 'query');
+  expect(forgotten.isWaiting).toBe(true);
+  turns.end(forgotten);
+  await expect(waiting).rejects.toMatchObject({ code: 'unavailable' });
+  expect(forgotten.isWaiting).toBe(false);
+  turns.end(first);
+  await turns.take(next, 'query');
+  await expect(turns.take(forgotten, 'query')).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('a caller whose socket is gone takes no turn that it would never end', async () => {
+  const turns = createTurns(() => undefined);
+  const gone = exchange();
+  Object.assign(gone.request.socket, { destroyed: true });
+  await expect(turns.take(gone, 'query')).rejects.toMatchObject({ code: 'unavailable' });
+  await turns.take(exchange(), 'query');
+});
+
+test('a large query with a large body gives up the turn of its body while it waits for its own', async () => {
+  const turns = createTurns(() => undefined);
+  await turns.take(exchange(), 'query');
+  const both = [exchange(), exchange()];
+  for (const one of both) {
+    await turns.take(one, 'body');
+    turns.take(one, 'query').catch(() => undefined);
+  }
+  const bulk = turns.take(exchange(), 'body');
+  expect(await isDone(bulk)).toBe(true);
+});
+
+test("turns are given in the order they were asked for, and the turn of a query is no body's", async () => {
+  const turns = createTurns(() => undefined);
+  const [first, second, third] = [exchange(), exchange(), exchange()];
+  await turns.take(first, 'query');
+  const waiting = [turns.take(second, 'query'), turns.take(third, 'query')];
+  await turns.take(exchange(), 'body');
+  turns.end(first);
+  expect(await isDone(waiting[0]!)).toBe(true);
+  expect(await isDone(waiting[1]!)).toBe(false);
+  turns.end(second);
+  expect(await isDone(waiting[1]!)).toBe(true);
+});
