@@ -25,7 +25,7 @@ export const ERROR_CODES = {
     status: 400,
     retry: 'no',
     title: 'Invalid request',
-    help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, a cursor that does not belong to this list, or a GraphQL query over a limit: depth 10, 20 root fields, 30 aliases, 5,000 fields after its fragments are expanded, 20,000 rows at worst, 100,000 objects in an answer. `errors` names each fault of a parameter, the message of a GraphQL error the limit and what was found.',
+    help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, a cursor that does not belong to this list, or a GraphQL query over a limit: depth 10, 20 root fields, 30 aliases, 5,000 fields after its fragments are expanded, 20,000 rows at worst, 100,000 objects in the lists of an answer. `errors` names each fault of a parameter, the message of a GraphQL error the limit and what was found.',
   },
   unauthenticated: {
     status: 401,
