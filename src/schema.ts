@@ -216,8 +216,8 @@ function refuseGaps(document: DocumentNode, resolvers: Resolvers, lists: readonl
     if (role !== undefined && !Object.hasOwn(ROLES, role)) gaps.push(`${name} names the unknown role ${role}`);
     if (role !== undefined && scope !== undefined)
       gaps.push(`${name} names a scope and a role; keys and users never share a field`);
-    if (role !== undefined && directiveOf(field, 'rest')) gaps.push(`${name} is for users and has @rest`);
     const rest = directiveOf(field, 'rest');
+    if (role !== undefined && rest) gaps.push(`${name} is for users and has @rest`);
     const method = rest && enumArgument(rest, 'method');
     if (method !== undefined && !METHODS.includes(method))
       gaps.push(`${name} has @rest(method: ${method}); REST operations are ${METHODS.join(' or ')}`);

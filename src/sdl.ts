@@ -16,10 +16,16 @@ import {
 
 const SCHEMA_FOLDER = join(__dirname, '..', 'schema');
 
-/** Reads schema/*.graphql. */
-export function loadDocument(folder = SCHEMA_FOLDER): DocumentNode {
-  const files = readdirSync(folder).filter((file) => file.endsWith('.graphql'));
-  return parse(files.map((file) => readFileSync(join(folder, file), 'utf8')).join('\n'), { noLocation: true });
+let published: DocumentNode | undefined;
+
+/** schema/*.graphql, read once. */
+export function loadDocument(): DocumentNode {
+  const files = (): string[] => readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
+  const text = (): string =>
+    files()
+      .map((file) => readFileSync(join(SCHEMA_FOLDER, file), 'utf8'))
+      .join('\n');
+  return (published ??= parse(text(), { noLocation: true }));
 }
 
 type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
@@ -125,11 +131,15 @@ function itemsOf(document: DocumentNode): ReadonlyMap<string, string> {
   return twins;
 }
 
-/** Name of the type of a list's rows. */
-function rowName({ type }: FieldDefinitionNode): string | undefined {
+/** Name of the type of a list's pages; undefined for what is no list. */
+export function pageOf({ type }: FieldDefinitionNode): string | undefined {
   const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
-  const name = named.kind === Kind.NAMED_TYPE ? named.name.value : '';
-  return name.endsWith(PAGE) ? name.slice(0, -PAGE.length) : undefined;
+  return named.kind === Kind.NAMED_TYPE && named.name.value.endsWith(PAGE) ? named.name.value : undefined;
+}
+
+/** Name of the type of a list's rows. */
+function rowName(field: FieldDefinitionNode): string | undefined {
+  return pageOf(field)?.slice(0, -PAGE.length);
 }
 
 /** A list, and its twin where its items lack something. */

@@ -32,11 +32,11 @@ export function countListedObjects(schema: GraphQLSchema): void {
   }
 }
 
-/** Refuses what a query answered, where that was past the limit and is not whole. @throws AppError invalid_request */
-export function refuseTooLarge(context: object): void {
-  if ((given.get(context) ?? 0) <= MOST_OBJECTS) return;
+/** Why what a query answered is not whole; undefined within the limit. */
+export function tooLarge(context: object): AppError | undefined {
+  if ((given.get(context) ?? 0) <= MOST_OBJECTS) return undefined;
   const most = MOST_OBJECTS.toLocaleString('en');
-  throw new AppError(
+  return new AppError(
     'invalid_request',
     `The answer would hold more than ${most} objects, with the lines and other lists inside its rows counted. Ask for fewer rows, or leave such lists out.`,
   );
@@ -52,7 +52,8 @@ function giveCounted(
   // what a write says is bounded by its body, and must be said
   if (!Array.isArray(list) || operation.operation !== OperationTypeNode.QUERY) return list;
   given.set(context, (given.get(context) ?? 0) + list.length);
-  refuseTooLarge(context);
+  const refusal = tooLarge(context);
+  if (refusal) throw refusal;
   return list;
 }
 

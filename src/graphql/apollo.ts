@@ -17,12 +17,12 @@ import type { Logger } from 'pino';
 import { unauthenticated } from '../access/authenticate';
 import type { Config } from '../config';
 import type { RequestContext } from '../context';
-import { type AppError, findAppError, invalidRequest } from '../errors';
+import { findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../execution';
 import type { Operation } from '../schema';
 import { describeError } from '../log';
 import { variableErrors } from '../variables';
-import { refuseTooLarge } from './answerSize';
+import { tooLarge } from './answerSize';
 import { createDocumentStore } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './index';
@@ -61,7 +61,9 @@ export function createApollo({
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const result = await execute({ document, operation, contextValue: context, variableValues: variables });
-            return tooLargeError(context) ?? result;
+            // one error for the whole: each list past the limit has one of its own
+            const refusal = tooLarge(context);
+            return refusal ? { errors: [withHttpStatus(refusal)] } : result;
           },
         }),
       stop: () => Promise.resolve(),
@@ -88,16 +90,6 @@ export function createApollo({
       requestRules(logger, createCostOf(schema, operations)),
     ],
   });
-}
-
-/** One error for a whole answer: each of its lists past the limit has one of its own. */
-function tooLargeError(context: object): { errors: GraphQLError[] } | undefined {
-  try {
-    refuseTooLarge(context);
-    return undefined;
-  } catch (error) {
-    return { errors: [withHttpStatus(error as AppError)] };
-  }
 }
 
 /** What is judged when the operation is known: size, who may introspect, and its cost. */

@@ -3,7 +3,7 @@ import { settledUntil } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { notFound } from '../errors';
 import { findPage, type ListArguments, type ListRequest, type Page } from '../pagination';
-import { asksForChanges, filtersInForce, filtersOf, toConditions } from './filters';
+import { asksForChanges, type FiltersInForce, filtersInForce, filtersOf, toConditions } from './filters';
 
 /* What lists and reads of every resource share. */
 
@@ -24,9 +24,10 @@ export function listPage<T extends { _id: string }>(
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<Page<T>> {
   const filters = filtersOf(collection.name);
-  const given = filtersInForce(args, filters);
+  const request = listRequest(data, collection, args);
+  const given = request.filters;
   const page: ListRequest = {
-    ...listRequest(data, collection, args),
+    ...request,
     conditions: toConditions(given, filters),
     ...(asksForChanges(given, filters) && { settledUntil: () => settledUntil(data) }),
     projection,
@@ -39,7 +40,7 @@ export function listRequest<T extends { readonly _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
-): Omit<ListRequest, 'conditions'> {
+): Omit<ListRequest, 'conditions' | 'filters'> & { readonly filters: FiltersInForce } {
   return {
     organisationId: data.organisationId,
     operation: collection.name,

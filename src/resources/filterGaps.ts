@@ -5,7 +5,15 @@ import {
   Kind,
   type TypeNode,
 } from 'graphql';
-import { allFieldNodes, directiveOf, enumArgument, rootFieldNodes, stringArgument, stringsArgument } from '../sdl';
+import {
+  allFieldNodes,
+  directiveOf,
+  enumArgument,
+  pageOf,
+  rootFieldNodes,
+  stringArgument,
+  stringsArgument,
+} from '../sdl';
 import { type Filter, type FilterBy, filterOf } from './filters';
 
 /* What is missing for the arguments of lists to do what they are published for. */
@@ -64,14 +72,13 @@ function argumentGaps(
   const type = row?.get(member);
   if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
   const gaps: string[] = [];
-  if (TIMES.includes(by) && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), and ${member} is no DateTime`);
-  if (TIMES.includes(by) && isList(argument.type))
-    gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
-  if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares moments for equality: use SINCE or BEFORE');
+  const isSpan = TIMES.includes(by);
   const given = namedType(argument.type);
   const wanted = by === 'WORDS' ? 'String' : type;
-  if (given !== wanted && !(TIMES.includes(by) && type !== 'DateTime'))
-    gaps.push(`takes ${given}, and ${member} is ${String(wanted)}`);
+  if (isSpan && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), and ${member} is no DateTime`);
+  else if (given !== wanted) gaps.push(`takes ${given}, and ${member} is ${String(wanted)}`);
+  if (isSpan && isList(argument.type)) gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
+  if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares moments for equality: use SINCE or BEFORE');
   if (!indexed.includes(member)) gaps.push(`filters by ${member}, and ${NO_INDEX}`);
   return gaps;
 }
@@ -86,12 +93,6 @@ function sortGaps(argument: InputValueDefinitionNode, { indexed }: CheckedList):
 function isForUsers(field: FieldDefinitionNode): boolean {
   const access = directiveOf(field, 'access');
   return access !== undefined && enumArgument(access, 'role') !== undefined;
-}
-
-/** The name of a list's page type. */
-function pageOf({ type }: FieldDefinitionNode): string | undefined {
-  const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
-  return named.kind === Kind.NAMED_TYPE && named.name.value.endsWith('Page') ? named.name.value : undefined;
 }
 
 /** Members of a page's rows, with the name of their type. */

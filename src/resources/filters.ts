@@ -22,12 +22,15 @@ export interface Filter {
 }
 
 /** The member that a search looks at: no type has it, every searchable collection does. */
-export const SEARCH_MEMBER = 'search';
+const SEARCH_MEMBER = 'search';
 
 type Given = string | number | boolean | readonly string[];
 
+/** Values by the argument's name, in the spelling that is kept. */
+export type FiltersInForce = Readonly<Record<string, Given>>;
+
 /** Filters by the name of their list. */
-export function findFilters(document: DocumentNode): ReadonlyMap<string, readonly Filter[]> {
+function findFilters(document: DocumentNode): ReadonlyMap<string, readonly Filter[]> {
   return new Map(
     rootFieldNodes(document).map(({ field }) => [
       field.name.value,
@@ -57,10 +60,7 @@ export function filterOf(argument: InputValueDefinitionNode): Filter | undefined
 }
 
 /** The filters in force, for the cursor's fingerprint and the conditions: null ones left out, values in the spelling that is kept. */
-export function filtersInForce(
-  args: Readonly<Record<string, unknown>>,
-  filters: readonly Filter[],
-): Record<string, Given> {
+export function filtersInForce(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): FiltersInForce {
   const given: Record<string, Given> = {};
   for (const { argument, member } of filters) {
     const value = args[argument] as Given | null | undefined;
@@ -84,10 +84,7 @@ function isList(value: Given): value is readonly string[] {
 }
 
 /** Filters in force as MongoDB conditions that must all hold. Undefined where nothing can match: a search that holds no word. */
-export function toConditions(
-  given: Readonly<Record<string, Given>>,
-  filters: readonly Filter[],
-): Record<string, unknown>[] | undefined {
+export function toConditions(given: FiltersInForce, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
   const conditions: Record<string, unknown>[] = [];
   // both ends of a span in one condition: as two, a server may read the index from one end to its end
   const spans = new Map<string, Record<string, Date>>();
@@ -109,6 +106,6 @@ export function toConditions(
 }
 
 /** Whether a filter asks for what changed: the list is then one that copies are kept by. */
-export function asksForChanges(given: Readonly<Record<string, Given>>, filters: readonly Filter[]): boolean {
+export function asksForChanges(given: FiltersInForce, filters: readonly Filter[]): boolean {
   return filters.some(({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in given);
 }

@@ -88,6 +88,7 @@ function readFirstRows<T extends { _id: string }>(
   const byParent = new Map<string, typeof expected>(ids.map((id) => [id, []]));
   for (const one of expected) byParent.get(one.id)?.push(one);
   const read = data.aggregations(async () => {
+    // handed over together, so that what is asked for each of them in turn goes out together too
     let piece: Found[] = [];
     const handOver = (): void => {
       for (const { _id, rows } of piece) for (const { resolve } of byParent.get(_id) ?? []) resolve(rows);
