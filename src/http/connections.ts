@@ -1,12 +1,16 @@
-import type { Server, ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** How long a connection is left open after it was told to end, so that what the caller still sends does not cut off its answer, in milliseconds. */
 const LINGER = 1000;
+/** How long the rest of a refused body is read off before that, in all and without a byte of it, in milliseconds (nginx's lingering_time and lingering_timeout). */
+const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
 
 interface Use {
   /** Requests that arrived and are not answered yet. */
   readonly open: Set<ServerResponse>;
+  /** The last request, whole or not. */
+  last?: IncomingMessage;
   idleSince: number;
   /** Bytes that had come when it fell idle: more of them are a request on its way. */
   bytesRead: number;
@@ -31,7 +35,14 @@ export function trackConnections(server: Server): Connections {
 
   server.on('connection', (socket) => {
     const open = new Set<ServerResponse>();
-    uses.set(socket, { open, idleSince: performance.now(), bytesRead: 0 });
+    const use: Use = { open, idleSince: performance.now(), bytesRead: 0 };
+    uses.set(socket, use);
+    const destroySoon = socket.destroySoon.bind(socket);
+    // what Node does after an answer that ends the connection: bytes still unread would make of that a reset, and the answer is lost
+    socket.destroySoon = () => {
+      if (use.last?.complete === false) endAfterBody(socket, use.last);
+      else destroySoon();
+    };
     socket.once('close', () => {
       uses.delete(socket);
       // Node tells the one on its way by itself; those behind it, which waited for their turn, it forgets
@@ -50,6 +61,7 @@ export function trackConnections(server: Server): Connections {
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
       if (!use) return;
       use.open.add(response);
+      use.last = response.req;
       response.once('close', () => {
         use.open.delete(response);
         use.idleSince = performance.now();
@@ -73,6 +85,21 @@ export function trackConnections(server: Server): Connections {
       }
     },
   };
+}
+
+/** Ends a connection once the body on it is whole, or takes too long: a client that sends all of it before it reads gets its answer then. */
+function endAfterBody(socket: Socket, request: IncomingMessage): void {
+  const since = performance.now();
+  let { bytesRead } = socket;
+  const timer = setInterval(() => {
+    if (socket.bytesRead === bytesRead || performance.now() - since > LONGEST_REST) end();
+    else ({ bytesRead } = socket);
+  }, LONGEST_PAUSE);
+  function end(): void {
+    clearInterval(timer);
+    endGently(socket);
+  }
+  request.once('end', end).once('close', end).resume();
 }
 
 /** Ends our side, and the whole connection when the caller did the same or took too long for it. */

@@ -1,8 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
 import { type Answer, type Client, client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { head, openWire } from '../operation/wire';
 import { raw } from './raw';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -91,6 +93,26 @@ describe.each([
       expect(answer.text).toContain('"payload_too_large"');
       expect(answer.headers.connection).toBe('close');
     }
+  });
+
+  test('over the limit is answered where the caller sends all of it, slowly, before it reads', async () => {
+    const wire = await openWire(gateway.url);
+    const onReset = jest.fn();
+    wire.socket.once('error', onReset);
+    const bytes = limit + 2 * 1024 * 1024;
+    const lines = [
+      `Authorization: ${authorization}`,
+      'Content-Type: application/json',
+      `Content-Length: ${String(bytes)}`,
+    ];
+    wire.send(`${head(`POST ${path}`, ...lines)}\r\n`);
+    for (let sent = 0; sent < bytes; sent += 256 * 1024) {
+      wire.send(' '.repeat(256 * 1024));
+      await setTimeout(20);
+    }
+    expect(await wire.until(/payload_too_large/)).toMatch(/^HTTP\/1\.1 413 /);
+    await wire.whole();
+    expect(onReset).not.toHaveBeenCalled();
   });
 
   function inPieces(text: string): Buffer[] {
