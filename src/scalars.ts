@@ -14,16 +14,22 @@ const DateTime = new GraphQLScalarType<string, string>({
   extensions: { jsonSchema: { type: 'string', format: 'date-time' } },
 });
 
-/** RFC 3339 text → ISO 8601 UTC with milliseconds, of the years 0001 to 9999. */
+/**
+ * RFC 3339 text → ISO 8601 UTC with milliseconds, of the years 0001 to 9999. Finer parts of a second lead to the next
+ * millisecond: what is stored has none, and so the same rows are on or after the one as the other.
+ */
 function toIso(value: unknown): string {
   if (typeof value !== 'string') throw new TypeError('must be a date-time text (RFC 3339)');
   const date = GraphQLDateTimeISO.parseValue(value);
   if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time text (RFC 3339)');
   // an offset can lead out of the years that four digits write; no database and no other scalar knows those
   if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be of the years 0001 to 9999');
+  if (FINER.test(value) && date.getTime() < LATEST) date.setTime(date.getTime() + 1);
   return date.toISOString();
 }
 
+/** A part of a second that is no whole number of milliseconds. */
+const FINER = /\.\d{3}\d*[1-9]/;
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
 

@@ -16,6 +16,7 @@ import { invalidRequest, validationFailed } from './errors';
 import { countListedObjects } from './graphql/answerSize';
 import { argumentsSchema, componentSchemas } from './jsonSchema';
 import { lists as resourceLists, resolvers as resourceResolvers } from './resources';
+import { inKeptSpelling } from './resources/compared';
 import { type CheckedList, filterGaps } from './resources/filterGaps';
 import { settingsResolvers } from './settings/resolvers';
 import { scalars } from './scalars';
@@ -150,7 +151,7 @@ function guardedFields(schema: GraphQLSchema): GuardedField[] {
 function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknown) => void) | undefined): Resolver {
   return (source, args, context, info) => {
     context.authorise(access);
-    checkArguments?.(args);
+    checkArguments?.(inKeptSpelling(args));
     return resolve(source, args, context, info);
   };
 }

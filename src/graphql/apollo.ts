@@ -114,7 +114,7 @@ function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<Graphq
           }
           const cost = costOf(document, operation);
           await payFor(caller, () => cost.points(request.variables ?? {})).catch(rethrowWithStatus);
-          if (cost.isLarge) await takeTurn().catch(rethrowWithStatus);
+          if (cost.turn) await takeTurn(cost.turn).catch(rethrowWithStatus);
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {

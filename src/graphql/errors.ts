@@ -16,6 +16,11 @@ const CALLER_FAULTS: readonly string[] = [
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ];
 
+/** What graphql-js says of a document whose fields or fragments take it too long to compare. */
+const ABORTED = 'Validation aborted.';
+const TOO_REPETITIVE =
+  'The query names the same fields or fragments too often to be compared with each other. Ask for each field once at each place.';
+
 /** Of a message that quotes what was sent. */
 const MOST_CHARACTERS = 500;
 
@@ -28,7 +33,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   if (isCallerFault(formatted, error)) {
     const code = callerFaultCode(error);
     return {
-      message: shorten(formatted.message, MOST_CHARACTERS),
+      message: formatted.message === ABORTED ? TOO_REPETITIVE : shorten(formatted.message, MOST_CHARACTERS),
       ...place,
       extensions: { code, status: ERROR_CODES[code].status },
     };

@@ -11,6 +11,7 @@ import type { Operation } from '../schema';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { setErrorHeaders } from '../http/problem';
+import type { LargePart } from '../http/turns';
 import { createApollo } from './apollo';
 import { extensionsOf } from './errors';
 import { createIntrospectionAnswers } from './introspectionAnswers';
@@ -26,7 +27,7 @@ export interface GraphqlContext extends RequestContext {
   readonly caller: RequestContext | undefined;
   readonly onOperation: (fields: string) => void;
   /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */
-  readonly takeTurn: () => Promise<void>;
+  readonly takeTurn: (part: LargePart) => Promise<void>;
 }
 
 export interface GraphqlOptions {
@@ -79,7 +80,7 @@ export async function createGraphqlFace({
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);
       };
-      const takeTurn = (): Promise<void> => exchange.turns.take(exchange, 'query');
+      const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
       const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation, takeTurn });
       const run = (): Promise<HTTPGraphQLResponse> => runApollo(apollo, request, body, () => Promise.resolve(context));
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));

@@ -6,7 +6,9 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isInterfaceType,
+  isListType,
   isObjectType,
   Kind,
   type OperationDefinitionNode,
@@ -14,6 +16,7 @@ import {
 } from 'graphql';
 import { AppError } from '../errors';
 import { constraintOf } from '../jsonSchema';
+import type { LargePart } from '../http/turns';
 import type { Operation } from '../schema';
 import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
@@ -32,8 +35,11 @@ const MOST_NAMED = 3;
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface Cost {
-  /** Whether it asks for much by its shape: totals, or lists inside lists. */
-  readonly isLarge: boolean;
+  /**
+   * What its shape makes it wait for: totals and lists inside lists are large queries, rows with lists of their own, such
+   * as lines, large pages. Undefined for all others.
+   */
+  readonly turn: LargePart | undefined;
   /** Points that the operation takes. @throws AppError invalid_request over the limit of rows, naming the lists. */
   points(variables: Variables): number;
 }
@@ -54,6 +60,8 @@ interface Part {
   /** Rows for each row above; undefined for what is no list. */
   readonly limit?: (variables: Variables) => number;
   readonly isTotal?: boolean;
+  /** Whether it gives objects of no limited number: a page's rows, and the lines of a row. */
+  readonly isBare?: boolean;
   readonly inner: readonly Part[];
 }
 
@@ -113,7 +121,7 @@ function readCost(
   const rootFields = countRootFields(document, operation);
   const parts = partsOf(document, operation, schema, counted);
   return {
-    isLarge: deepest(parts, new Map()) >= LARGE,
+    turn: turnOf(parts),
     points(variables) {
       if (parts.length === 0) return rootFields;
       const rows = countRows(parts, variables, new Map());
@@ -157,9 +165,10 @@ function partsOf(
       const bounds = lists.get(field);
       const inner = partsOfSet(selection.selectionSet, getNamedType(field.type));
       const isTotal = totals.has(field);
-      if (!bounds && !isTotal && inner.length === 0) return [];
+      const isBare = !bounds && isListType(getNullableType(field.type)) && selection.selectionSet !== undefined;
+      if (!bounds && !isTotal && !isBare && inner.length === 0) return [];
       const key = (selection.alias ?? selection.name).value;
-      return [{ key, inner, isTotal, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
+      return [{ key, inner, isTotal, isBare, ...(bounds && { limit: limitOf(selection, operation, bounds) }) }];
     });
   }
 
@@ -204,12 +213,23 @@ function countRows(parts: readonly Part[], variables: Variables, known: Map<read
   return rows;
 }
 
-/** How many lists stand inside each other. Each array is looked at once, as rows are counted. */
-function deepest(parts: readonly Part[], known: Map<readonly Part[], number>): number {
+function turnOf(parts: readonly Part[]): LargePart | undefined {
+  const lists = deepest(parts, ({ limit, isTotal }) => (isTotal ? LARGE : limit ? 1 : 0), new Map());
+  if (lists >= LARGE) return 'query';
+  // of a page: its rows, and what stands in each
+  const bare = lists === 0 ? 0 : deepest(parts, ({ isBare }) => (isBare ? 1 : 0), new Map());
+  return bare >= LARGE ? 'page' : undefined;
+}
+
+/** The most that parts inside each other weigh together. Each array is looked at once, as rows are counted. */
+function deepest(
+  parts: readonly Part[],
+  weightOf: (part: Part) => number,
+  known: Map<readonly Part[], number>,
+): number {
   const found = known.get(parts);
   if (found !== undefined) return found;
-  const depths = parts.map(({ limit, isTotal, inner }) => (isTotal ? LARGE : limit ? 1 : 0) + deepest(inner, known));
-  const most = Math.max(0, ...depths);
+  const most = Math.max(0, ...parts.map((part) => weightOf(part) + deepest(part.inner, weightOf, known)));
   known.set(parts, most);
   return most;
 }

@@ -9,18 +9,20 @@ import type { Exchange } from './exchange';
 /**
  * Large requests of one organisation that are carried out at once. Of two queries one's answer would be made while the
  * other's is read: both would be done later, and others' reads take longer. Bodies wait for the database most of their time.
+ * Of pages with lines four at their largest fit into 512 MiB.
  */
-const AT_ONCE = { query: 1, body: 2 };
-/** How many may wait for that. */
-const MOST_WAITING = 16;
+const AT_ONCE = { query: 1, body: 2, page: 4 };
+/** How many may wait for that. Most pages are small, and no more than all requests of an organisation can wait. */
+const MOST_WAITING = { query: 16, body: 16, page: Infinity };
 
 /** What makes a request large. */
 export type LargePart = keyof typeof AT_ONCE;
+const PARTS = Object.keys(AT_ONCE) as LargePart[];
 
 export interface Turns {
   /**
-   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. A
-   * query gives up the turn of its body.
+   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. What
+   * follows a body gives up the body's turn.
    * @throws AppError unavailable, when too many of the organisation wait, or its caller has left
    */
   take(exchange: Exchange, part: LargePart): Promise<void>;
@@ -84,7 +86,7 @@ export function createTurns(onRefused: () => void): Turns {
       const name = nameOf(exchange, part);
       if (name === undefined) return;
       // its body is read: kept on, the place would stand idle while this waits
-      if (part === 'query') leave(exchange, 'body');
+      if (part !== 'body') leave(exchange, 'body');
       const line = lines.get(name) ?? { under: new Set<Exchange>(), waiting: new Set<Waiter>() };
       if (line.under.has(exchange)) return;
       // whoever is gone would never end its turn
@@ -94,7 +96,7 @@ export function createTurns(onRefused: () => void): Turns {
         line.under.add(exchange);
         return;
       }
-      if (line.waiting.size >= MOST_WAITING) {
+      if (line.waiting.size >= MOST_WAITING[part]) {
         onRefused();
         throw tooMany();
       }
@@ -102,8 +104,7 @@ export function createTurns(onRefused: () => void): Turns {
     },
     end(exchange) {
       ended.add(exchange);
-      leave(exchange, 'query');
-      leave(exchange, 'body');
+      for (const part of PARTS) leave(exchange, part);
     },
   };
 }

@@ -1,8 +1,8 @@
-import { invalidRequest } from '../errors';
+import type { Fault } from '../errors';
 import type { JsonSchema } from '../jsonSchema';
 import { isItem, isPageWithAll, wholeOf } from '../sdl';
 import type { Parameter } from './openapi/types';
-import type { Arguments } from './requestChecks';
+import type { Arguments } from './routes';
 import { listWithAll, type RestOperation } from './routes';
 import type { RouteHandler } from './sofa';
 
@@ -28,7 +28,18 @@ export function includeParameter({ rest: { includes } }: RestOperation): Paramet
   ];
 }
 
-/** Answers a list by its twin where `include` is given. @throws AppError invalid_request, for a page that is too long */
+/** Whether a page of rows with all that is in them is asked for. */
+export function asksForAll({ include }: Arguments): boolean {
+  return include !== undefined;
+}
+
+/** What of the arguments of such a page is too much. */
+export function includeFaults(args: Arguments): Fault[] {
+  if (!asksForAll(args) || Number(args.limit ?? 0) <= MOST_WITH) return [];
+  return [{ parameter: 'limit', code: 'range', detail: `must be <= ${String(MOST_WITH)} with include` }];
+}
+
+/** Answers a list by its twin where `include` is given. */
 export function withInclude(
   operation: RestOperation,
   handlerOf: (operation: RestOperation) => RouteHandler,
@@ -36,13 +47,9 @@ export function withInclude(
   const [plain, twin] = [handlerOf(operation), listWithAll(operation)];
   if (!twin) return plain;
   const withAll = handlerOf(twin);
-  return ({ include, ...args }: Arguments, context) => {
-    if (include === undefined) return plain(args, context);
-    if (Number(args.limit ?? 0) > MOST_WITH) {
-      const detail = `must be <= ${String(MOST_WITH)} with include`;
-      throw invalidRequest([{ parameter: 'limit', code: 'range', detail }]);
-    }
-    return withAll(args, context);
+  return (args: Arguments, context) => {
+    const { include: _include, ...others } = args;
+    return (asksForAll(args) ? withAll : plain)(others, context);
   };
 }
 

@@ -5,7 +5,7 @@ import { type Exchange, incomingRequest, send } from '../http/exchange';
 import type { Operation } from '../schema';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
-import { withInclude } from './include';
+import { asksForAll, withInclude } from './include';
 import { entityTag, matchesTag } from './etag';
 import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
@@ -54,6 +54,7 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
     const context = await openContext(incomingRequest(exchange));
     context.authorise(operation);
     const args = await step.check(exchange, match.params);
+    if (asksForAll(args)) await exchange.turns.take(exchange, 'page');
     answer(exchange, operation, await step.handle(args, context));
   };
 }

@@ -4,17 +4,17 @@ import { AppError, type Fault, invalidRequest, shorten, validationFailed } from 
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../jsonSchema';
+import { inKeptSpelling } from '../resources/compared';
 import { type Check, checkWith, createAjv } from '../validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
-import type { RestOperation } from './routes';
+import { includeFaults } from './include';
+import type { Arguments, RestOperation } from './routes';
 
 /*
  * The checks in front of Sofa, which has none: it coerces, ignores unknown parameters, and takes any body. Everything is
  * held against the OpenAPI document that is published.
  */
 
-/** Arguments of an operation, checked and typed. */
-export type Arguments = Record<string, unknown>;
 export type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
 
 export function requestChecks(document: OpenApiDocument): (operation: RestOperation) => RequestCheck {
@@ -84,7 +84,7 @@ function parameterCheck(
       else args[name] = value;
     }
     readQuery(search, known, args, faults);
-    for (const fault of namedFaults(check, args)) {
+    for (const fault of [...namedFaults(check, inKeptSpelling(args)), ...includeFaults(args)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
     }
     if (faults.length > 0) throw invalidRequest(faults);

@@ -4,6 +4,9 @@ import { listWith } from '../sdl';
 /** An operation with its route. */
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
 
+/** Arguments of an operation, checked and typed. */
+export type Arguments = Record<string, unknown>;
+
 export interface RouteMatch {
   /** Operations at the path, by method. */
   readonly methods: ReadonlyMap<string, RestOperation>;

@@ -11,7 +11,7 @@ import { createExecutor } from '../execution';
 import { withRawElements } from './elements';
 import { listWithAll, type RestOperation, restOperations } from './routes';
 import type { Operation } from '../schema';
-import type { Arguments } from './requestChecks';
+import type { Arguments } from './routes';
 
 /** Runs an operation's generated route: its arguments to its answer. Throws what the operation threw. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;

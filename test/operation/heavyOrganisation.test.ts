@@ -7,7 +7,7 @@ import { operate, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
 /** What may be under way, and what may wait beside it (docs/decisions/bodies-and-fairness.md). */
-const UNDER_WAY = { query: 1, body: 2 };
+const UNDER_WAY = { query: 1, body: 2, page: 4 };
 const WAITING = 16;
 const FLOOD = 64;
 const TOTALS = '{ order_totals(group_by: [STATUS]) { data { count } } }';
@@ -114,6 +114,18 @@ test('bodies over 64 KiB take turns of their own, and small ones need none', asy
   expect((await heavyCaller!.graphql(TOTALS)).body.errors).toBeUndefined();
   release();
   expect(statuses(await Promise.all([...flood, small]), 200)).toHaveLength(all + 1);
+});
+
+test.each([
+  ['REST', (): Promise<Answer> => heavyCaller!.get('/quotes', { include: 'lines' })],
+  ['GraphQL', (): Promise<Answer> => heavyCaller!.graphql('{ quotes { data { id lines { id } } } }')],
+])('of pages with lines on %s four are read at once, and none is refused', async (_face, ask) => {
+  const answers: Answer[] = [];
+  const most = await mostInFlight(heavy!, 'find', async () => {
+    answers.push(...(await Promise.all(Array.from({ length: FLOOD }, ask))));
+  });
+  expect(statuses(answers, 200)).toHaveLength(FLOOD);
+  expect(most).toBeLessThanOrEqual(UNDER_WAY.page);
 });
 
 test('a caller that leaves gives up its place in the line', async () => {

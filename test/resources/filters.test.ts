@@ -234,6 +234,26 @@ describe.each(FACES)('lists on $name', (face) => {
     expect(await refusal(face, caller, list, { q: '-', limit: 0 })).toMatchObject({ errors: [{ parameter: 'limit' }] });
   });
 
+  test('measure a sku in the spelling that is kept', async () => {
+    // two characters as they are sent, one as they are kept
+    expect(await ask(face, caller, 'products', { sku: 'e\u0301'.repeat(64) })).toMatchObject({ data: [] });
+    expect(await refusal(face, caller, 'products', { sku: 'e\u0301'.repeat(65) })).toMatchObject({
+      errors: [{ parameter: 'sku', code: 'length' }],
+    });
+  });
+
+  test('hold against a part of a millisecond as they are stored: without one', async () => {
+    const bound = since('quotes', 'created_at');
+    const finer = bound.replace('Z', '0001Z');
+    const at = (await askAll(face, caller, 'quotes', { created_since: bound })).filter(
+      (row) => row.created_at === bound,
+    ).length;
+    const count = async (args: Arguments): Promise<number> => (await askAll(face, caller, 'quotes', args)).length;
+    expect(at).toBeGreaterThan(0);
+    expect(await count({ created_since: finer })).toBe((await count({ created_since: bound })) - at);
+    expect(await count({ created_before: finer })).toBe((await count({ created_before: bound })) + at);
+  });
+
   test('take 20 values of a filter and refuse 21', async () => {
     const status = new Array<string>(20).fill('sent');
     const expected = ids(expectedRows(records.quotes, oneOf('status', 'sent')));

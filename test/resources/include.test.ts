@@ -51,12 +51,17 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
       { include: 'lines', limit: 51 },
       { parameter: 'limit', code: 'range', detail: 'must be <= 50 with include' },
     ],
+    [
+      { include: 'lines', limit: 51, sort: 'nothing' },
+      { parameter: 'sort', code: 'not_allowed' },
+      { parameter: 'limit', code: 'range' },
+    ],
     [{ include: 'customer' }, { parameter: 'include', code: 'not_allowed' }],
     [{ include: '' }, { parameter: 'include', code: 'not_allowed' }],
-  ])('are 400 with %j', async (args, fault) => {
+  ])('are 400 with %j', async (args, ...errors) => {
     const { status, body } = await caller.get(`/${list}`, args);
     expect(status).toBe(400);
-    expect(body).toMatchObject({ code: 'invalid_request', errors: [fault] });
+    expect(body).toMatchObject({ code: 'invalid_request', errors });
   });
 
   test('need the scope of the list', async () => {

@@ -5,9 +5,9 @@ import { buildSchemas } from '../../src/schema';
 const { graphql, operations } = buildSchemas();
 const costOf = createCostOf(graphql, operations);
 
-function isLarge(document: DocumentNode): boolean {
+function turnOf(document: DocumentNode): string | undefined {
   const isOperation = ({ kind }: DocumentNode['definitions'][number]): boolean => kind === Kind.OPERATION_DEFINITION;
-  return costOf(document, document.definitions.find(isOperation) as OperationDefinitionNode).isLarge;
+  return costOf(document, document.definitions.find(isOperation) as OperationDefinitionNode).turn;
 }
 
 test.each([
@@ -17,9 +17,10 @@ test.each([
   ['a list of one object', '{ customer(id: "1") { orders(limit: 100) { data { id } } } }'],
   ['the caller', '{ me { key { id } } }'],
   ['the schema', '{ __schema { types { name } } }'],
+  ['a page of rows without lists', '{ quotes { data { id customer { name } } } }'],
   ['a write', 'mutation { open_request(text: "Hello") { id } }'],
 ])('a query of %s needs no turn', (_name, text) => {
-  expect(isLarge(parse(text))).toBe(false);
+  expect(turnOf(parse(text))).toBeUndefined();
 });
 
 test.each([
@@ -35,7 +36,15 @@ test.each([
   ],
   ['a total in a fragment without a type', '{ ... { ... on Query { order_totals { has_more } } } }'],
 ])('a query of %s takes a turn', (_name, text) => {
-  expect(isLarge(parse(text))).toBe(true);
+  expect(turnOf(parse(text))).toBe('query');
+});
+
+test.each([
+  ['rows', '{ quotes { data { id lines { id } } } }'],
+  ['rows, in a fragment', '{ quotes { data { ...A } } } fragment A on Quote { ... { lines { id } } }'],
+  ['rows of one object', '{ customer(id: "1") { orders { data { lines { id } } } } }'],
+])('a page of %s with lines takes the turn of a page', (_name, text) => {
+  expect(turnOf(parse(text))).toBe('page');
 });
 
 test('each fragment is looked at once, however often it is spread', () => {
@@ -45,5 +54,5 @@ test('each fragment is looked at once, however often it is spread', () => {
     (_none, at) => `fragment F${String(at)} on Query { ...F${String(at + 1)} ...F${String(at + 1)} }`,
   );
   const text = `{ ...F0 } ${fragments.join(' ')} fragment F${String(steps)} on Query { order_totals { has_more } }`;
-  expect(isLarge(parse(text))).toBe(true);
+  expect(turnOf(parse(text))).toBe('query');
 });

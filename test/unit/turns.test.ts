@@ -66,3 +66,14 @@ test("turns are given in the order they were asked for, and the turn of a query 
   turns.end(second);
   expect(await isDone(waiting[1]!)).toBe(true);
 });
+
+test('four pages of rows with lines are made at once, and all others wait, however many', async () => {
+  const turns = createTurns(() => undefined);
+  const under = Array.from({ length: 4 }, exchange);
+  for (const one of under) await turns.take(one, 'page');
+  const waiting = Array.from({ length: 100 }, () => turns.take(exchange(), 'page'));
+  expect(await isDone(Promise.race(waiting))).toBe(false);
+  turns.end(under[0]!);
+  expect(await isDone(waiting[0]!)).toBe(true);
+  expect(await isDone(waiting[1]!)).toBe(false);
+});
