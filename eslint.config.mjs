@@ -1,20 +1,45 @@
 import tseslint from 'typescript-eslint';
 
 /*
- * The arrows of ARCHITECTURE.md: main → cli → server → rest | graphql → schema → resources → database. A folder may not
- * import what stands before it; types of the context are let through, since resolvers know only its type.
+ * The arrows of ARCHITECTURE.md: what each folder or file at the root of src may import of the others. Whoever is not named
+ * here imports what it likes (main, server, gateway); nobody imports what is not in its line, types included.
  */
-function arrow(files, forbidden, message) {
-  return {
-    files,
-    rules: {
-      '@typescript-eslint/no-restricted-imports': [
-        'error',
-        { patterns: [{ regex: `^\\.{1,2}/(.*/)?(${forbidden.join('|')})(/|$)`, message }] },
-      ],
-    },
-  };
-}
+const ARROWS = {
+  errors: [],
+  version: [],
+  access: ['errors'],
+  config: ['access'],
+  log: ['config'],
+  database: ['config', 'errors'],
+  mask: ['database', 'errors'],
+  organisations: ['access', 'config', 'database', 'errors'],
+  context: ['access', 'database', 'errors', 'organisations'],
+  metrics: ['access', 'database'],
+  http: ['access', 'config', 'context', 'database', 'errors', 'log', 'metrics', 'schema'],
+  schema: ['access', 'context', 'errors'],
+  resources: ['context', 'database', 'errors', 'schema'],
+  rest: ['context', 'errors', 'http', 'schema'],
+  graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
+  pages: ['errors', 'http'],
+  settings: ['access', 'config', 'context', 'database', 'errors', 'http', 'mask', 'organisations', 'pages'],
+  published: ['resources', 'rest', 'schema', 'settings'],
+};
+const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];
+
+const arrows = Object.entries(ARROWS).flatMap(([room, allowed]) => {
+  const forbidden = ROOMS.filter((other) => other !== room && !allowed.includes(other));
+  const message = `src/${room} may import ${allowed.join(', ') || 'nothing'} of the rooms of src (ARCHITECTURE.md).`;
+  const rules = (start) => ({
+    '@typescript-eslint/no-restricted-imports': [
+      'error',
+      { patterns: [{ regex: `^${start}(${forbidden.join('|')})(\\.js|/|$)`, message }] },
+    ],
+  });
+  return [
+    { files: [`src/${room}.ts`], rules: rules('\\./') },
+    { files: [`src/${room}/**`], rules: rules('(\\.\\./)+') },
+  ];
+});
 
 export default tseslint.config(
   { ignores: ['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'public', 'examples'] },
@@ -41,33 +66,7 @@ export default tseslint.config(
       ],
     },
   },
-  arrow(
-    ['src/resources/**'],
-    ['rest', 'graphql', 'access', 'server', 'cli', 'pages', 'http', 'organisations', 'settings'],
-    'A resource knows the context by its type, its service and the database; not the faces, keys or the server.',
-  ),
-  arrow(['src/rest/**'], ['graphql', 'cli', 'server', 'pages', 'settings'], 'The faces never meet.'),
-  arrow(['src/graphql/**'], ['rest', 'cli', 'server', 'pages', 'settings'], 'The faces never meet.'),
-  arrow(
-    ['src/settings/**'],
-    ['rest', 'graphql', 'cli', 'server', 'resources'],
-    'Settings reach data through organisations, and GraphQL through the gateway.',
-  ),
-  arrow(
-    ['src/database/**'],
-    ['resources', 'rest', 'graphql', 'access', 'server', 'cli', 'context', 'schema'],
-    'The database is below everything.',
-  ),
-  arrow(
-    ['src/access/**'],
-    ['resources', 'rest', 'graphql', 'server', 'cli'],
-    'Access knows keys and organisations only.',
-  ),
-  arrow(
-    ['src/errors.ts', 'src/money.ts'],
-    ['access', 'database', 'resources', 'rest', 'graphql', 'http', 'cli'],
-    'Imported by everything, imports nothing above it.',
-  ),
+  ...arrows,
   {
     files: ['test/**/*.ts'],
     rules: {

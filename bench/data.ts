@@ -1,6 +1,6 @@
 import { type Random, seeded } from '../faults/random';
-import { totalOf } from '../src/money';
-import type { Line } from '../src/resources/lines';
+import { totalOf } from '../src/resources/common/money';
+import type { Line } from '../src/resources/common/lines';
 import type { Product } from '../src/resources/products/model';
 import { productWords } from '../src/resources/products/service';
 import type { Quote } from '../src/resources/quotes/model';

@@ -1,7 +1,7 @@
 import { DEFAULT_KEY_PREFIX, generateKey } from '../src/access/keys';
 import type { Organisation } from '../src/access/principal';
 import type { Scope } from '../src/access/scopes';
-import type { Store } from '../src/cli/open';
+import type { Store } from '../src/cli/common/open';
 
 /** Makes many keys at once, as the control database would hold them; one by one takes a transaction each. */
 export async function makeKeys(

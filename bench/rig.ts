@@ -5,7 +5,7 @@ import { onEnd } from '../faults/cleanup';
 import { type FaultDatabase, startDatabase } from '../faults/database';
 import { ALL_SCOPES } from '../src/access/scopes';
 import type { Organisation } from '../src/access/principal';
-import { openStore, type Store } from '../src/cli/open';
+import { openStore, type Store } from '../src/cli/common/open';
 import { readConfig } from '../src/config';
 import type { Collection } from '../src/database/collection';
 import { products } from '../src/resources/products/model';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Store } from '../src/cli/open';
+import type { Store } from '../src/cli/common/open';
 import type { Answer, Caller } from './client';
 
 /** One write as its client saw it. */

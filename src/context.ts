@@ -7,10 +7,9 @@ import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
 import { stampedWrite } from './database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './database/organisationData';
-import { AppError } from './errors';
-import { checkIdempotencyKey, idempotentWrite } from './idempotency';
+import { AppError, type Findings } from './errors';
+import { checkIdempotencyKey, idempotentWrite } from './database/idempotency';
 import type { Integrations } from './organisations/integrations';
-import type { Findings } from './validation';
 
 /** What a field asks of whoever calls it: a scope of a key, or a role of a user; neither: any key. */
 export interface Access {

@@ -141,6 +141,14 @@ export interface Fault {
 /** Most faults that an answer lists; the others are counted. */
 export const MOST_FAULTS = 100;
 
+/** What is wrong with a value; no faults mean that it is valid. */
+export interface Findings {
+  /** The first faults, at most {@link MOST_FAULTS}. */
+  readonly faults: readonly Fault[];
+  /** How many there are besides. */
+  readonly more: number;
+}
+
 /** A text that a caller sent, or that quotes one, as an answer may repeat it: at most so many characters. */
 export function shorten(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;

@@ -6,7 +6,7 @@ import type { Config } from './config';
 import { contextFactory } from './context';
 import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
-import { createHealth, isHealthPath } from './health';
+import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
 import { CALLER_LEFT } from './http/accessLog';
 import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
@@ -18,15 +18,15 @@ import { describeError, redact } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type Metrics } from './metrics';
 import { countKeys } from './metrics/keys';
-import { createMetricsPage, METRICS_PATH } from './metrics/page';
+import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
 import { createRestFace, REST_BASE, sendProblem } from './rest';
-import { buildSchemas } from './schema';
+import { publishedSchemas } from './published';
 import { createSettings, isSettings, sessionCookieOf, SETTINGS_GRAPHQL } from './settings';
 import { userContextFactory } from './settings/userContext';
-import { typeChecks } from './validation';
+import { typeChecks } from './schema/validation';
 import { version } from './version';
 
 export interface GatewayOptions {
@@ -62,7 +62,7 @@ const MEBIBYTE = 1024 * 1024;
 /** Everything a request can meet, in order: health, metrics, settings, CORS, REST, GraphQL, pages. */
 export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
   const { config, databases, control, logger, demoKey } = options;
-  const { graphql, rest, operations } = buildSchemas();
+  const { graphql, rest, operations } = publishedSchemas();
   const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
   const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, () => {
     metrics.requestShed('bodies');

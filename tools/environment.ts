@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeVariables } from '../src/config';
-import { restOperations } from '../src/rest/routes';
-import { buildSchemas } from '../src/schema';
+import { restOperations } from '../src/rest/routes/routes';
+import { publishedSchemas } from '../src/published';
 import { ROOT } from './facts';
 
 /* npm run docs: writes into the README what is known elsewhere: the environment variables, and how many operations there are. */
@@ -17,7 +17,7 @@ export function generated(readme: string): string {
 }
 
 function withOperations(readme: string): string {
-  const count = restOperations(buildSchemas().operations).length;
+  const count = restOperations(publishedSchemas().operations).length;
   if (!OPERATIONS.test(readme)) throw new Error('README.md has no place for the number of operations');
   return readme.replace(OPERATIONS, (_all, start: string, end: string) => start + String(count) + end);
 }

@@ -1,6 +1,6 @@
 import type { Random } from '../../faults/random';
 import { quotes } from '../../src/resources/quotes/model';
-import { searchConditions } from '../../src/search';
+import { searchConditions } from '../../src/resources/common/search';
 import { pick } from '../data';
 import type { Rig } from '../rig';
 import type { Grown } from './grow';

@@ -1,5 +1,5 @@
 import { type Random, seeded } from '../../faults/random';
-import { firstPage } from '../../src/pagination';
+import { firstPage } from '../../src/database/pagination';
 import { withKeys } from '../calls';
 import { pick } from '../data';
 import type { NextCall } from '../load';

@@ -1,4 +1,4 @@
-import { print, printTable } from '../../src/cli/terminal';
+import { print, printTable } from '../../src/cli/common/terminal';
 import { markdownTable } from '../report/format';
 import type { GrowthGoal, GrowthSection } from './section';
 

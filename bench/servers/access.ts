@@ -3,7 +3,7 @@ import type { mongo } from 'mongoose';
 import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { DEFAULT_KEY_PREFIX, parseKey, secretMatches } from '../../src/access/keys';
-import type { ApiKey } from '../../src/organisations/apiKeys';
+import type { ApiKey } from '../../src/access/apiKey';
 
 /* What a careful engineer writes in front of bare driver calls: one indexed read and one HMAC for the key, one limiter. */
 

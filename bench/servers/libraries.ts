@@ -6,10 +6,10 @@ import { type DocumentNode, GraphQLError, type GraphQLSchema } from 'graphql';
 import mongoose, { type Model } from 'mongoose';
 import { useSofa } from 'sofa-api';
 import { databaseName } from '../../src/database/organisationData';
-import { firstPage } from '../../src/pagination';
+import { firstPage } from '../../src/database/pagination';
 import { type Quote, quotes } from '../../src/resources/quotes/model';
-import { scalars } from '../../src/scalars';
-import { deriveRestDocument, loadDocument } from '../../src/sdl';
+import { scalars } from '../../src/schema/scalars';
+import { deriveRestDocument, loadDocument } from '../../src/schema/sdl';
 import { createAdmission } from './access';
 import { settings } from './settings';
 

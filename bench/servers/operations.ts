@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
-import { firstPage, type Page } from '../../src/pagination';
+import { firstPage, type Page } from '../../src/database/pagination';
 import type { Product } from '../../src/resources/products/model';
 import { type ProductUpsert, productWords } from '../../src/resources/products/service';
 import type { Quote } from '../../src/resources/quotes/model';

@@ -1,6 +1,6 @@
-import type { ApiKey, ApiKeys } from '../organisations/apiKeys';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
+import type { ApiKey } from './apiKey';
 import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
 import { keyState } from './keyState';
@@ -9,7 +9,11 @@ import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
 
 /** What an authenticator needs of the keys. */
-export interface KeySource extends Pick<ApiKeys, 'find' | 'markUsed'> {
+export interface KeySource {
+  /** Reads a key by id from the primary. */
+  find(id: string): Promise<ApiKey | null>;
+  /** Notes a use; never holds the request up. */
+  markUsed(key: ApiKey, address: string): void;
   /** Told of a key that is refused again without being looked up: what was found the first time. */
   readonly repeated?: (found: ApiKey | null) => void;
 }

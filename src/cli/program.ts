@@ -4,7 +4,7 @@ import { addAudit } from './audit';
 import { addDemo } from './demo';
 import { addDoctor } from './doctor';
 import { addExport } from './export';
-import { EXIT_CODES, examples, loadVariables } from './help';
+import { EXIT_CODES, examples, loadVariables } from './common/help';
 import { addImport } from './import';
 import { addKey } from './key';
 import { addOpenapi } from './openapi';

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
-import { EXIT, exitCodeOf, messageOf } from './failure';
+import { EXIT, exitCodeOf, messageOf } from './common/failure';
 import { createProgram } from './program';
-import { sayError, tolerateClosedPipes } from './terminal';
+import { sayError, tolerateClosedPipes } from './common/terminal';
 
 /** Runs one command line and resolves with its exit code. Faults are said on stderr, in words. */
 export async function run(argv: readonly string[]): Promise<number> {

@@ -7,7 +7,7 @@ import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
 import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
-import type { Operation } from '../schema';
+import type { Operation } from '../schema/operations';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
 import { setErrorHeaders } from '../http/problem';
@@ -20,15 +20,6 @@ import { QUERY_LIMITS } from './queryLimits';
 
 /** Where the GraphQL face stands. */
 export const GRAPHQL_PATH = '/graphql';
-
-/** What resolvers get, with what the transport adds. Root fields never run without a caller. */
-export interface GraphqlContext extends RequestContext {
-  /** The context of a key; undefined for someone who may only introspect. */
-  readonly caller: RequestContext | undefined;
-  readonly onOperation: (fields: string) => void;
-  /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */
-  readonly takeTurn: (part: LargePart) => Promise<void>;
-}
 
 export interface GraphqlOptions {
   readonly schema: GraphQLSchema;

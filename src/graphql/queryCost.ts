@@ -15,9 +15,9 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { AppError } from '../errors';
-import { constraintOf } from '../jsonSchema';
+import { constraintOf } from '../schema/jsonSchema';
 import type { LargePart } from '../http/turns';
-import type { Operation } from '../schema';
+import type { Operation } from '../schema/operations';
 import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
 /*

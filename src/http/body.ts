@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { AppError, invalidRequest, validationFailed } from '../errors';
-import { structureFault } from '../json';
+import { structureFault } from './json';
 import type { Exchange } from './exchange';
 
 /** Largest body of a call, and of a bulk call, in bytes (contract, section 6). */

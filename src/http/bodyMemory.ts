@@ -1,6 +1,6 @@
 import { addressBucket } from '../access/addresses';
 import { AppError } from '../errors';
-import type { Exchange } from './exchange';
+import type { Principal } from '../access/principal';
 
 /*
  * Memory that bodies take, over all connections: what has come of each, and what was parsed from it, until its request
@@ -16,14 +16,20 @@ const REFUSALS = {
   organisation: 'Too much is being sent by this organisation at once.',
 } as const;
 
+/** Whose body it is: an exchange. */
+interface Sender {
+  readonly address: string;
+  readonly log: { readonly principal?: Principal };
+}
+
 export interface BodyMemory {
   /**
    * Notes how many bytes a request holds from now on.
    * @throws AppError unavailable, when that is too many; what was noted before stays
    */
-  hold(exchange: Exchange, bytes: number): void;
+  hold(exchange: Sender, bytes: number): void;
   /** Notes that a request holds nothing any more. */
-  release(exchange: Exchange): void;
+  release(exchange: Sender): void;
   /** Bytes held now. */
   readonly held: () => number;
 }
@@ -41,7 +47,7 @@ interface Holding {
 
 /** Keeps count of bodies within a limit in bytes; `onRefused` is told of each refusal. */
 export function createBodyMemory(limit: number, onRefused: () => void): BodyMemory {
-  const holdings = new Map<Exchange, Holding>();
+  const holdings = new Map<Sender, Holding>();
   const byOwner = new Map<string, number>();
   let total = 0;
 
@@ -84,7 +90,7 @@ export function createBodyMemory(limit: number, onRefused: () => void): BodyMemo
   };
 }
 
-function ownersOf({ log: { principal }, address }: Exchange): Owner[] {
+function ownersOf({ log: { principal }, address }: Sender): Owner[] {
   if (!principal) return [{ kind: 'caller', name: `address ${addressBucket(address)}` }];
   const { organisation } = principal;
   const caller = principal.kind === 'key' ? `key ${principal.key.id}` : `user ${organisation.id} ${principal.user.id}`;

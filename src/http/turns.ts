@@ -1,5 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Principal } from '../access/principal';
 import { AppError } from '../errors';
-import type { Exchange } from './exchange';
 
 /*
  * Turns of large requests: each organisation has a few under way and a few that wait, so that one which sends ever more
@@ -19,25 +20,33 @@ const MOST_WAITING = { query: 16, body: 16, page: Infinity };
 export type LargePart = keyof typeof AT_ONCE;
 const PARTS = Object.keys(AT_ONCE) as LargePart[];
 
+/** Who takes a turn: an exchange. */
+interface Taker {
+  readonly request: Pick<IncomingMessage, 'socket'>;
+  readonly response: Pick<ServerResponse, 'closed' | 'once'>;
+  readonly log: { readonly principal?: Principal };
+  isWaiting: boolean;
+}
+
 export interface Turns {
   /**
    * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. What
    * follows a body gives up the body's turn.
    * @throws AppError unavailable, when too many of the organisation wait, or its caller has left
    */
-  take(exchange: Exchange, part: LargePart): Promise<void>;
+  take(exchange: Taker, part: LargePart): Promise<void>;
   /** Ends the turns of an exchange, where it has any. */
-  end(exchange: Exchange): void;
+  end(exchange: Taker): void;
 }
 
 interface Waiter {
-  readonly exchange: Exchange;
+  readonly exchange: Taker;
   readonly go: () => void;
   readonly refuse: (reason: AppError) => void;
 }
 
 interface Line {
-  readonly under: Set<Exchange>;
+  readonly under: Set<Taker>;
   readonly waiting: Set<Waiter>;
 }
 
@@ -45,9 +54,9 @@ interface Line {
 export function createTurns(onRefused: () => void): Turns {
   const lines = new Map<string, Line>();
   /** Told of their end once only, so nothing may be given to them afterwards. */
-  const ended = new WeakSet<Exchange>();
+  const ended = new WeakSet<Taker>();
 
-  function wait(line: Line, exchange: Exchange): Promise<void> {
+  function wait(line: Line, exchange: Taker): Promise<void> {
     exchange.isWaiting = true;
     return new Promise<void>((resolve, reject) => {
       const waiter = { exchange, go: resolve, refuse: reject };
@@ -59,7 +68,7 @@ export function createTurns(onRefused: () => void): Turns {
     }).finally(() => (exchange.isWaiting = false));
   }
 
-  function giveUp(line: Line, exchange: Exchange): void {
+  function giveUp(line: Line, exchange: Taker): void {
     for (const waiter of line.waiting) {
       if (waiter.exchange !== exchange) continue;
       line.waiting.delete(waiter);
@@ -67,7 +76,7 @@ export function createTurns(onRefused: () => void): Turns {
     }
   }
 
-  function leave(exchange: Exchange, part: LargePart): void {
+  function leave(exchange: Taker, part: LargePart): void {
     const name = nameOf(exchange, part);
     const line = name === undefined ? undefined : lines.get(name);
     if (name === undefined || !line) return;
@@ -87,7 +96,7 @@ export function createTurns(onRefused: () => void): Turns {
       if (name === undefined) return;
       // its body is read: kept on, the place would stand idle while this waits
       if (part !== 'body') leave(exchange, 'body');
-      const line = lines.get(name) ?? { under: new Set<Exchange>(), waiting: new Set<Waiter>() };
+      const line = lines.get(name) ?? { under: new Set<Taker>(), waiting: new Set<Waiter>() };
       if (line.under.has(exchange)) return;
       // whoever is gone would never end its turn
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
@@ -109,7 +118,7 @@ export function createTurns(onRefused: () => void): Turns {
   };
 }
 
-function nameOf({ log }: Exchange, part: LargePart): string | undefined {
+function nameOf({ log }: Taker, part: LargePart): string | undefined {
   return log.principal && `${log.principal.organisation.id} ${part}`;
 }
 

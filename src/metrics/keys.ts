@@ -1,6 +1,6 @@
 import type { Authenticate, KeySource } from '../access/authenticate';
 import { keyState } from '../access/keyState';
-import type { ApiKey } from '../organisations/apiKeys';
+import type { ApiKey } from '../access/apiKey';
 import type { KeyState, Metrics } from './index';
 
 /** Counts the keys that requests come with, by what a look-up finds; a key that is not looked up was none. */

@@ -1,16 +1,15 @@
 import { type ClientSession, trusted } from 'mongoose';
+import type { ApiKey } from '../access/apiKey';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';
 import { coalescedReads } from '../database/coalesce';
-import { findPage, type ListArguments, type Page } from '../pagination';
+import { findPage, type ListArguments, type Page } from '../database/pagination';
 import { recordEvent } from './audit';
 import type { Actor, AuditAction } from './auditEvents';
 import { keyUses } from './keyUses';
-import type { ApiKey, ControlModels } from './models';
+import type { ControlModels } from './models';
 import { toOrganisation } from './organisations';
-
-export type { ApiKey } from './models';
 
 export interface NewApiKey {
   readonly organisationId: string;

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
-import { findPage, type ListArguments, type Page } from '../pagination';
+import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { ControlModels } from './models';
 
 export interface AuditQuery {

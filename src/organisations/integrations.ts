@@ -1,8 +1,9 @@
+import type { ApiKey } from '../access/apiKey';
 import { requirePlan } from '../access/authenticate';
 import type { Scope } from '../access/scopes';
 import { type AppError, type Fault, notFound, validationFailed } from '../errors';
-import type { ListArguments, Page } from '../pagination';
-import type { ApiKey, ApiKeys, Authority, KeyPageQuery, MadeKey, Rotation } from './apiKeys';
+import type { ListArguments, Page } from '../database/pagination';
+import type { ApiKeys, Authority, KeyPageQuery, MadeKey, Rotation } from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
 import type { AuditEvent } from './auditEvents';
 import type { KeyUsage, UsageBucket, UsagePeriod } from './keyUsage';

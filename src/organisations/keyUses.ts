@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { nativeCollection } from '../database/native';
-import type { ApiKey, ControlModels } from './models';
+import type { ApiKey } from '../access/apiKey';
+import type { ControlModels } from './models';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;

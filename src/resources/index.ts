@@ -1,6 +1,6 @@
 import type { Collection } from '../database/collection';
-import type { Resolvers } from '../schema';
-import type { CheckedList } from './filterGaps';
+import type { Resolvers } from '../schema/guard';
+import type { CheckedList } from '../schema/filterGaps';
 import { customers } from './customers/model';
 import { customerRecords } from './customers/records';
 import { customerResolvers } from './customers/resolvers';
@@ -14,7 +14,7 @@ import { productResolvers } from './products/resolvers';
 import { quotes } from './quotes/model';
 import { quoteRecords } from './quotes/records';
 import { quoteResolvers } from './quotes/resolvers';
-import type { RecordKind } from './records';
+import type { RecordKind } from './common/records';
 import { messages, requests } from './requests/model';
 import { requestRecords } from './requests/records';
 import { requestResolvers } from './requests/resolvers';

@@ -2,12 +2,13 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenContext } from '../context';
 import { AppError } from '../errors';
 import { type Exchange, incomingRequest, send } from '../http/exchange';
-import type { Operation } from '../schema';
+import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
-import { asksForAll, withInclude } from './include';
+import { withInclude } from './include';
+import { asksForAll } from './openapi/include';
 import { entityTag, matchesTag } from './etag';
-import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes';
+import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes/routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
 
 export { sendProblem } from './problem';

@@ -3,12 +3,12 @@ import Negotiator from 'negotiator';
 import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
-import type { JsonSchema } from '../jsonSchema';
-import { inKeptSpelling } from '../resources/compared';
-import { type Check, checkWith, createAjv } from '../validation';
+import type { JsonSchema } from '../schema/jsonSchema';
+import { inKeptSpelling } from '../schema/compared';
+import { type Check, checkWith, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
-import { includeFaults } from './include';
-import type { Arguments, RestOperation } from './routes';
+import { includeFaults } from './openapi/include';
+import type { Arguments, RestOperation } from './routes/routes';
 
 /*
  * The checks in front of Sofa, which has none: it coerces, ignores unknown parameters, and takes any body. Everything is

@@ -7,11 +7,11 @@ import {
 } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../context';
-import { createExecutor } from '../execution';
-import { withRawElements } from './elements';
-import { listWithAll, type RestOperation, restOperations } from './routes';
-import type { Operation } from '../schema';
-import type { Arguments } from './routes';
+import { createExecutor } from '../schema/execution';
+import { withRawElements } from './routes/elements';
+import { listWithAll, type RestOperation, restOperations } from './routes/routes';
+import type { Operation } from '../schema/operations';
+import type { Arguments } from './routes/routes';
 
 /** Runs an operation's generated route: its arguments to its answer. Throws what the operation threw. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;

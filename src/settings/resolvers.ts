@@ -2,12 +2,13 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import type { ApiKey, MadeKey } from '../organisations/apiKeys';
+import type { ApiKey } from '../access/apiKey';
+import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
 import { keyState } from '../access/keyState';
 import type { UsageCounts, UsagePeriod } from '../organisations/keyUsage';
-import type { Page } from '../pagination';
+import type { Page } from '../database/pagination';
 
 interface ListArgs {
   readonly limit?: number | null;

@@ -1,5 +1,5 @@
 import { ALL_SCOPES } from '../../src/access/scopes';
-import { currency, duration, name, scopes, uuid } from '../../src/cli/values';
+import { currency, duration, name, scopes, uuid } from '../../src/cli/common/values';
 
 test.each([
   ['30m', 30 * 60_000],

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
-import { openApiDocument } from '../../src/rest/openapi';
+import { openApiDocument } from '../../src/published';
 import { client } from '../support/client';
 import { faultCodesInSources } from '../support/faultCodes';
 import { startGateway } from '../support/gateway';

@@ -2,7 +2,7 @@ import { contextFactory, type RequestContext } from '../../src/context';
 import type { Organisation } from '../../src/access/principal';
 import { ALL_SCOPES } from '../../src/access/scopes';
 import { createSofaRouter, type SofaRouter, sofaRoutes } from '../../src/rest/sofa';
-import { type RestOperation, restOperations } from '../../src/rest/routes';
+import { type RestOperation, restOperations } from '../../src/rest/routes/routes';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, lasting, operations, restSchema } from '../support/operations';
 import { IDS, makeStocked } from './scene';

@@ -4,7 +4,7 @@
  */
 import pino from 'pino';
 import { importPath } from '../../src/cli/import/importPath';
-import { openStore } from '../../src/cli/open';
+import { openStore } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { startServer } from '../../src/server';
 import type { Json } from '../support/client';

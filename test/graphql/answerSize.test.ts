@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { MOST_OBJECTS } from '../../src/graphql/answerSize';
+import { MOST_OBJECTS } from '../../src/schema/answerSize';
 import { type Answer, client, type Client } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

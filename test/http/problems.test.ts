@@ -1,6 +1,6 @@
 import type { Organisation } from '../../src/access/principal';
-import { openApiDocument } from '../../src/rest/openapi';
-import { checkWith, createAjv, requireSchema } from '../../src/validation';
+import { openApiDocument } from '../../src/published';
+import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { signIn } from '../settings/people';

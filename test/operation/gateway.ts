@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { openStore, type Store } from '../../src/cli/open';
+import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server';
 import type { TestGateway } from '../support/gateway';

@@ -1,5 +1,5 @@
 import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
-import { openStore } from '../../src/cli/open';
+import { openStore } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { tooOld } from '../../src/database/version';
 import { commandLine } from '../cli/commandLine';

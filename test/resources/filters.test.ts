@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../src/resources/records';
+import type { ImportRecord } from '../../src/resources/common/records';
 import { client, type Client, type Json } from '../support/client';
 import { ask, askAll, type Arguments, FACES, GRAPHQL, query, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation, store } from '../support/factories';

@@ -7,9 +7,9 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { constraintOf } from '../../src/jsonSchema';
-import type { ImportRecord } from '../../src/resources/records';
-import { directiveOf } from '../../src/sdl';
+import { constraintOf } from '../../src/schema/jsonSchema';
+import type { ImportRecord } from '../../src/resources/common/records';
+import { directiveOf } from '../../src/schema/sdl';
 import type { Json } from './client';
 import { northwind } from './factories';
 import { graphqlSchema } from './operations';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Operation } from '../../src/schema';
+import type { Operation } from '../../src/schema/operations';
 import { ask, callOver } from './attackCalls';
 import { cursorsOf, type Probe } from './attackProbes';
 import type { Kind } from './attackRule';

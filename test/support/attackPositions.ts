@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/jsonSchema';
-import type { Operation } from '../../src/schema';
+import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
+import type { Operation } from '../../src/schema/operations';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { document } from './openapi';

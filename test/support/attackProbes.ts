@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type GraphQLArgument, type GraphQLObjectType, isListType, isNonNullType } from 'graphql';
-import type { Operation } from '../../src/schema';
-import { constraintOf } from '../../src/jsonSchema';
+import type { Operation } from '../../src/schema/operations';
+import { constraintOf } from '../../src/schema/jsonSchema';
 import { type Called, OVER_GRAPHQL, OVER_REST, type Way } from './attackCalls';
 import type { Kind } from './attackRule';
 import { IDENTITIES, type Holding, type Identity, idsOf, type Scene } from './attackScene';

@@ -4,7 +4,7 @@ import type { Organisation } from '../../src/access/principal';
 import type { Plan } from '../../src/access/plans';
 import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
 import { recordKinds } from '../../src/resources';
-import type { ImportRecord } from '../../src/resources/records';
+import type { ImportRecord } from '../../src/resources/common/records';
 import type { TestGateway } from './gateway';
 
 export function makeOrganisation(

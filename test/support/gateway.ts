@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
-import { openStore, type Store } from '../../src/cli/open';
+import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { startServer } from '../../src/server';
 

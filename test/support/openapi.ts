@@ -1,5 +1,5 @@
-import { openApiDocument } from '../../src/rest/openapi';
-import { checkWith, createAjv, requireSchema } from '../../src/validation';
+import { openApiDocument } from '../../src/published';
+import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
 
 export const document = openApiDocument();
 const ajv = createAjv().addSchema(document, 'openapi');

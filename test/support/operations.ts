@@ -7,11 +7,12 @@ import {
   isObjectType,
 } from 'graphql';
 import { SCOPES, type Scope, type ScopeName } from '../../src/access/scopes';
-import { buildSchemas, type Operation } from '../../src/schema';
-import { directiveOf, enumArgument } from '../../src/sdl';
+import { publishedSchemas } from '../../src/published';
+import type { Operation } from '../../src/schema/operations';
+import { directiveOf, enumArgument } from '../../src/schema/sdl';
 import type { Answer, Client, Json } from './client';
 
-export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = buildSchemas();
+export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = publishedSchemas();
 
 /** What keys call; the rest is for signed-in users (test/contract/roles.test.ts). */
 export const operations = allOperations.filter(({ role }) => role === undefined);

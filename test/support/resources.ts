@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../src/resources/records';
+import type { ImportRecord } from '../../src/resources/common/records';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { northwind } from './factories';

@@ -5,7 +5,7 @@ import { generateKey } from '../../src/access/keys';
 import { PLANS } from '../../src/access/plans';
 import { createRateLimiter, secondsUntilReset } from '../../src/access/rateLimit';
 import { isScope } from '../../src/access/scopes';
-import type { ApiKey } from '../../src/organisations/apiKeys';
+import type { ApiKey } from '../../src/access/apiKey';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const made = generateKey('svc_live_', '');

@@ -1,4 +1,4 @@
-import { isCurrency, wasCurrency } from '../../src/currency';
+import { isCurrency, wasCurrency } from '../../src/schema/currency';
 
 test.each(['USD', 'EUR', 'GBP', 'JPY', 'XCG', 'ZWG', 'VED', 'XAD', 'CHF', 'CLF', 'XAU', 'XTS'])(
   '%s is in use',

@@ -1,4 +1,4 @@
-import { firstPage, type ListRequest } from '../../src/pagination';
+import { firstPage, type ListRequest } from '../../src/database/pagination';
 
 const ROWS = [1, 2, 3].map((nth) => ({
   _id: `id-${String(nth)}`,

@@ -1,4 +1,4 @@
-import { judge } from '../../src/resources/elementFaults';
+import { judge } from '../../src/resources/common/elementFaults';
 
 const LIST = { list: 'products', key: 'sku' };
 let pauses = 0;

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
-import { type CheckedList, filterGaps } from '../../src/resources/filterGaps';
+import { type CheckedList, filterGaps } from '../../src/schema/filterGaps';
 import { lists } from '../../src/resources';
-import { loadDocument } from '../../src/sdl';
+import { loadDocument } from '../../src/schema/sdl';
 
 const LIST: CheckedList = { operation: 'things', indexed: ['created_at', 'updated_at', 'name', 'search'] };
 

@@ -1,4 +1,4 @@
-import { BODY_BOUNDS, structureFault } from '../../src/json';
+import { BODY_BOUNDS, structureFault } from '../../src/http/json';
 
 describe('a member that an object has twice is found, wherever it stands', () => {
   test.each([

@@ -1,8 +1,8 @@
 import { type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { createCostOf } from '../../src/graphql/queryCost';
-import { buildSchemas } from '../../src/schema';
+import { publishedSchemas } from '../../src/published';
 
-const { graphql, operations } = buildSchemas();
+const { graphql, operations } = publishedSchemas();
 const costOf = createCostOf(graphql, operations);
 
 function turnOf(document: DocumentNode): string | undefined {

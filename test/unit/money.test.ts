@@ -1,4 +1,4 @@
-import { totalOf } from '../../src/money';
+import { totalOf } from '../../src/resources/common/money';
 
 describe('a total', () => {
   test.each([

@@ -2,10 +2,10 @@ import fc from 'fast-check';
 import type { Model } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/access/keys';
 import { AppError } from '../../src/errors';
-import { totalOf } from '../../src/money';
-import { findPage, firstPage, type ListRequest } from '../../src/pagination';
-import { scalars } from '../../src/scalars';
-import { searchWords } from '../../src/search';
+import { totalOf } from '../../src/resources/common/money';
+import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
+import { scalars } from '../../src/schema/scalars';
+import { searchWords } from '../../src/resources/common/search';
 
 // the same cases on every machine; a failure prints what repeats it
 fc.configureGlobal({ seed: 20261121 });

@@ -3,7 +3,7 @@ import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
 import type { Principal } from '../../src/access/principal';
 import type { RateState } from '../../src/access/rateLimit';
 import { contextFactory, type IncomingRequest } from '../../src/context';
-import type { ApiKey } from '../../src/organisations/apiKeys';
+import type { ApiKey } from '../../src/access/apiKey';
 
 /* Refusals may be remembered, what is let in never is. */
 

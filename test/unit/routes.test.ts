@@ -1,5 +1,5 @@
-import { createRouter } from '../../src/rest/routes';
-import type { Operation } from '../../src/schema';
+import { createRouter } from '../../src/rest/routes/routes';
+import type { Operation } from '../../src/schema/operations';
 
 function operation(method: 'GET' | 'POST', path: string): Operation {
   return {

@@ -1,5 +1,5 @@
 import { type GraphQLScalarType, parseValue } from 'graphql';
-import { scalars } from '../../src/scalars';
+import { scalars } from '../../src/schema/scalars';
 
 type Scalar = GraphQLScalarType<unknown, unknown>;
 const [DateTime, DateOnly, Minor] = [scalars.DateTime, scalars.Date, scalars.Minor] as Scalar[] as [

@@ -4,7 +4,9 @@ import type { GraphQLEnumType, GraphQLObjectType } from 'graphql';
 import { type GraphQLSchema, isObjectType, parse } from 'graphql';
 import { ALL_SCOPES, SCOPES } from '../../src/access/scopes';
 import { AppError } from '../../src/errors';
-import { type Resolver, buildSchemas } from '../../src/schema';
+import { publishedSchemas } from '../../src/published';
+import { buildSchemas } from '../../src/schema/build';
+import type { Resolver } from '../../src/schema/guard';
 
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
 const resolve: Resolver = () => ({ id: 'x' });
@@ -16,7 +18,7 @@ function build(sdl: string, fields: readonly string[] = []) {
     const [type = '', field = ''] = name.split('.');
     resolvers[type] = { ...resolvers[type], [field]: resolve };
   }
-  return buildSchemas(resolvers, parse(`${BASE}\n${sdl}`));
+  return buildSchemas(parse(`${BASE}\n${sdl}`), resolvers);
 }
 
 const MUTATION = 'extend type Mutation { make: Boolean @access }';
@@ -170,7 +172,7 @@ describe('what REST is given', () => {
 });
 
 describe('the schema of the product', () => {
-  const { graphql, rest, operations } = buildSchemas();
+  const { graphql, rest, operations } = publishedSchemas();
 
   test('is fit to serve, and shares no object between the faces', () => {
     expect(operations.length).toBeGreaterThan(14);

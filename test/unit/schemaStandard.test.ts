@@ -1,12 +1,12 @@
 import Ajv2020 from 'ajv/dist/2020';
-import { argumentsSchema, componentSchemas, rootFields } from '../../src/jsonSchema';
+import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
 import { recordKinds } from '../../src/resources';
 import { recordSchemas } from '../../src/cli/records/schemas';
-import { buildSchemas } from '../../src/schema';
+import { publishedSchemas } from '../../src/published';
 
 /* What requests and records are checked against is not held against the standard at each start; it is here. */
 
-const { graphql, rest } = buildSchemas();
+const { graphql, rest } = publishedSchemas();
 const made: [string, object][] = [
   ...[true, false].flatMap((elementBounds) =>
     [true, false].flatMap((closed) => Object.entries(componentSchemas(graphql, { elementBounds, closed }))),

@@ -7,7 +7,7 @@ import {
   intArgument,
   rootFieldNodes,
   stringArgument,
-} from '../../src/sdl';
+} from '../../src/schema/sdl';
 
 const DOCUMENT = parse(`
   type Query { a: A @rest(path: "/a", status: 201, method: POST) }

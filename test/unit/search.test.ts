@@ -1,6 +1,7 @@
-import { findPage } from '../../src/pagination';
-import { filtersOf, toConditions } from '../../src/resources/filters';
-import { searchConditions, searchWords } from '../../src/search';
+import { findPage } from '../../src/database/pagination';
+import { filtersOf } from '../../src/schema/filters';
+import { toConditions } from '../../src/resources/common/filters';
+import { searchConditions, searchWords } from '../../src/resources/common/search';
 
 describe('the words of a text', () => {
   test.each([

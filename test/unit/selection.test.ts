@@ -5,7 +5,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { selects } from '../../src/resources/selection';
+import { selects } from '../../src/resources/common/selection';
 
 /** What a resolver of the one root field is told, and how often a fragment is looked up in it. */
 function infoOf(text: string): { info: GraphQLResolveInfo; lookUps: () => number } {

@@ -1,4 +1,4 @@
-import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/terminal';
+import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/common/terminal';
 
 /** What a terminal acts on: moves, colours, titles (C0, C1, DEL), and text that runs the other way. */
 const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u0000i';

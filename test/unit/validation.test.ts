@@ -1,8 +1,8 @@
 import { buildSchema, type GraphQLSchema } from 'graphql';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { argumentsSchema, componentSchemas, rootFields } from '../../src/jsonSchema';
-import { checkWith, createAjv, escapePointer, typeChecks } from '../../src/validation';
+import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
+import { checkWith, createAjv, escapePointer, typeChecks } from '../../src/schema/validation';
 
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
 

@@ -1,8 +1,8 @@
-import { argumentsSchema, componentSchemas, rootFields } from '../../src/jsonSchema';
-import { buildSchemas } from '../../src/schema';
-import { checkWith, createAjv, requireSchema, typeChecks } from '../../src/validation';
+import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
+import { publishedSchemas } from '../../src/published';
+import { checkWith, createAjv, requireSchema, typeChecks } from '../../src/schema/validation';
 
-const { graphql } = buildSchemas();
+const { graphql } = publishedSchemas();
 const { args } = rootFields(graphql).find(({ name }) => name === 'upsert_customers')!;
 const components = { schemas: componentSchemas(graphql, { elementBounds: false, closed: false }) };
 const ajv = createAjv().addSchema({ components, call: argumentsSchema(graphql, args) }, 'test');

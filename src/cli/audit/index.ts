@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEvent } from '../../organisations/auditEvents';
-import { teach } from '../help';
-import { print, printJson, printTable } from '../terminal';
-import { count, moment, uuid } from '../values';
+import { teach } from '../common/help';
+import { print, printJson, printTable } from '../common/terminal';
+import { count, moment, uuid } from '../common/values';
 
 interface AuditOptions {
   readonly org?: string;
@@ -29,7 +29,7 @@ export function addAudit(program: Command): void {
 }
 
 async function audit({ org, action, since, limit, json }: AuditOptions): Promise<void> {
-  const { withStore } = await import('../withStore.js');
+  const { withStore } = await import('../common/withStore.js');
   const events = await withStore(({ control }) => control.audit.list({ organisationId: org, action, since, limit }));
   if (json) {
     printJson(events.map(({ _id: id, ...event }) => ({ id, ...event })));

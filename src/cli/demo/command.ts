@@ -1,9 +1,9 @@
 import { type Config, givenVariables, readConfig } from '../../config';
 import { serveUntilStopped } from '../serve/serveUntilStopped';
-import { printJson, printPainted } from '../terminal';
+import { printJson, printPainted } from '../common/terminal';
 import type { DemoCommandOptions } from './index';
 import { prepareDemo } from './prepare';
-import { signInUrl } from '../signInUrl';
+import { signInUrl } from '../common/signInUrl';
 import { invitation } from './invitation';
 
 /** What a demo sets unless the environment does. */

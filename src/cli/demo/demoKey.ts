@@ -7,7 +7,7 @@ import type { Organisation } from '../../access/principal';
 import { ALL_SCOPES } from '../../access/scopes';
 import type { Config } from '../../config';
 import type { ApiKeys, MadeKey } from '../../organisations/apiKeys';
-import { note } from '../terminal';
+import { note } from '../common/terminal';
 
 const KEY_NAME = 'demo';
 

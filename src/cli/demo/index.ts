@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { listVariables, teach } from '../help';
-import { port } from '../values';
+import { listVariables, teach } from '../common/help';
+import { port } from '../common/values';
 
 export interface DemoCommandOptions {
   readonly port?: number;

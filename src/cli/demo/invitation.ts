@@ -1,4 +1,4 @@
-import { paint } from '../terminal';
+import { paint } from '../common/terminal';
 
 export interface InvitationOptions {
   readonly url: string;

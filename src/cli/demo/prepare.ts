@@ -6,12 +6,12 @@ import { type Plan, PLANS } from '../../access/plans';
 import type { Organisation } from '../../access/principal';
 import type { Config } from '../../config';
 import type { OrganisationData } from '../../database/organisationData';
-import { CommandFailure } from '../failure';
+import { CommandFailure } from '../common/failure';
 import { importPath } from '../import/importPath';
 import { ndjsonLines } from '../import/ndjsonLines';
-import { operator, type Store } from '../open';
-import { createProgress } from '../progress';
-import { note } from '../terminal';
+import { operator, type Store } from '../common/open';
+import { createProgress } from '../common/progress';
+import { note } from '../common/terminal';
 import { demoKeyOf } from './demoKey';
 
 export interface PreparedDemo {

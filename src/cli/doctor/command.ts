@@ -1,10 +1,10 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
 import { OLDEST_MONGODB, OldServerError } from '../../database/version';
-import { CommandFailure, messageOf } from '../failure';
-import { openStore } from '../open';
-import { interruption } from '../signals';
-import { note, paint, plain, plainLines, print, printJson, printPainted } from '../terminal';
+import { CommandFailure, messageOf } from '../common/failure';
+import { openStore } from '../common/open';
+import { interruption } from '../common/signals';
+import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
 import type { Check } from './check';
 import { checkDatabase } from './database';
 import { checkNode, checkPepper } from './environment';

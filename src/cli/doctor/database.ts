@@ -1,6 +1,6 @@
 import { OLDEST_MONGODB, tooOld } from '../../database/version';
-import { messageOf } from '../failure';
-import type { Store } from '../open';
+import { messageOf } from '../common/failure';
+import type { Store } from '../common/open';
 import type { Check } from './check';
 
 const REPLICA_SET_HELP = 'run MongoDB as a replica set (one member will do: mongod --replSet rs0, then rs.initiate())';

@@ -1,7 +1,7 @@
 import type { Organisation } from '../../access/principal';
-import { messageOf } from '../failure';
-import type { Store } from '../open';
-import { createProgress } from '../progress';
+import { messageOf } from '../common/failure';
+import type { Store } from '../common/open';
+import { createProgress } from '../common/progress';
 import type { Check } from './check';
 
 /** Whether every organisation has every index; `fix` makes what is missing. Those that are whole are told in one line. */

@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis';
 import type { Config } from '../../config';
-import { messageOf } from '../failure';
+import { messageOf } from '../common/failure';
 import type { Check } from './check';
 
 /** How long Redis may take to answer, in milliseconds. */

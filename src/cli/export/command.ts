@@ -1,8 +1,8 @@
-import { CommandFailure, EXIT } from '../failure';
-import { createProgress } from '../progress';
-import { interruption } from '../signals';
-import { print, printJson, printTable } from '../terminal';
-import { requireOrganisation, withStore } from '../withStore';
+import { CommandFailure, EXIT } from '../common/failure';
+import { createProgress } from '../common/progress';
+import { interruption } from '../common/signals';
+import { print, printJson, printTable } from '../common/terminal';
+import { requireOrganisation, withStore } from '../common/withStore';
 import { exportFolder } from './exportFolder';
 import type { ExportCommandOptions } from './index';
 

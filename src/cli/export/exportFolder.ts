@@ -3,13 +3,13 @@ import { mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Organisation } from '../../access/principal';
 import type { OrganisationData } from '../../database/organisationData';
-import { SCHEMA_ROOT } from '../../jsonSchema';
+import { SCHEMA_ROOT } from '../../schema/jsonSchema';
 import { recordKinds } from '../../resources';
-import type { RecordKind } from '../../resources/records';
-import { buildSchemas } from '../../schema';
-import { CommandFailure } from '../failure';
+import type { RecordKind } from '../../resources/common/records';
+import { publishedSchemas } from '../../published';
+import { CommandFailure } from '../common/failure';
 import { fileName } from '../import/findFiles';
-import type { Progress } from '../progress';
+import type { Progress } from '../common/progress';
 import { recordName, recordSchemas } from '../records/schemas';
 import { recordWriter, type Write } from '../records/writer';
 
@@ -67,7 +67,7 @@ async function refuseExisting(folder: string, names: readonly string[]): Promise
 }
 
 function recordWriters(): (kind: RecordKind) => Write {
-  const schemas = recordSchemas(buildSchemas().rest, recordKinds);
+  const schemas = recordSchemas(publishedSchemas().rest, recordKinds);
   return (kind) => recordWriter(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }, kind.decimals);
 }
 

@@ -1,8 +1,8 @@
-import { CommandFailure, EXIT } from '../failure';
-import { createProgress } from '../progress';
-import { interruption } from '../signals';
-import { printJson, printTable } from '../terminal';
-import { requireOrganisation, withStore } from '../withStore';
+import { CommandFailure, EXIT } from '../common/failure';
+import { createProgress } from '../common/progress';
+import { interruption } from '../common/signals';
+import { printJson, printTable } from '../common/terminal';
+import { requireOrganisation, withStore } from '../common/withStore';
 import { faultTeller } from './faultTeller';
 import type { ImportCommandOptions } from './index';
 import { importPath } from './importPath';

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import type { Progress } from '../progress';
-import { paint, plain, say, sayPainted } from '../terminal';
+import type { Progress } from '../common/progress';
+import { paint, plain, say, sayPainted } from '../common/terminal';
 import type { LineFault } from './report';
 
 /** So many faults are shown on a terminal; a pipe gets them all. */

@@ -1,8 +1,8 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { RecordKind } from '../../resources/records';
-import { CommandFailure, usageFailure } from '../failure';
+import type { RecordKind } from '../../resources/common/records';
+import { CommandFailure, usageFailure } from '../common/failure';
 
 export interface FoundFile {
   readonly kind: RecordKind;

@@ -1,7 +1,7 @@
 import { isDuplicateKey } from '../../database/faults';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import type { ImportRecord, RecordKind, StoredRecord } from '../../resources/records';
+import type { ImportRecord, RecordKind, StoredRecord } from '../../resources/common/records';
 import { type Line, ndjsonLines } from './ndjsonLines';
 import type { ReadRecord } from './readRecord';
 import type { FileReport, ImportTarget } from './report';

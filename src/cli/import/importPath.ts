@@ -1,5 +1,5 @@
 import { recordKinds } from '../../resources';
-import type { RecordKind } from '../../resources/records';
+import type { RecordKind } from '../../resources/common/records';
 import { findFiles } from './findFiles';
 import { importFile } from './importFile';
 import { recordReaders } from './readRecord';

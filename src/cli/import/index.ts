@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { teach } from '../help';
-import { uuid } from '../values';
+import { teach } from '../common/help';
+import { uuid } from '../common/values';
 
 export interface ImportCommandOptions {
   readonly org: string;

@@ -1,10 +1,10 @@
 import type { Fault } from '../../errors';
-import { brokenTexts } from '../../resources/brokenTexts';
-import { BODY_BOUNDS, type JsonBounds, structureFault } from '../../json';
-import type { ImportRecord, RecordKind } from '../../resources/records';
-import { buildSchemas } from '../../schema';
-import { SCHEMA_ROOT } from '../../jsonSchema';
-import { checkWith, createAjv, requireSchema } from '../../validation';
+import { brokenTexts } from '../../resources/common/brokenTexts';
+import { BODY_BOUNDS, type JsonBounds, structureFault } from '../../http/json';
+import type { ImportRecord, RecordKind } from '../../resources/common/records';
+import { publishedSchemas } from '../../published';
+import { SCHEMA_ROOT } from '../../schema/jsonSchema';
+import { checkWith, createAjv, requireSchema } from '../../schema/validation';
 import { respellNames } from '../records/ids';
 import { recordName, type RecordSchemas, recordSchemas, resolveSchema } from '../records/schemas';
 import type { Line } from './ndjsonLines';
@@ -16,7 +16,7 @@ export type ReadRecord = (
 
 /** Makes the readers of every kind's lines, from the SDL. */
 export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) => ReadRecord {
-  const schemas = recordSchemas(buildSchemas().rest, kinds);
+  const schemas = recordSchemas(publishedSchemas().rest, kinds);
   const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
   return (kind) => recordReader(kind, schemas, requireSchema(ajv, `records${SCHEMA_ROOT}${recordName(kind)}`));
 }

@@ -1,6 +1,6 @@
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import type { Progress } from '../progress';
+import type { Progress } from '../common/progress';
 
 /** What became of a file's lines. */
 export interface FileReport {

@@ -2,10 +2,10 @@ import { type Command, Option } from 'commander';
 import { PLANS } from '../../access/plans';
 import { ALL_SCOPES, type Scope } from '../../access/scopes';
 import type { MadeKey } from '../../organisations/apiKeys';
-import { thereIsNo } from '../failure';
-import { teach } from '../help';
-import { printJson, printPairs, say, warn } from '../terminal';
-import { duration, name, ranges, scopes, uuid } from '../values';
+import { thereIsNo } from '../common/failure';
+import { teach } from '../common/help';
+import { printJson, printPairs, say, warn } from '../common/terminal';
+import { duration, name, ranges, scopes, uuid } from '../common/values';
 
 interface CreateOptions {
   readonly org: string;
@@ -47,7 +47,10 @@ export function addKeyCreate(key: Command): void {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const [{ withStore }, { operator }] = await Promise.all([import('../withStore.js'), import('../open.js')]);
+  const [{ withStore }, { operator }] = await Promise.all([
+    import('../common/withStore.js'),
+    import('../common/open.js'),
+  ]);
   const made = await withStore(({ control }) =>
     control.apiKeys.create({
       organisationId: options.org,

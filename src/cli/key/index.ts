@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { nameCommands } from '../help';
+import { nameCommands } from '../common/help';
 import { addKeyCreate } from './create';
 import { addKeyList } from './list';
 import { addKeyRevoke } from './revoke';

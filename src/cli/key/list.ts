@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import { type KeyState, keyState } from '../../access/keyState';
-import type { ApiKey } from '../../organisations/models';
-import { teach } from '../help';
-import { print, printJson, printTable } from '../terminal';
-import { uuid } from '../values';
+import type { ApiKey } from '../../access/apiKey';
+import { teach } from '../common/help';
+import { print, printJson, printTable } from '../common/terminal';
+import { uuid } from '../common/values';
 
 interface ListOptions {
   readonly org: string;
@@ -21,7 +21,7 @@ export function addKeyList(key: Command): void {
 }
 
 async function list(options: ListOptions): Promise<void> {
-  const { requireOrganisation, withStore } = await import('../withStore.js');
+  const { requireOrganisation, withStore } = await import('../common/withStore.js');
   const keys = await withStore(async (store) => {
     const organisation = await requireOrganisation(store, options.org);
     return store.control.apiKeys.list(organisation.id);

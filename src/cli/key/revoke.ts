@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
-import { thereIsNo } from '../failure';
-import { teach } from '../help';
-import { print, printJson } from '../terminal';
-import { uuid } from '../values';
+import { thereIsNo } from '../common/failure';
+import { teach } from '../common/help';
+import { print, printJson } from '../common/terminal';
+import { uuid } from '../common/values';
 
 export function addKeyRevoke(key: Command): void {
   const command = key
@@ -15,7 +15,7 @@ export function addKeyRevoke(key: Command): void {
 }
 
 async function revoke(id: string, options: { readonly json?: true }): Promise<void> {
-  const { withStore } = await import('../withStore.js');
+  const { withStore } = await import('../common/withStore.js');
   const revoked = await withStore(({ control }) => control.apiKeys.revoke(id));
   if (!revoked) throw thereIsNo('key', id, 'scopegate key list --org ID shows those there are');
   if (options.json) {

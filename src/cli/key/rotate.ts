@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
-import { CommandFailure } from '../failure';
-import { teach } from '../help';
-import { printJson, say } from '../terminal';
-import { duration, overlap, uuid } from '../values';
+import { CommandFailure } from '../common/failure';
+import { teach } from '../common/help';
+import { printJson, say } from '../common/terminal';
+import { duration, overlap, uuid } from '../common/values';
 import { showKey } from './create';
 
 interface RotateOptions {
@@ -42,7 +42,7 @@ export function addKeyRotate(key: Command): void {
 }
 
 async function rotate(id: string, options: RotateOptions): Promise<void> {
-  const { withStore } = await import('../withStore.js');
+  const { withStore } = await import('../common/withStore.js');
   const expiresAt = options.expiresIn === undefined ? undefined : new Date(Date.now() + options.expiresIn);
   const rotated = await withStore(({ control }) => control.apiKeys.rotate(id, { overlap: options.overlap, expiresAt }));
   if (!rotated) {

@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import { type Plan, PLANS } from '../../access/plans';
-import { usageFailure } from '../failure';
-import { teach } from '../help';
-import { print, printJson, printPairs } from '../terminal';
-import { currency, name } from '../values';
+import { usageFailure } from '../common/failure';
+import { teach } from '../common/help';
+import { print, printJson, printPairs } from '../common/terminal';
+import { currency, name } from '../common/values';
 
 interface CreateOptions {
   readonly name: string;
@@ -34,7 +34,7 @@ export function addOrgCreate(org: Command): void {
 }
 
 async function create(options: CreateOptions): Promise<void> {
-  const { withStore } = await import('../withStore.js');
+  const { withStore } = await import('../common/withStore.js');
   const organisation = await withStore(async ({ control, databases }) => {
     const { clusters } = databases;
     if (options.cluster !== undefined && !clusters.includes(options.cluster)) {

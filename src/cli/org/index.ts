@@ -4,7 +4,7 @@ import { addOrgLink } from './link';
 import { addOrgList } from './list';
 import { addOrgSetPlan } from './setPlan';
 import { addOrgSignOut } from './signOut';
-import { nameCommands } from '../help';
+import { nameCommands } from '../common/help';
 
 export function addOrg(program: Command): void {
   const org = program

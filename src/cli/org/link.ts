@@ -1,11 +1,11 @@
 import { type Command, Option } from 'commander';
 import { ALL_ROLES, type Role } from '../../access/roles';
 import type { Config } from '../../config';
-import { thereIsNo } from '../failure';
-import { teach } from '../help';
-import { signInUrl } from '../signInUrl';
-import { print, printJson, say } from '../terminal';
-import { name, uuid } from '../values';
+import { thereIsNo } from '../common/failure';
+import { teach } from '../common/help';
+import { signInUrl } from '../common/signInUrl';
+import { print, printJson, say } from '../common/terminal';
+import { name, uuid } from '../common/values';
 
 interface LinkOptions {
   readonly org: string;
@@ -38,7 +38,10 @@ export function addOrgLink(org: Command): void {
 }
 
 async function link(options: LinkOptions): Promise<void> {
-  const [{ withStore }, { operator }] = await Promise.all([import('../withStore.js'), import('../open.js')]);
+  const [{ withStore }, { operator }] = await Promise.all([
+    import('../common/withStore.js'),
+    import('../common/open.js'),
+  ]);
   const by = operator();
   const userName = options.name ?? by.who.replace(/^cli:/, '');
   const user = { id: `link:${userName}`, name: userName };

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { teach } from '../help';
-import { print, printJson, printTable } from '../terminal';
+import { teach } from '../common/help';
+import { print, printJson, printTable } from '../common/terminal';
 
 export function addOrgList(org: Command): void {
   const command = org
@@ -12,7 +12,7 @@ export function addOrgList(org: Command): void {
 }
 
 async function list(options: { readonly json?: true }): Promise<void> {
-  const { withStore } = await import('../withStore.js');
+  const { withStore } = await import('../common/withStore.js');
   const organisations = await withStore(({ control }) => control.organisations.list());
   if (options.json) {
     printJson(organisations.map(({ id, name, plan }) => ({ id, name, plan })));

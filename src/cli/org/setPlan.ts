@@ -1,9 +1,9 @@
 import { Argument, type Command } from 'commander';
 import { type Plan, PLANS } from '../../access/plans';
-import { thereIsNo } from '../failure';
-import { teach } from '../help';
-import { print, printJson } from '../terminal';
-import { uuid } from '../values';
+import { thereIsNo } from '../common/failure';
+import { teach } from '../common/help';
+import { print, printJson } from '../common/terminal';
+import { uuid } from '../common/values';
 
 export function addOrgSetPlan(org: Command): void {
   const command = org
@@ -17,7 +17,7 @@ export function addOrgSetPlan(org: Command): void {
 }
 
 async function setPlan(id: string, plan: Plan, options: { readonly json?: true }): Promise<void> {
-  const { withStore } = await import('../withStore.js');
+  const { withStore } = await import('../common/withStore.js');
   const changed = await withStore(({ control }) => control.organisations.setPlan(id, plan));
   if (!changed) throw thereIsNo('organisation', id, 'scopegate org list shows those there are');
   if (options.json) {

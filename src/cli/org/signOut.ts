@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { teach } from '../help';
-import { print, printJson } from '../terminal';
-import { uuid } from '../values';
+import { teach } from '../common/help';
+import { print, printJson } from '../common/terminal';
+import { uuid } from '../common/values';
 
 interface SignOutOptions {
   readonly org: string;
@@ -25,8 +25,8 @@ export function addOrgSignOut(org: Command): void {
 
 async function signOut({ org, user, json }: SignOutOptions): Promise<void> {
   const [{ requireOrganisation, withStore }, { operator }] = await Promise.all([
-    import('../withStore.js'),
-    import('../open.js'),
+    import('../common/withStore.js'),
+    import('../common/open.js'),
   ]);
   const ended = await withStore(async (store) => {
     const { id } = await requireOrganisation(store, org);

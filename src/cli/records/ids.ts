@@ -1,5 +1,5 @@
-import type { JsonSchema } from '../../jsonSchema';
-import { COMPARED, comparable } from '../../resources/compared';
+import type { JsonSchema } from '../../schema/jsonSchema';
+import { COMPARED, comparable } from '../../schema/compared';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 
 /** Changes a record in place; what is of another type than its schema says stays as it is. */

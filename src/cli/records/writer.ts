@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../jsonSchema';
+import type { JsonSchema } from '../../schema/jsonSchema';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 
 /** Writes a value as JSON text. */

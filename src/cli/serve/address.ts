@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import type { Config } from '../../config';
-import { CommandFailure } from '../failure';
+import { CommandFailure } from '../common/failure';
 
 type Address = Pick<Config, 'HOST' | 'PORT'>;
 

@@ -1,5 +1,5 @@
 import { readConfig } from '../../config';
-import { print, printJson } from '../terminal';
+import { print, printJson } from '../common/terminal';
 import type { ServeCommandOptions } from './index';
 import { serveUntilStopped } from './serveUntilStopped';
 

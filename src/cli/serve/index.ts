@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listVariables, teach } from '../help';
+import { listVariables, teach } from '../common/help';
 
 export interface ServeCommandOptions {
   readonly json?: true;

@@ -1,10 +1,10 @@
 import type { Config } from '../../config';
 import { createLogger } from '../../log';
 import { type RunningServer, startServer } from '../../server';
-import { isAbort } from '../failure';
-import { openStore, type Store } from '../open';
-import { aborted, interruption } from '../signals';
-import { note } from '../terminal';
+import { isAbort } from '../common/failure';
+import { openStore, type Store } from '../common/open';
+import { aborted, interruption } from '../common/signals';
+import { note } from '../common/terminal';
 import { addressFailure, nextFreePort } from './address';
 
 /** What a command adds to serving. */

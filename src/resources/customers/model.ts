@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import { defineCollection } from '../../database/collection';
-import { type Address, ADDRESS_SHAPE, date, flag, optionalText, search, text } from '../shape';
+import { type Address, ADDRESS_SHAPE, date, flag, optionalText, search, text } from '../common/shape';
 
 /** A person at a customer's. */
 export interface Contact {

@@ -1,4 +1,4 @@
-import { documentKind } from '../documentKind';
+import { documentKind } from '../common/documentKind';
 import { type Customer, customers } from './model';
 import { customerWords } from './service';
 

@@ -1,17 +1,7 @@
 import type { RequestContext } from '../../context';
-import type { ListArguments } from '../../pagination';
-import { listOrdersOf } from '../orders/service';
-import type { Parent } from '../parentList';
-import { listQuotesOf } from '../quotes/service';
-import { listRequestsOf } from '../requests/service';
-import { selects } from '../selection';
-import type { GraphQLResolveInfo } from 'graphql';
-import { type Customer, customers } from './model';
+import type { ListArguments } from '../../database/pagination';
 import { getCustomer, listCustomers, upsertCustomers } from './service';
-import type { UpsertResult } from '../upsert';
-
-/** How rows of other resources name their customer. */
-const AS_PARENT: Parent = { collection: customers, field: 'customer_id' };
+import type { UpsertResult } from '../common/upsert';
 
 interface UpsertArguments {
   /** Each is judged by itself. */
@@ -35,12 +25,4 @@ export const customerResolvers = {
       }),
   },
   CustomerUpsertResult: { external_ref: (result: UpsertResult) => result.key },
-  Customer: {
-    quotes: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
-      listQuotesOf(data, AS_PARENT, customer._id, args, { lines: selects(info, 'data', 'lines') }),
-    orders: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
-      listOrdersOf(data, AS_PARENT, customer._id, args, { lines: selects(info, 'data', 'lines') }),
-    requests: (customer: Customer, args: ListArguments, { data }: RequestContext) =>
-      listRequestsOf(data, AS_PARENT, customer._id, args),
-  },
 };

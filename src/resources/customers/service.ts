@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganisationData } from '../../database/organisationData';
-import type { ListArguments, Page } from '../../pagination';
-import { searchWords } from '../../search';
-import { choose } from '../choose';
-import { listPage, readOne, WITHOUT_SEARCH } from '../collection';
-import { type AddressInput, toAddress } from '../shape';
-import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../upsert';
+import type { ListArguments, Page } from '../../database/pagination';
+import { searchWords } from '../common/search';
+import { choose } from '../common/choose';
+import { listPage, readOne, WITHOUT_SEARCH } from '../common/collection';
+import type { Parent } from '../common/parentList';
+import { type AddressInput, toAddress } from '../common/shape';
+import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
 import { type Contact, type Customer, customers } from './model';
+
+/** How rows of other resources name their customer. */
+export const AS_PARENT: Parent = { collection: customers, field: 'customer_id' };
 
 export function listCustomers(data: OrganisationData, args: ListArguments): Promise<Page<Customer>> {
   return listPage(data, customers, { ...args });

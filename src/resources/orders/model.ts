@@ -1,7 +1,7 @@
 import { Schema } from 'mongoose';
 import { defineCollection } from '../../database/collection';
-import { type Line, lineSchema } from '../lines';
-import { type Address, ADDRESS_SHAPE, date, number, optionalDate, optionalText, search, text } from '../shape';
+import { type Line, lineSchema } from '../common/lines';
+import { type Address, ADDRESS_SHAPE, date, number, optionalDate, optionalText, search, text } from '../common/shape';
 
 /** A line of an order. */
 export interface OrderLine extends Line {

@@ -1,7 +1,7 @@
 import { trusted } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
-import { DEFAULT_LIMIT } from '../../pagination';
-import { aggregate, exact, type Rows, type Span, within } from '../totals';
+import { DEFAULT_LIMIT } from '../../database/pagination';
+import { aggregate, exact, type Rows, type Span, within } from '../common/totals';
 import { orders } from './model';
 
 export interface ProductSalesArguments extends Span {

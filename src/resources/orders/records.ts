@@ -1,5 +1,5 @@
-import { documentKind } from '../documentKind';
-import { amountFaults } from '../lines';
+import { documentKind } from '../common/documentKind';
+import { amountFaults } from '../common/lines';
 import { type Order, orders } from './model';
 import { orderWords } from './service';
 

@@ -1,13 +1,14 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { RequestContext } from '../../context';
-import type { ListArguments } from '../../pagination';
-import { customerOf } from '../customers/service';
+import type { ListArguments } from '../../database/pagination';
+import type { Customer } from '../customers/model';
+import { AS_PARENT, customerOf } from '../customers/service';
 import { quoteOf } from '../quotes/service';
-import { selects } from '../selection';
-import type { TotalsArguments } from '../totals';
+import { selects } from '../common/selection';
+import type { TotalsArguments } from '../common/totals';
 import type { Order } from './model';
 import { productSales, type ProductSalesArguments } from './productSales';
-import { getOrder, listOrders } from './service';
+import { getOrder, listOrders, listOrdersOf } from './service';
 import { orderTotals } from './totals';
 
 export const orderResolvers = {
@@ -18,6 +19,10 @@ export const orderResolvers = {
       getOrder(data, id, { lines: selects(info, 'lines') }),
     order_totals: (_: unknown, args: TotalsArguments, { data }: RequestContext) => orderTotals(data, args),
     product_sales: (_: unknown, args: ProductSalesArguments, { data }: RequestContext) => productSales(data, args),
+  },
+  Customer: {
+    orders: (customer: Customer, args: ListArguments, { data }: RequestContext, info: GraphQLResolveInfo) =>
+      listOrdersOf(data, AS_PARENT, customer._id, args, { lines: selects(info, 'data', 'lines') }),
   },
   Order: {
     customer: (order: Order, _: unknown, { data }: RequestContext) => customerOf(data, order.customer_id),

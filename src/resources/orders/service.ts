@@ -1,8 +1,8 @@
 import type { OrganisationData } from '../../database/organisationData';
-import type { ListArguments, Page } from '../../pagination';
-import { searchWords } from '../../search';
-import { listPage, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../collection';
-import { listOfParent, type Parent } from '../parentList';
+import type { ListArguments, Page } from '../../database/pagination';
+import { searchWords } from '../common/search';
+import { listPage, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../common/collection';
+import { listOfParent, type Parent } from '../common/parentList';
 import { type Order, orders } from './model';
 
 export function listOrders(data: OrganisationData, args: ListArguments, { lines }: WithLines): Promise<Page<Order>> {

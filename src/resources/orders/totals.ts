@@ -1,5 +1,5 @@
 import type { OrganisationData } from '../../database/organisationData';
-import { totals, type TotalsArguments, type TotalsSpec } from '../totals';
+import { totals, type TotalsArguments, type TotalsSpec } from '../common/totals';
 import { orders } from './model';
 
 const SPEC: TotalsSpec = {

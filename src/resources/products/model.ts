@@ -1,5 +1,5 @@
 import { defineCollection } from '../../database/collection';
-import { date, flag, optionalNumber, optionalText, search, text } from '../shape';
+import { date, flag, optionalNumber, optionalText, search, text } from '../common/shape';
 
 /** A product as its organisation's database keeps it. */
 export interface Product {

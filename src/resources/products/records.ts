@@ -1,4 +1,4 @@
-import { documentKind } from '../documentKind';
+import { documentKind } from '../common/documentKind';
 import { type Product, products } from './model';
 import { productWords } from './service';
 

@@ -1,7 +1,7 @@
 import type { RequestContext } from '../../context';
-import type { ListArguments } from '../../pagination';
+import type { ListArguments } from '../../database/pagination';
 import { getProduct, listProducts, upsertProducts } from './service';
-import type { UpsertResult } from '../upsert';
+import type { UpsertResult } from '../common/upsert';
 
 interface UpsertArguments {
   /** Each is judged by itself. */

@@ -1,9 +1,9 @@
 import type { OrganisationData } from '../../database/organisationData';
-import type { ListArguments, Page } from '../../pagination';
-import { searchWords } from '../../search';
-import { listPage, readOne } from '../collection';
-import { choose } from '../choose';
-import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../upsert';
+import type { ListArguments, Page } from '../../database/pagination';
+import { searchWords } from '../common/search';
+import { listPage, readOne } from '../common/collection';
+import { choose } from '../common/choose';
+import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
 import { type Product, products } from './model';
 
 export function listProducts(data: OrganisationData, args: ListArguments): Promise<Page<Product>> {

@@ -1,6 +1,6 @@
 import { defineCollection } from '../../database/collection';
-import { type Line, lineSchema } from '../lines';
-import { date, number, optionalDate, optionalText, search, text } from '../shape';
+import { type Line, lineSchema } from '../common/lines';
+import { date, number, optionalDate, optionalText, search, text } from '../common/shape';
 
 /** A quote as its organisation's database keeps it. Amounts in minor units. */
 export interface Quote {

@@ -1,4 +1,4 @@
-import { documentKind } from '../documentKind';
+import { documentKind } from '../common/documentKind';
 import { type Quote, quotes } from './model';
 import { quoteFaults, quoteWords } from './service';
 

@@ -1,11 +1,11 @@
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import type { ListArguments, Page } from '../../pagination';
-import { searchWords } from '../../search';
-import { listPage, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../collection';
-import { amountFaults } from '../lines';
-import { listOfParent, type Parent } from '../parentList';
-import type { ImportRecord } from '../records';
+import type { ListArguments, Page } from '../../database/pagination';
+import { searchWords } from '../common/search';
+import { listPage, readOne, WITHOUT_LINES, WITHOUT_SEARCH, type WithLines } from '../common/collection';
+import { amountFaults } from '../common/lines';
+import { listOfParent, type Parent } from '../common/parentList';
+import type { ImportRecord } from '../common/records';
 import { type Quote, quotes } from './model';
 
 export function listQuotes(data: OrganisationData, args: ListArguments, { lines }: WithLines): Promise<Page<Quote>> {

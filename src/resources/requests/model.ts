@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 import { defineCollection } from '../../database/collection';
-import { date, number, optionalText, search, text } from '../shape';
+import { date, number, optionalText, search, text } from '../common/shape';
 
 /** A request thread as its organisation's database keeps it. */
 export interface RequestThread {

@@ -1,8 +1,8 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import { fromRecord, readRecords, storeDocuments } from '../documentKind';
-import type { ImportRecord, RecordKind, StoredRecord } from '../records';
+import { fromRecord, readRecords, storeDocuments } from '../common/documentKind';
+import type { ImportRecord, RecordKind, StoredRecord } from '../common/records';
 import { type Message, messages, requests, type RequestThread } from './model';
 import { threadWords } from './service';
 

@@ -1,6 +1,8 @@
 import type { RequestContext } from '../../context';
-import type { ListArguments } from '../../pagination';
-import { getRequest, listMessages, listRequests, type NewRequest, openRequest } from './service';
+import type { ListArguments } from '../../database/pagination';
+import type { Customer } from '../customers/model';
+import { AS_PARENT } from '../customers/service';
+import { getRequest, listMessages, listRequests, listRequestsOf, type NewRequest, openRequest } from './service';
 
 export const requestResolvers = {
   Query: {
@@ -8,6 +10,10 @@ export const requestResolvers = {
     request: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getRequest(data, id),
     request_messages: (_: unknown, args: ListArguments & { id: string }, { data }: RequestContext) =>
       listMessages(data, args),
+  },
+  Customer: {
+    requests: (customer: Customer, args: ListArguments, { data }: RequestContext) =>
+      listRequestsOf(data, AS_PARENT, customer._id, args),
   },
   Mutation: {
     open_request: (_: unknown, args: NewRequest, context: RequestContext) =>

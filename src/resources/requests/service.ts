@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { validationFailed } from '../../errors';
-import { findPage, type ListArguments, type Page } from '../../pagination';
-import { searchWords } from '../../search';
-import { brokenTexts } from '../brokenTexts';
-import { listPage, readOne } from '../collection';
+import { findPage, type ListArguments, type Page } from '../../database/pagination';
+import { searchWords } from '../common/search';
+import { brokenTexts } from '../common/brokenTexts';
+import { listPage, readOne } from '../common/collection';
 import { customerOf } from '../customers/service';
-import { listOfParent, type Parent } from '../parentList';
+import { listOfParent, type Parent } from '../common/parentList';
 import { type Message, messages, requests, type RequestThread } from './model';
 
 /** Characters of a subject (schema/requests.graphql). */

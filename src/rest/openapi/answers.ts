@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES, RETRIES } from '../../errors';
-import type { RestOperation } from '../routes';
+import type { RestOperation } from '../routes/routes';
 
 /* What every operation answers besides its success: errors, and the headers of both. */
 

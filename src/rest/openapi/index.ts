@@ -6,11 +6,11 @@ import {
   MAY_BE_EMPTY,
   parameterSchema,
   rootFields,
-} from '../../jsonSchema';
-import { buildSchemas, type Operation } from '../../schema';
-import { perElement } from '../elements';
-import { describeIncluded, includeParameter } from '../include';
-import { readsOneObject, type RestOperation, restOperations } from '../routes';
+} from '../../schema/jsonSchema';
+import type { Operation } from '../../schema/operations';
+import { perElement } from '../routes/elements';
+import { describeIncluded, includeParameter } from './include';
+import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
@@ -20,12 +20,6 @@ import { PROBLEM_SCHEMAS } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
 export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
-
-/** The OpenAPI 3.1 document of the REST face; needs no database. */
-export function openApiDocument(): OpenApiDocument {
-  const { rest, operations } = buildSchemas();
-  return buildOpenApi(rest, operations);
-}
 
 /** OpenAPI 3.1 from the REST schema: what requests are checked against is what is published. */
 export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operation[]): OpenApiDocument {

@@ -1,5 +1,5 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
-import { readsOneObject, type RestOperation } from '../routes';
+import { readsOneObject, type RestOperation } from '../routes/routes';
 import { type Linked, operationId } from './operationId';
 
 interface Link {

@@ -1,5 +1,5 @@
 import { getNamedType, type GraphQLField } from 'graphql';
-import type { RestOperation } from '../routes';
+import type { RestOperation } from '../routes/routes';
 
 /** An operation with the field it calls. */
 export interface Linked {

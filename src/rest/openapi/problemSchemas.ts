@@ -1,5 +1,5 @@
 import { ERROR_CODES, MOST_FAULTS, REST_ERROR_CODES } from '../../errors';
-import type { JsonSchema } from '../../jsonSchema';
+import type { JsonSchema } from '../../schema/jsonSchema';
 import { FAULT_CODES } from './faultCodes';
 
 /** A text whose values are known today, and may be more tomorrow: an enum would make generated clients throw at a new one. */

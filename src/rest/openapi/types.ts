@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../jsonSchema';
+import type { JsonSchema } from '../../schema/jsonSchema';
 
 /* The parts of OpenAPI 3.1 that the document uses. */
 

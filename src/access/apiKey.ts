@@ -1,0 +1,26 @@
+import type { Organisation } from './principal';
+import type { Scope } from './scopes';
+
+/** An API key as the control database keeps it: never the key itself. */
+export interface ApiKey {
+  /** UUID. */
+  readonly _id: string;
+  readonly organisation: Organisation;
+  readonly name: string;
+  readonly prefix: string;
+  readonly last_four: string;
+  readonly salt: string;
+  readonly hash: string;
+  readonly scopes: readonly Scope[];
+  readonly created_by: string;
+  readonly created_at: Date;
+  readonly expires_at: Date | null;
+  readonly revoked_at: Date | null;
+  readonly last_used_at: Date | null;
+  /** Network address of that use. */
+  readonly last_used_from: string | null;
+  /** CIDR ranges it may be used from; none: from anywhere. */
+  readonly allowed_ranges: readonly string[];
+  /** The key that took its place. */
+  readonly rotated_to: string | null;
+}

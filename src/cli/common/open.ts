@@ -1,0 +1,81 @@
+import { hostname, userInfo } from 'node:os';
+import type { Config } from '../../config';
+import { checkAddresses } from '../../database/address';
+import { connectDatabases, type Databases } from '../../database/connect';
+import { openWrites } from '../../database/openWrites';
+import { chooseDatabase, type Database } from '../../database/embedded/index';
+import { idempotencyRecords } from '../../database/idempotency';
+import type { Actor } from '../../organisations/auditEvents';
+import { type Control, openControl } from '../../organisations/control';
+import { collections } from '../../resources/index';
+
+/** The database and what it holds, open for one command. */
+export interface Store {
+  readonly databases: Databases;
+  readonly control: Control;
+  /** Which server was chosen. */
+  readonly server: Database;
+  close(): Promise<void>;
+}
+
+/**
+ * Chooses and starts the database (contract, section 9) and opens the control data. `report` is told what is chosen;
+ * `signal` gives up while it starts.
+ */
+export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
+  checkAddresses(config);
+  const server = await chooseDatabase({
+    ...(config.MONGODB_URI === undefined ? {} : { mongodbUri: config.MONGODB_URI }),
+    ...(config.MONGOD_BINARY === undefined ? {} : { mongodBinary: config.MONGOD_BINARY }),
+    dataDir: config.DATA_DIR,
+    cacheDir: config.CACHE_DIR,
+    path: config.PATH,
+    ...(config.HTTPS_PROXY === undefined ? {} : { proxy: config.HTTPS_PROXY }),
+    report,
+    ...(signal && { signal }),
+  });
+  try {
+    const databases = await connectDatabases({
+      uri: server.uri,
+      controlDatabase: config.CONTROL_DATABASE,
+      clusters: config.MONGODB_CLUSTERS,
+      collections: [...collections, idempotencyRecords, openWrites],
+      ...(config.ALLOW_OLD_MONGODB && {
+        onOldServer: (warning: string) => {
+          report(`warning: ${warning}; ALLOW_OLD_MONGODB lets it serve, and some operations will fail`);
+        },
+      }),
+    });
+    const onError = (error: unknown): void => {
+      report(`a write beside the request failed: ${String(error)}`);
+    };
+    const control = await openControl({ config, databases, actor: operator(), onError });
+    return {
+      databases,
+      control,
+      server,
+      close: async () => {
+        await control.apiKeys.settle();
+        await databases.close();
+        await server.stop();
+      },
+    };
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}
+
+/** Whoever runs the command, for the audit log. */
+export function operator(): Actor {
+  return { who: `cli:${userName()}`, from: hostname() };
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // a container may run under a number that has no name
+    return String(process.getuid?.() ?? 'unknown');
+  }
+}

@@ -1,0 +1,132 @@
+import type { Fault } from '../errors';
+import { escapePointer } from '../schema/validation';
+
+/*
+ * What is looked for in JSON text before it is parsed: JSON.parse keeps the last of two members with one name, and takes
+ * seconds for 5 MiB of names that it has not seen before (docs/decisions/worst-bodies.md).
+ */
+
+/** Most of what a text may hold. */
+export interface JsonBounds {
+  /** Levels of lists and objects inside each other: what walks a value later must not overflow the stack. */
+  readonly depth: number;
+  /** Lists and objects. */
+  readonly containers: number;
+  /** Different names of members. */
+  readonly names: number;
+  /** Members beyond the 100th of their object, of all objects. */
+  readonly wideMembers: number;
+}
+
+/** Far above what a valid body can hold: 1,000 customers with 100 contacts each are 103,001 containers. */
+export const BODY_BOUNDS: JsonBounds = { depth: 64, containers: 250_000, names: 20_000, wideMembers: 20_000 };
+
+const WIDE = 100;
+const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
+
+/**
+ * The first fault in how a JSON text is built: `duplicate` for a second member of one name, `depth` or `size` past the
+ * bounds. One pass; of a text that is no JSON it may find none, or one that is not there.
+ */
+export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Fault | undefined {
+  // by name: the object that had it last, at each depth. Objects of one depth follow each other, so that is enough
+  const names = new Map<string, number[]>();
+  // by depth: the object's number, 0 for a list; how many members it has; the name or index that is read
+  const objects: number[] = [];
+  const counts: number[] = [];
+  const path: (string | number)[] = [];
+  let [depth, made, containers, wide] = [-1, 0, 0, 0];
+  let awaitsName = false;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = closingQuote(text, at);
+        if (awaitsName) {
+          awaitsName = false;
+          const name = nameAt(text, at, end);
+          path[depth] = name;
+          let last = names.get(name);
+          if (!last) {
+            if (names.size === bounds.names) return tooLarge(`holds more than ${count(bounds.names)} different names`);
+            names.set(name, (last = []));
+          }
+          const object = objects[depth] ?? 0;
+          if (last[depth] === object) return { pointer: pointerTo(path, depth), code: 'duplicate', detail: TWICE };
+          last[depth] = object;
+          const members = (counts[depth] ?? 0) + 1;
+          counts[depth] = members;
+          if (members > WIDE && ++wide > bounds.wideMembers) {
+            return tooLarge(
+              `holds more than ${count(bounds.wideMembers)} members in objects of more than ${count(WIDE)}`,
+            );
+          }
+        }
+        at = end;
+        break;
+      }
+      case COMMA:
+        if ((objects[depth] ?? 0) > 0) awaitsName = true;
+        else path[depth] = Number(path[depth]) + 1;
+        break;
+      case OPEN_OBJECT:
+      case OPEN_LIST: {
+        awaitsName = text.charCodeAt(at) === OPEN_OBJECT;
+        depth += 1;
+        if (depth === bounds.depth) {
+          const detail = `is nested deeper than ${count(bounds.depth)} levels`;
+          return { pointer: pointerTo(path, depth - 1), code: 'depth', detail };
+        }
+        if (++containers > bounds.containers) {
+          return tooLarge(`holds more than ${count(bounds.containers)} lists and objects`);
+        }
+        objects[depth] = awaitsName ? ++made : 0;
+        counts[depth] = 0;
+        path[depth] = 0;
+        break;
+      }
+      case CLOSE_LIST:
+      case CLOSE_OBJECT:
+        awaitsName = false;
+        depth -= 1;
+        break;
+    }
+  }
+  return undefined;
+}
+
+const TWICE = 'is given twice in one object';
+
+/** Where a text ends that begins at a quote; past the end where it does not. */
+function closingQuote(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) return at;
+    if (code === BACKSLASH) at += 1;
+  }
+  return text.length;
+}
+
+function nameAt(text: string, start: number, end: number): string {
+  const written = text.slice(start + 1, end);
+  if (!written.includes('\\')) return written;
+  try {
+    return JSON.parse(`"${written}"`) as string;
+  } catch {
+    return written;
+  }
+}
+
+function pointerTo(path: readonly (string | number)[], depth: number): string {
+  return path
+    .slice(0, depth + 1)
+    .map((token) => `/${escapePointer(String(token))}`)
+    .join('');
+}
+
+function tooLarge(detail: string): Fault {
+  return { pointer: '', code: 'size', detail };
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}

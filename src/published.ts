@@ -1,0 +1,19 @@
+import { lists, resolvers as resourceResolvers } from './resources';
+import { buildOpenApi, type OpenApiDocument } from './rest/openapi';
+import { buildSchemas, type Schemas } from './schema/build';
+import type { Resolvers } from './schema/guard';
+import { loadDocument } from './schema/sdl';
+import { settingsResolvers } from './settings/resolvers';
+
+/** The schemas that are served: schema/*.graphql with the resolvers of every resource and of the settings. */
+export function publishedSchemas(): Schemas {
+  const resolvers: Resolvers = { ...resourceResolvers };
+  for (const [type, fields] of Object.entries(settingsResolvers)) resolvers[type] = { ...resolvers[type], ...fields };
+  return buildSchemas(loadDocument(), resolvers, lists);
+}
+
+/** The OpenAPI 3.1 document of the REST face; needs no database. */
+export function openApiDocument(): OpenApiDocument {
+  const { rest, operations } = publishedSchemas();
+  return buildOpenApi(rest, operations);
+}

@@ -1,0 +1,135 @@
+import DataLoader from 'dataloader';
+import type { Collection, Projection } from '../../database/collection';
+import { nativeCollection } from '../../database/native';
+import type { OrganisationData } from '../../database/organisationData';
+import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../../database/pagination';
+import { listPage, listRequest } from './collection';
+
+/*
+ * Lists that belong to a parent (a customer's quotes): the first pages of all parents in one level of a query are read by
+ * one aggregation, so that a page of customers with their quotes is two queries, not a hundred.
+ */
+
+export interface Parent {
+  readonly collection: Collection<{ readonly _id: string }>;
+  /** The member of a row that names its parent. */
+  readonly field: string;
+}
+
+/** Rows that are decoded and handed over in one go: meanwhile nobody else is answered (docs/decisions/bodies-and-fairness.md). */
+const ROWS_OF_PIECE = 250;
+
+/** A parent's rows may come before those of others. */
+type RowsByParent = DataLoader<string, Promise<unknown[]>>;
+
+const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
+
+export async function listOfParent<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  parent: Parent,
+  parentId: string,
+  args: ListArguments,
+  projection: Projection,
+): Promise<Page<T>> {
+  const filters = { ...args, [parent.field]: parentId };
+  if (args.cursor !== null && args.cursor !== undefined) return listPage(data, collection, filters, projection);
+  const rows = (await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT, projection).load(
+    parentId,
+  )) as T[];
+  return firstPage(rows, listRequest(data, collection, filters));
+}
+
+function loaderFor<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  parent: Parent,
+  limit: number,
+  projection: Projection,
+): RowsByParent {
+  const known = loaders.get(data) ?? new Map<string, RowsByParent>();
+  loaders.set(data, known);
+  const key = JSON.stringify([collection.name, parent.field, limit, projection]);
+  let loader = known.get(key);
+  if (!loader) {
+    loader = new DataLoader((ids) => readFirstRows(data, collection, parent, ids, limit + 1, projection), {
+      cache: false,
+      maxBatchSize: 100,
+      batchScheduleFn: (dispatch) => setImmediate(dispatch),
+    });
+    known.set(key, loader);
+  }
+  return loader;
+}
+
+function readFirstRows<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  parent: Parent,
+  ids: readonly string[],
+  limit: number,
+  projection: Projection,
+): Promise<Promise<unknown[]>[]> {
+  const parents = nativeCollection(data.collection(parent.collection));
+  const stages = [
+    { $match: { _id: { $in: [...new Set(ids)] } } },
+    { $project: { _id: 1 } },
+    {
+      $lookup: {
+        from: collection.name,
+        localField: '_id',
+        foreignField: parent.field,
+        pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: projection }],
+        as: 'rows',
+      },
+    },
+  ];
+  const expected = ids.map((id) => ({ id, ...promised<unknown[]>() }));
+  const byParent = new Map<string, typeof expected>(ids.map((id) => [id, []]));
+  for (const one of expected) byParent.get(one.id)?.push(one);
+  const read = data.aggregations(async () => {
+    // handed over together, so that what is asked for each of them in turn goes out together too
+    let piece: Found[] = [];
+    const handOver = (): void => {
+      for (const { _id, rows } of piece) for (const { resolve } of byParent.get(_id) ?? []) resolve(rows);
+      piece = [];
+    };
+    let rowsOfPiece = 0;
+    for await (const found of parents.aggregate<Found>(stages, { batchSize: ids.length + 1 })) {
+      piece.push(found);
+      rowsOfPiece += found.rows.length;
+      if (rowsOfPiece < ROWS_OF_PIECE) continue;
+      rowsOfPiece = 0;
+      handOver();
+      await data.giveWay();
+    }
+    handOver();
+  });
+  read.then(
+    // a parent that is gone has none; who has theirs is not concerned
+    () => {
+      for (const { resolve } of expected) resolve([]);
+    },
+    (error: unknown) => {
+      for (const { reject } of expected) reject(error);
+    },
+  );
+  return Promise.resolve(expected.map(({ promise }) => promise));
+}
+
+interface Found {
+  readonly _id: string;
+  readonly rows: unknown[];
+}
+
+interface Promised<T> {
+  readonly promise: Promise<T>;
+  readonly resolve: (value: T) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+function promised<T>(): Promised<T> {
+  let settle: Omit<Promised<T>, 'promise'> | undefined;
+  const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));
+  return Object.assign(settle as unknown as Omit<Promised<T>, 'promise'>, { promise });
+}

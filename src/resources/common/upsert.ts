@@ -1,0 +1,189 @@
+import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { type ClientSession, trusted } from 'mongoose';
+import { isDuplicateKey, isWriteConflict } from '../../database/faults';
+import type { Collection } from '../../database/collection';
+import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
+import { AppError, type Fault, type Findings, validationFailed } from '../../errors';
+import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
+
+/**
+ * Bulk upserts (contract, section 3): read what exists, compare, and write only what changed, in one transaction as one
+ * unordered bulkWrite. A bad element fails alone unless the call is atomic.
+ */
+
+interface Stored {
+  readonly _id: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface UpsertSpec<Document extends Stored, Input> {
+  readonly collection: Collection<Document>;
+  /** The member that names an object in the caller's own words: sku, external_ref. */
+  readonly key: string;
+  /** Name of the list in the call, for pointers. */
+  readonly list: string;
+  /** The object as it would be after the write: from `existing`, or new. Its times are set by the engine. */
+  readonly merge: (existing: Document | undefined, input: Input) => Omit<Document, keyof Stored>;
+}
+
+export interface UpsertOptions {
+  readonly atomic: boolean;
+  readonly dryRun: boolean;
+  /** Runs the call as one transaction. */
+  readonly write: UnitOfWork;
+  /** Faults of one element against its input type. */
+  readonly check: (element: unknown) => Findings;
+}
+
+type Outcome = 'created' | 'updated' | 'unchanged' | 'failed';
+
+export interface UpsertResult {
+  readonly index: number;
+  readonly key: string | null;
+  readonly id: string | null;
+  readonly outcome: Outcome;
+  readonly errors: readonly Fault[];
+}
+
+export type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
+
+/** How often a call starts again when another one stored the same key at the same moment. */
+const ATTEMPTS = 5;
+
+/** Elements are as callers sent them: nothing is known of one before its check. */
+export async function bulkUpsert<Document extends Stored, Input>(
+  data: OrganisationData,
+  spec: UpsertSpec<Document, Input>,
+  elements: readonly unknown[],
+  options: UpsertOptions,
+): Promise<UpsertReport> {
+  const judged = await judge(elements, spec, options.check, () => data.giveWay());
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await options.write(async (session, now) => {
+        const steps = await plan(data, spec, judged, session, now);
+        if (options.atomic) refuseFaults(steps);
+        if (!options.dryRun) await write(data, spec, steps, session);
+        return report(steps, options);
+      }, options);
+    } catch (error) {
+      if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
+      if (attempt === ATTEMPTS)
+        throw new AppError('conflict', 'Other calls kept changing the same objects; nothing was stored.');
+    }
+  }
+}
+
+interface Sound<Document> {
+  readonly outcome: Exclude<Outcome, 'failed'>;
+  readonly document: Document;
+}
+
+type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
+
+/** What each element comes to. */
+async function plan<Document extends Stored, Input>(
+  data: OrganisationData,
+  spec: UpsertSpec<Document, Input>,
+  judged: readonly Judged[],
+  session: ClientSession,
+  now: Date,
+): Promise<Step<Document>[]> {
+  const keys = judged.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
+  const rows = (await data
+    .collection(spec.collection)
+    .find({ [spec.key]: trusted({ $in: keys.map(({ key }) => key) }) } as object, undefined, { session })
+    .lean()) as Document[];
+  const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
+  return judged.map((one) => {
+    const stands = existing.get(one.key);
+    const of = withFaults(one, faultsBeside(stands, one, spec.key));
+    return of.count > 0 ? { of, outcome: 'failed' } : { of, ...step(spec, stands, of.element as Input, now) };
+  });
+}
+
+/** What is wrong with an element beside the object that its key names, if there is one. */
+function faultsBeside(existing: Stored | undefined, { at, element, key, faults }: Judged, member: string): Fault[] {
+  if (!isObject(element)) return [];
+  const found: Fault[] = [];
+  const { id, name } = element;
+  if (!existing && name === undefined) {
+    found.push({ pointer: `${at}/name`, code: 'required', detail: 'is required for what is not there yet' });
+  }
+  const isJudged = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
+  if (isJudged && id.toLowerCase() !== existing?._id) {
+    const detail = existing
+      ? `is not the id of what this ${member} names`
+      : `this ${member} names nothing with an id yet`;
+    found.push({ pointer: `${at}/id`, code: 'conflict', detail });
+  }
+  return found;
+}
+
+/** @throws AppError validation_failed with the first faults of all elements, and the number of all. */
+function refuseFaults(steps: readonly Step<unknown>[]): void {
+  const total = steps.reduce((sum, { of }) => sum + of.count, 0);
+  if (total === 0) return;
+  const faults = steps.flatMap(({ of }) => of.faults).slice(0, LISTED_OF_CALL);
+  throw validationFailed(faults, total - faults.length);
+}
+
+function step<Document extends Stored, Input>(
+  spec: UpsertSpec<Document, Input>,
+  existing: Document | undefined,
+  element: Input,
+  now: Date,
+): Sound<Document> {
+  const merged = spec.merge(existing, element);
+  if (!existing) {
+    const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
+    return { outcome: 'created', document };
+  }
+  const { _id, created_at, updated_at, ...before } = existing;
+  if (isDeepStrictEqual(before, { ...merged })) return { outcome: 'unchanged', document: existing };
+  // a clock that was set back must not make updated_at go back
+  const changedAt = new Date(Math.max(now.getTime(), updated_at.getTime()));
+  return { outcome: 'updated', document: { _id, ...merged, created_at, updated_at: changedAt } as unknown as Document };
+}
+
+async function write<Document extends Stored, Input>(
+  data: OrganisationData,
+  spec: UpsertSpec<Document, Input>,
+  steps: readonly Step<Document>[],
+  session: ClientSession,
+): Promise<void> {
+  const operations = steps.flatMap((found): object[] => {
+    if (found.outcome === 'failed' || found.outcome === 'unchanged') return [];
+    const { document } = found;
+    return found.outcome === 'created'
+      ? [{ insertOne: { document } }]
+      : [{ replaceOne: { filter: { _id: document._id }, replacement: document } }];
+  });
+  if (operations.length === 0) return;
+  // the driver's own bulkWrite: these documents were checked, and casting a thousand of them again costs more than storing
+  const { collection } = data.collection(spec.collection);
+  await collection.bulkWrite(operations as unknown as Parameters<typeof collection.bulkWrite>[0], {
+    ordered: false,
+    session,
+  });
+}
+
+function report(steps: readonly Step<Stored>[], { dryRun }: { dryRun: boolean }): UpsertReport {
+  const list = faultLister();
+  const results = steps.map((found, index): UpsertResult => {
+    const { shownKey: key } = found.of;
+    if (found.outcome === 'failed') return { index, key, id: null, outcome: 'failed', errors: list(found.of) };
+    const { outcome, document } = found;
+    return { index, key, id: dryRun && outcome === 'created' ? null : document._id, outcome, errors: [] };
+  });
+  const count = (outcome: Outcome): number => results.filter((result) => result.outcome === outcome).length;
+  return {
+    created: count('created'),
+    updated: count('updated'),
+    unchanged: count('unchanged'),
+    failed: count('failed'),
+    results,
+  };
+}

@@ -1,0 +1,82 @@
+import type { Operation } from '../../schema/operations';
+import { listWith } from '../../schema/sdl';
+
+/** An operation with its route. */
+export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
+
+/** Arguments of an operation, checked and typed. */
+export type Arguments = Record<string, unknown>;
+
+export interface RouteMatch {
+  /** Operations at the path, by method. */
+  readonly methods: ReadonlyMap<string, RestOperation>;
+  /** Path parameters, as sent. */
+  readonly params: Readonly<Record<string, string>>;
+}
+
+/** Finds what stands at a path below /api/v1; undefined for an unknown one. */
+export type Router = (path: string) => RouteMatch | undefined;
+
+interface Route {
+  readonly segments: readonly string[];
+  readonly methods: Map<string, RestOperation>;
+}
+
+/** The router of a set of operations. Literal paths win over parameters: /products/bulk is never a product's id. */
+export function createRouter(operations: readonly Operation[]): Router {
+  const routes = new Map<string, Route>();
+  for (const operation of restOperations(operations)) {
+    const { path, method } = operation.rest;
+    const route = routes.get(path) ?? { segments: path.split('/'), methods: new Map<string, RestOperation>() };
+    route.methods.set(method, operation);
+    routes.set(path, route);
+  }
+  const patterns = [...routes.values()].filter((route) => route.segments.some(isParameter));
+  return (path) => {
+    const literal = routes.get(path);
+    if (literal && !literal.segments.some(isParameter)) return { methods: literal.methods, params: {} };
+    const segments = path.split('/');
+    for (const route of patterns) {
+      const params = matchSegments(route.segments, segments);
+      if (params) return { methods: route.methods, params };
+    }
+    return undefined;
+  };
+}
+
+/** Whether an operation reads one object by its id, and so has an entity tag. */
+export function readsOneObject({ rest }: RestOperation): boolean {
+  return rest.method === 'GET' && rest.path.endsWith('/:id');
+}
+
+/** The operation that answers a list with what `include` names; callers reach it by the list's route alone. */
+export function listWithAll({ name, rest, ...operation }: RestOperation): RestOperation | undefined {
+  const { includes, path } = rest;
+  if (includes === undefined) return undefined;
+  return {
+    ...operation,
+    name: listWith(name, includes),
+    rest: { ...rest, path: `${path}/with-${includes}`, includes: undefined },
+  };
+}
+
+export function restOperations(operations: readonly Operation[]): RestOperation[] {
+  return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
+}
+
+function matchSegments(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {
+  if (pattern.length !== segments.length) return undefined;
+  const params: Record<string, string> = {};
+  for (const [index, expected] of pattern.entries()) {
+    const found = segments[index] ?? '';
+    if (isParameter(expected)) {
+      if (found === '') return undefined;
+      params[expected.slice(1)] = found;
+    } else if (expected !== found) return undefined;
+  }
+  return params;
+}
+
+function isParameter(segment: string): boolean {
+  return segment.startsWith(':');
+}

@@ -1,0 +1,74 @@
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { type DocumentNode, type GraphQLSchema, getNamedType, isObjectType, isScalarType } from 'graphql';
+import { countListedObjects } from './answerSize';
+import type { CheckedList } from './filterGaps';
+import { refuseGaps } from './gaps';
+import { guardFields, type Resolvers } from './guard';
+import { findOperations, type Operation } from './operations';
+import { scalars } from './scalars';
+import { deriveRestDocument, findIncludes, isPageWithAll, listWith } from './sdl';
+
+export interface Schemas {
+  /** The whole schema, for the GraphQL face. */
+  readonly graphql: GraphQLSchema;
+  /** What the REST face may show: a schema object of its own, since Sofa and Apollo must not share one. */
+  readonly rest: GraphQLSchema;
+  readonly operations: readonly Operation[];
+}
+
+/**
+ * SDL and resolvers → both faces' schemas, with every @access guarded.
+ * @throws Error listing each gap: root fields without @access or resolver, unknown scopes, arguments of lists that do nothing. The
+ * server must not boot.
+ */
+export function buildSchemas(
+  document: DocumentNode,
+  resolvers: Resolvers,
+  lists: readonly CheckedList[] = [],
+): Schemas {
+  refuseGaps(document, resolvers, lists);
+  return {
+    graphql: executable(document, resolvers, { checkArguments: true }),
+    // REST requests were checked against the published document before they get here
+    rest: executable(deriveRestDocument(document), withTwins(document, resolvers), { checkArguments: false }),
+    operations: findOperations(document),
+  };
+}
+
+/** The resolvers, those of lists for their twins as well. */
+function withTwins(document: DocumentNode, resolvers: Resolvers): Resolvers {
+  const lists = resolvers.Query ?? {};
+  const twins = [...findIncludes(document)].map(([list, included]) => [listWith(list, included), lists[list]]);
+  return { ...resolvers, Query: { ...lists, ...(Object.fromEntries(twins) as typeof lists) } };
+}
+
+function executable(document: DocumentNode, resolvers: Resolvers, options: { checkArguments: boolean }): GraphQLSchema {
+  const schema = makeExecutableSchema({
+    typeDefs: document,
+    resolvers: { ...resolvers, ...scalars },
+    resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
+  });
+  describeScalars(schema);
+  deriveIds(schema);
+  countListedObjects(schema);
+  guardFields(schema, options);
+  return schema;
+}
+
+/** A row's `id` is what the database calls `_id`; rows are what pages hold, and what REST's items stand for. */
+function deriveIds(schema: GraphQLSchema): void {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const pages = types.filter(({ name }) => name.endsWith('Page') || isPageWithAll(name));
+  for (const page of pages) {
+    const row = getNamedType(page.getFields().data?.type);
+    const id = isObjectType(row) ? row.getFields().id : undefined;
+    if (id) id.resolve ??= ({ _id, id: own }: { readonly _id?: unknown; readonly id?: unknown }) => _id ?? own;
+  }
+}
+
+/** The scalars' own objects replace those of the SDL, and its words with them. */
+function describeScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap()).filter(isScalarType)) {
+    type.description ??= type.astNode?.description?.value;
+  }
+}

@@ -1,0 +1,115 @@
+import {
+  type DocumentNode,
+  type FieldDefinitionNode,
+  type InputValueDefinitionNode,
+  Kind,
+  type TypeNode,
+} from 'graphql';
+import {
+  allFieldNodes,
+  directiveOf,
+  enumArgument,
+  pageOf,
+  rootFieldNodes,
+  stringArgument,
+  stringsArgument,
+} from './sdl';
+import { type Filter, type FilterBy, filterOf } from './filters';
+
+/* What is missing for the arguments of lists to do what they are published for. */
+
+/** A list as its resource declares it, for the check of its arguments. */
+export interface CheckedList {
+  /** Name of the root field. */
+  readonly operation: string;
+  /** Members that indexes of the collection begin with. */
+  readonly indexed: readonly string[];
+}
+
+/** Arguments of a list that are no filters: what stands where in its pages. */
+const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
+const NO_INDEX = 'no index of its collection begins with that: add one where the collection is defined';
+const TIMES: readonly FilterBy[] = ['SINCE', 'BEFORE'];
+
+/** A sentence for each gap, which says what to write where. */
+export function filterGaps(document: DocumentNode, lists: readonly CheckedList[]): string[] {
+  return (
+    rootFieldNodes(document)
+      // lists for users are read from the control database, by code of their own
+      .filter(({ field }) => pageOf(field) !== undefined && !isForUsers(field))
+      .flatMap(({ kind, field }) => listGaps(document, field, `${kind}.${field.name.value}`, lists))
+  );
+}
+
+function listGaps(
+  document: DocumentNode,
+  field: FieldDefinitionNode,
+  place: string,
+  lists: readonly CheckedList[],
+): string[] {
+  const row = rowOf(document, pageOf(field));
+  const rest = directiveOf(field, 'rest');
+  const inPath = rest ? stringArgument(rest, 'path').split('/') : [];
+  const list = lists.find(({ operation }) => operation === field.name.value);
+  return (field.arguments ?? []).flatMap((argument) => {
+    const name = argument.name.value;
+    const where = `${place}(${name}:)`;
+    const filter = filterOf(argument);
+    if (filter && !list) return `${where} has a @filter, and no resource names its list (src/resources/index.ts)`;
+    if (filter && list) return argumentGaps(filter, argument, row, list).map((gap) => `${where} ${gap}`);
+    if (name === 'sort' && list) return sortGaps(argument, list).map((gap) => `${where} ${gap}`);
+    if (OF_PAGES.includes(name) || inPath.includes(`:${name}`)) return [];
+    return `${where} has no @filter: say which member of the rows it compares, or leave it out`;
+  });
+}
+
+function argumentGaps(
+  { member, by }: Filter,
+  argument: InputValueDefinitionNode,
+  row: ReadonlyMap<string, string> | undefined,
+  { indexed }: CheckedList,
+): string[] {
+  const type = row?.get(member);
+  if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
+  const gaps: string[] = [];
+  const isSpan = TIMES.includes(by);
+  const given = namedType(argument.type);
+  const wanted = by === 'WORDS' ? 'String' : type;
+  if (isSpan && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), and ${member} is no DateTime`);
+  else if (given !== wanted) gaps.push(`takes ${given}, and ${member} is ${String(wanted)}`);
+  if (isSpan && isList(argument.type)) gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
+  if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares moments for equality: use SINCE or BEFORE');
+  if (!indexed.includes(member)) gaps.push(`filters by ${member}, and ${NO_INDEX}`);
+  return gaps;
+}
+
+function sortGaps(argument: InputValueDefinitionNode, { indexed }: CheckedList): string[] {
+  const constraint = directiveOf(argument, 'constraint');
+  const sorts = constraint ? stringsArgument(constraint, 'one_of') : [];
+  const members = new Set(sorts.map((sort) => sort.replace(/^-/, '')));
+  return [...members].flatMap((member) => (indexed.includes(member) ? [] : `sorts by ${member}, and ${NO_INDEX}`));
+}
+
+function isForUsers(field: FieldDefinitionNode): boolean {
+  const access = directiveOf(field, 'access');
+  return access !== undefined && enumArgument(access, 'role') !== undefined;
+}
+
+/** Members of a page's rows, with the name of their type. */
+function rowOf(document: DocumentNode, page: string | undefined): ReadonlyMap<string, string> | undefined {
+  const data = fieldsOf(document, page).find(({ name }) => name.value === 'data');
+  const fields = data && fieldsOf(document, namedType(data.type));
+  return fields && new Map(fields.map((field) => [field.name.value, namedType(field.type)]));
+}
+
+function fieldsOf(document: DocumentNode, name: string | undefined): FieldDefinitionNode[] {
+  return allFieldNodes(document).flatMap(({ type, field }) => (type === name ? [field] : []));
+}
+
+function namedType(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
+}
+
+function isList(type: TypeNode): boolean {
+  return type.kind === Kind.LIST_TYPE || (type.kind === Kind.NON_NULL_TYPE && isList(type.type));
+}

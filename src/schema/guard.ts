@@ -1,0 +1,82 @@
+import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import type { Access, RequestContext } from '../context';
+import { type Findings, invalidRequest, validationFailed } from '../errors';
+import { inKeptSpelling } from './compared';
+import { argumentsSchema, componentSchemas } from './jsonSchema';
+import { accessOf } from './operations';
+import { directiveOf } from './sdl';
+import { type Check, checkWith, createAjv, requireSchema } from './validation';
+
+/* What stands around the resolvers of guarded fields: access, arguments, and that a write with an Idempotency-Key runs once. */
+
+export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
+export type Resolvers = Record<string, Record<string, Resolver>>;
+
+/** Guards every field with an @access. Arguments are checked on GraphQL; REST's were before they got here. */
+export function guardFields(schema: GraphQLSchema, options: { readonly checkArguments: boolean }): void {
+  const guarded = guardedFields(schema);
+  const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
+  for (const { type, field, access } of guarded) {
+    const check = checks?.(`${type}.${field.name}`);
+    field.resolve = guard(
+      type === 'Mutation' ? once(field.resolve as Resolver) : (field.resolve as Resolver),
+      access,
+      check &&
+        ((args) => {
+          refuseFaults(type, check(args));
+        }),
+    );
+  }
+}
+
+interface GuardedField {
+  readonly type: string;
+  readonly field: GraphQLField<unknown, RequestContext>;
+  readonly access: Access;
+}
+
+function guardedFields(schema: GraphQLSchema): GuardedField[] {
+  const guarded: GuardedField[] = [];
+  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
+    for (const field of Object.values(type.getFields())) {
+      const access = directiveOf(field.astNode, 'access');
+      if (access) guarded.push({ type: type.name, field: field as GuardedField['field'], access: accessOf(access) });
+    }
+  }
+  return guarded;
+}
+
+/** Access first, then arguments, then the look-up: a caller who may not learns nothing. */
+function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknown) => void) | undefined): Resolver {
+  return (source, args, context, info) => {
+    context.authorise(access);
+    checkArguments?.(inKeptSpelling(args as Readonly<Record<string, unknown>>));
+    return resolve(source, args, context, info);
+  };
+}
+
+/** A write with an Idempotency-Key runs once; only the guarded part of it may be left out when it is sent again. */
+function once(resolve: Resolver): Resolver {
+  return (source, args, context, info) =>
+    context.once(info.fieldName, args, () => resolve(source, args, context, info));
+}
+
+function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[]): (field: string) => Check {
+  const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
+  const fields = Object.fromEntries(
+    guarded.map(({ type, field }) => [
+      `${type}.${field.name}`,
+      argumentsSchema(schema, field.args, { queries: type !== 'Mutation' }),
+    ]),
+  );
+  const ajv = createAjv().addSchema({ components, fields }, 'arguments');
+  return (field) => checkWith(requireSchema(ajv, `arguments#/fields/${field}`));
+}
+
+/** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */
+function refuseFaults(type: string, { faults, more }: Findings): void {
+  if (faults.length === 0) return;
+  if (type === 'Mutation') throw validationFailed(faults, more);
+  const named = faults.map(({ pointer, ...fault }) => ({ ...fault, parameter: pointer?.split('/')[1] ?? '' }));
+  throw invalidRequest(named, more);
+}

@@ -1,0 +1,185 @@
+import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import type { GraphQLSchema } from 'graphql';
+import { boundKeywords, unkept } from './boundedKeywords';
+import { isCurrency, wasCurrency } from './currency';
+import { type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
+import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
+import { scalars } from './scalars';
+
+export type Check = (value: unknown) => Findings;
+
+const SOUND: Findings = { faults: [], more: 0 };
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+/** Longest text that is held against a format: above any of that format, and short of what overflows a regular expression's stack. */
+const MOST_CHARACTERS = 320;
+
+/** An ajv that finds every fault and judges dates, times and ids as the scalars do. */
+export function createAjv(): Ajv2020 {
+  // the schemas are made from the SDL and held against the standard by a test: here each start would compile the meta-schema
+  const options = { strict: false, validateSchema: false, logger: false } as const;
+  const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
+  addFormats(ajv);
+  ajv.addFormat('uuid', UUID);
+  ajv.addFormat('date-time', (text) => accepts(() => scalars.DateTime.parseValue(text)));
+  ajv.addFormat('date', (text) => accepts(() => scalars.Date.parseValue(text)));
+  for (const [name, format] of Object.entries(ajv.formats)) {
+    if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MOST_CHARACTERS && format.test(text));
+  }
+  ajv.addFormat('currency', isCurrency);
+  ajv.addFormat('known-currency', wasCurrency);
+  return boundKeywords(ajv, { distinct, countFrom });
+}
+
+function accepts(parse: () => unknown): boolean {
+  try {
+    parse();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks by type name (`Quote`, `ProductUpsert`), made from the SDL and compiled at first use. */
+export function typeChecks(schema: GraphQLSchema, options: JsonSchemaOptions): (type: string) => Check {
+  const ajv = createAjv().addSchema({ components: { schemas: componentSchemas(schema, options) } }, 'types');
+  return (type) => checkWith(requireSchema(ajv, `types${SCHEMA_ROOT}${type}`));
+}
+
+/** A check against a schema that stands at a reference inside one that was added before. */
+export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction {
+  const validate = ajv.getSchema(reference);
+  if (!validate) throw new Error(`there is no schema ${reference}`);
+  return validate;
+}
+
+export function checkWith(validate: ValidateFunction): Check {
+  return (value) => {
+    unkept.faults = 0;
+    if (validate(value)) return SOUND;
+    const found = distinct(validate.errors ?? []);
+    const faults = found.slice(0, MOST_FAULTS).map(toFault);
+    return { faults, more: unkept.faults + found.length - faults.length };
+  };
+}
+
+/** One error for each fault: the first of one place and kind. */
+function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
+  const byFault = new Map<string, ErrorObject>();
+  for (const error of errors) {
+    if (isNoise(error)) continue;
+    const fault = `${error.instancePath} ${codeOf(error)} ${memberOf(error) ?? ''}`;
+    if (!byFault.has(fault)) byFault.set(fault, error);
+  }
+  return [...byFault.values()];
+}
+
+/** How many faults stand in a list from a place on: two errors of one place and kind are neighbours, by different keywords. */
+function countFrom(errors: readonly ErrorObject[], start: number): number {
+  let faults = 0;
+  for (let at = start; at < errors.length; at += 1) {
+    const [one, before] = [errors[at], errors[at - 1]];
+    if (one && !isNoise(one) && !(before && isSameFault(one, before))) faults += 1;
+  }
+  return faults;
+}
+
+function isSameFault(one: ErrorObject, other: ErrorObject): boolean {
+  const isSamePlace = one.parentSchema === other.parentSchema && one.data === other.data;
+  return (
+    isSamePlace && one.keyword !== other.keyword && codeOf(one) === codeOf(other) && memberOf(one) === memberOf(other)
+  );
+}
+
+/** `anyOf [type, null]` reports itself and its null branch beside the fault that matters. */
+function isNoise(error: ErrorObject): boolean {
+  return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
+}
+
+const CODES: Record<string, string> = {
+  required: 'required',
+  type: 'type',
+  format: 'format',
+  pattern: 'format',
+  minLength: 'length',
+  maxLength: 'length',
+  minItems: 'length',
+  maxItems: 'length',
+  minimum: 'range',
+  maximum: 'range',
+  enum: 'not_allowed',
+  additionalProperties: 'unknown',
+};
+
+function toFault(error: ErrorObject): Fault {
+  const member = memberOf(error);
+  const pointer = member === undefined ? error.instancePath : `${error.instancePath}/${escapePointer(member)}`;
+  const code = codeOf(error);
+  return { pointer, code, detail: detailOf(error, code) };
+}
+
+/** The member that is missing or unknown. */
+function memberOf({ params }: ErrorObject): string | undefined {
+  return (params.missingProperty ?? params.additionalProperty) as string | undefined;
+}
+
+function codeOf({ keyword, data, params }: ErrorObject): string {
+  // a null where a value must be is a missing value to the caller, and a blank name too short
+  if (keyword === 'type' && data === null) return 'required';
+  if (keyword === 'pattern' && params.pattern === NOT_BLANK) return 'length';
+  return CODES[keyword] ?? 'invalid';
+}
+
+function detailOf(error: ErrorObject, code: string): string {
+  switch (error.keyword) {
+    case 'required':
+      return 'is required';
+    case 'additionalProperties':
+      return 'is not known here';
+    case 'enum':
+      return `must be one of ${(error.params.allowedValues as (string | null)[]).filter((value) => value !== null).join(', ')}`;
+    case 'type':
+      return code === 'required' ? 'is required and may not be null' : `must be ${typeName(error.params.type)}`;
+    case 'format':
+      return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}`;
+    case 'pattern':
+      return error.params.pattern === NOT_BLANK
+        ? 'must hold more than white space'
+        : `must match ${String(error.params.pattern)}`;
+    default:
+      if (code === 'length' && error.keyword.startsWith('min') && error.params.limit === 1) return 'must not be empty';
+      return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
+  }
+}
+
+/** Of names and keys: something in them is no white space. */
+const NOT_BLANK = '\\S';
+
+const FORMATS: Record<string, string> = {
+  uuid: 'UUID',
+  'date-time': 'date-time (RFC 3339, as 2026-11-21T09:00:00.000Z)',
+  date: 'date (YYYY-MM-DD)',
+  email: 'e-mail address',
+  currency: 'currency code in use (ISO 4217)',
+  'known-currency': 'currency code (ISO 4217)',
+};
+
+const TYPE_WORDS: Record<string, string> = {
+  object: 'an object',
+  array: 'a list',
+  string: 'a text',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+};
+
+function typeName(type: unknown): string {
+  const names = (Array.isArray(type) ? type : [type]).filter((name) => name !== 'null').map(String);
+  return names.map((name) => TYPE_WORDS[name] ?? name).join(' or ');
+}
+
+/** A member name as a JSON Pointer token (RFC 6901), cut where it is longer than any of ours. */
+export function escapePointer(token: string): string {
+  return shorten(token).replaceAll('~', '~0').replaceAll('/', '~1');
+}
