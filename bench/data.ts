@@ -1,10 +1,10 @@
 import { type Random, seeded } from '../faults/random';
 import { totalOf } from '../src/resources/common/money';
 import type { Line } from '../src/resources/common/lines';
-import type { Product } from '../src/resources/products/model';
-import { productWords } from '../src/resources/products/service';
-import type { Quote } from '../src/resources/quotes/model';
-import { quoteWords } from '../src/resources/quotes/service';
+import type { Product } from '../src/resources/products/products';
+import { products } from '../src/resources/products/products';
+import type { Quote } from './quote';
+import { quotes } from '../src/resources/quotes';
 
 /* Generated documents: the same for the same seed, as `import` would store them. */
 
@@ -59,7 +59,7 @@ function quoteAt(random: Random, at: number, customer: string, count: number): Q
     created_at: made,
     updated_at: made,
     lines,
-    search: quoteWords({ number }),
+    search: quotes.words({ number }),
   };
 }
 
@@ -104,7 +104,7 @@ export function productsOf(seed: number, sets: number, perSet: number): Product[
       active: true,
       created_at: made,
       updated_at: made,
-      search: productWords(members),
+      search: products.words(members),
     };
   });
 }

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { mongo } from 'mongoose';
-import type { Quote } from '../src/resources/quotes/model';
+import type { Quote } from './quote';
 import { pick } from './data';
 import { LIST_LIMIT } from './calls';
 import type { Contestant } from './contestants';

@@ -1,4 +1,4 @@
-import { lists, resolvers as resourceResolvers } from './resources';
+import { collections, resolvers as resourceResolvers } from './resources';
 import { buildOpenApi, type OpenApiDocument } from './rest/openapi';
 import { buildSchemas, type Schemas } from './schema/build';
 import type { Resolvers } from './schema/guard';
@@ -9,7 +9,7 @@ import { settingsResolvers } from './settings/resolvers';
 export function publishedSchemas(): Schemas {
   const resolvers: Resolvers = { ...resourceResolvers };
   for (const [type, fields] of Object.entries(settingsResolvers)) resolvers[type] = { ...resolvers[type], ...fields };
-  return buildSchemas(loadDocument(), resolvers, lists);
+  return buildSchemas(loadDocument(), resolvers, collections);
 }
 
 /** The OpenAPI 3.1 document of the REST face; needs no database. */

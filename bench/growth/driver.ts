@@ -1,5 +1,5 @@
 import type { Random } from '../../faults/random';
-import { quotes } from '../../src/resources/quotes/model';
+import { quotes } from '../../src/resources/quotes';
 import { searchConditions } from '../../src/resources/common/search';
 import { pick } from '../data';
 import type { Rig } from '../rig';

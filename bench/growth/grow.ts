@@ -1,5 +1,6 @@
 import type { Organisation } from '../../src/access/principal';
-import { quotes, type Quote } from '../../src/resources/quotes/model';
+import { quotes } from '../../src/resources/quotes';
+import type { Quote } from '../quote';
 import { quotesOf } from '../data';
 import { makeKeys } from '../keys';
 import { insert, type Rig } from '../rig';

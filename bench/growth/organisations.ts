@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Organisation } from '../../src/access/principal';
-import { quotes } from '../../src/resources/quotes/model';
+import { quotes } from '../../src/resources/quotes';
 import { quotesOf } from '../data';
 import { makeKeys } from '../keys';
 import type { Call } from '../load';

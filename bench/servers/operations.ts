@@ -3,9 +3,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
 import { firstPage, type Page } from '../../src/database/pagination';
-import type { Product } from '../../src/resources/products/model';
-import { type ProductUpsert, productWords } from '../../src/resources/products/service';
-import type { Quote } from '../../src/resources/quotes/model';
+import { type Product, products as resource } from '../../src/resources/products/products';
+import type { ProductUpsert } from '../../src/resources/products/upsert';
+import type { Quote } from '../quote';
 
 /* The operations on the bare driver: the same reads and writes, and the same bytes in the answer. */
 
@@ -120,7 +120,7 @@ export async function upsertProducts(
         const now = new Date();
         const before = existing.get(element.sku);
         const document = { ...(before ?? { _id: randomUUID(), ...NEW_PRODUCT, created_at: now }), ...element };
-        const next = { ...document, updated_at: now, search: productWords(document as Product) } as Product;
+        const next = { ...document, updated_at: now, search: resource.words(document as Product) } as Product;
         const isSame = before && isDeepStrictEqual(before, { ...next, updated_at: before.updated_at });
         const outcome = before ? (isSame ? 'unchanged' : 'updated') : 'created';
         counts[outcome] += 1;

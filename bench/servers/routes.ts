@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import { entityTag, matchesTag } from '../../src/rest/etag';
-import type { ProductUpsert } from '../../src/resources/products/service';
+import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, upsertProducts } from './operations';
 

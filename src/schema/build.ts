@@ -1,12 +1,12 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, getNamedType, isObjectType, isScalarType } from 'graphql';
 import { countListedObjects } from './answerSize';
-import type { CheckedList } from './filterGaps';
 import { refuseGaps } from './gaps';
 import { guardFields, type Resolvers } from './guard';
 import { findOperations, type Operation } from './operations';
 import { scalars } from './scalars';
 import { deriveRestDocument, findIncludes, isPageWithAll, listWith } from './sdl';
+import type { CheckedResource } from './storedGaps';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL face. */
@@ -24,9 +24,9 @@ export interface Schemas {
 export function buildSchemas(
   document: DocumentNode,
   resolvers: Resolvers,
-  lists: readonly CheckedList[] = [],
+  resources: readonly CheckedResource[] = [],
 ): Schemas {
-  refuseGaps(document, resolvers, lists);
+  refuseGaps(document, resolvers, resources);
   return {
     graphql: executable(document, resolvers, { checkArguments: true }),
     // REST requests were checked against the published document before they get here

@@ -1,30 +1,10 @@
-import {
-  type DocumentNode,
-  type FieldDefinitionNode,
-  type InputValueDefinitionNode,
-  Kind,
-  type TypeNode,
-} from 'graphql';
-import {
-  allFieldNodes,
-  directiveOf,
-  enumArgument,
-  pageOf,
-  rootFieldNodes,
-  stringArgument,
-  stringsArgument,
-} from './sdl';
+import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
+import { directiveOf, enumArgument, pageOf, rootFieldNodes, stringArgument, stringsArgument } from './sdl';
 import { type Filter, type FilterBy, filterOf } from './filters';
+import { fieldsOf, isListType, namedType } from './stored';
+import type { CheckedResource } from './storedGaps';
 
 /* What is missing for the arguments of lists to do what they are published for. */
-
-/** A list as its resource declares it, for the check of its arguments. */
-export interface CheckedList {
-  /** Name of the root field. */
-  readonly operation: string;
-  /** Members that indexes of the collection begin with. */
-  readonly indexed: readonly string[];
-}
 
 /** Arguments of a list that are no filters: what stands where in its pages. */
 const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
@@ -32,7 +12,7 @@ const NO_INDEX = 'no index of its collection begins with that: add one where the
 const TIMES: readonly FilterBy[] = ['SINCE', 'BEFORE'];
 
 /** A sentence for each gap, which says what to write where. */
-export function filterGaps(document: DocumentNode, lists: readonly CheckedList[]): string[] {
+export function filterGaps(document: DocumentNode, lists: readonly CheckedResource[]): string[] {
   return (
     rootFieldNodes(document)
       // lists for users are read from the control database, by code of their own
@@ -45,12 +25,12 @@ function listGaps(
   document: DocumentNode,
   field: FieldDefinitionNode,
   place: string,
-  lists: readonly CheckedList[],
+  lists: readonly CheckedResource[],
 ): string[] {
   const row = rowOf(document, pageOf(field));
   const rest = directiveOf(field, 'rest');
   const inPath = rest ? stringArgument(rest, 'path').split('/') : [];
-  const list = lists.find(({ operation }) => operation === field.name.value);
+  const list = lists.find(({ name }) => name === field.name.value);
   return (field.arguments ?? []).flatMap((argument) => {
     const name = argument.name.value;
     const where = `${place}(${name}:)`;
@@ -67,8 +47,9 @@ function argumentGaps(
   { member, by }: Filter,
   argument: InputValueDefinitionNode,
   row: ReadonlyMap<string, string> | undefined,
-  { indexed }: CheckedList,
+  resource: CheckedResource,
 ): string[] {
+  const indexed = firstIndexed(resource);
   const type = row?.get(member);
   if (by !== 'WORDS' && type === undefined) return [`filters by ${member}, which its rows do not have`];
   const gaps: string[] = [];
@@ -77,17 +58,23 @@ function argumentGaps(
   const wanted = by === 'WORDS' ? 'String' : type;
   if (isSpan && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), and ${member} is no DateTime`);
   else if (given !== wanted) gaps.push(`takes ${given}, and ${member} is ${String(wanted)}`);
-  if (isSpan && isList(argument.type)) gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
+  if (isSpan && isListType(argument.type)) gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
   if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares moments for equality: use SINCE or BEFORE');
   if (!indexed.includes(member)) gaps.push(`filters by ${member}, and ${NO_INDEX}`);
   return gaps;
 }
 
-function sortGaps(argument: InputValueDefinitionNode, { indexed }: CheckedList): string[] {
+function sortGaps(argument: InputValueDefinitionNode, resource: CheckedResource): string[] {
+  const indexed = firstIndexed(resource);
   const constraint = directiveOf(argument, 'constraint');
   const sorts = constraint ? stringsArgument(constraint, 'one_of') : [];
   const members = new Set(sorts.map((sort) => sort.replace(/^-/, '')));
   return [...members].flatMap((member) => (indexed.includes(member) ? [] : `sorts by ${member}, and ${NO_INDEX}`));
+}
+
+/** Members that indexes of a collection begin with. */
+function firstIndexed({ indexes }: CheckedResource): string[] {
+  return indexes.map(({ on }) => Object.keys(on)[0] ?? '');
 }
 
 function isForUsers(field: FieldDefinitionNode): boolean {
@@ -100,16 +87,4 @@ function rowOf(document: DocumentNode, page: string | undefined): ReadonlyMap<st
   const data = fieldsOf(document, page).find(({ name }) => name.value === 'data');
   const fields = data && fieldsOf(document, namedType(data.type));
   return fields && new Map(fields.map((field) => [field.name.value, namedType(field.type)]));
-}
-
-function fieldsOf(document: DocumentNode, name: string | undefined): FieldDefinitionNode[] {
-  return allFieldNodes(document).flatMap(({ type, field }) => (type === name ? [field] : []));
-}
-
-function namedType(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
-}
-
-function isList(type: TypeNode): boolean {
-  return type.kind === Kind.LIST_TYPE || (type.kind === Kind.NON_NULL_TYPE && isList(type.type));
 }

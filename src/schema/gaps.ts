@@ -1,15 +1,15 @@
 import type { DocumentNode } from 'graphql';
 import { ROLES } from '../access/roles';
 import { SCOPES } from '../access/scopes';
-import { type CheckedList, filterGaps } from './filterGaps';
+import { filterGaps } from './filterGaps';
 import type { Resolvers } from './guard';
+import { routeGaps } from './routeGaps';
 import { allFieldNodes, directiveOf, enumArgument } from './sdl';
+import { type CheckedResource, storedGaps } from './storedGaps';
 
-/** Methods whose checks, document and routes there are. */
-const METHODS: readonly string[] = ['GET', 'POST'];
-
-export function refuseGaps(document: DocumentNode, resolvers: Resolvers, lists: readonly CheckedList[]): void {
-  const gaps = filterGaps(document, lists);
+/** @throws Error with a sentence for each gap, which says what to write where */
+export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
+  const gaps = [...filterGaps(document, resources), ...storedGaps(document, resources), ...routeGaps(document)];
   for (const { type, field } of allFieldNodes(document)) {
     const name = `${type}.${field.name.value}`;
     const isRoot = type === 'Query' || type === 'Mutation';
@@ -23,9 +23,6 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, lists: 
       gaps.push(`${name} names a scope and a role; keys and users never share a field`);
     const rest = directiveOf(field, 'rest');
     if (role !== undefined && rest) gaps.push(`${name} is for users and has @rest`);
-    const method = rest && enumArgument(rest, 'method');
-    if (method !== undefined && !METHODS.includes(method))
-      gaps.push(`${name} has @rest(method: ${method}); REST operations are ${METHODS.join(' or ')}`);
     if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
   }
   if (gaps.length > 0) throw new Error(`the schema is not fit to serve: ${gaps.join('; ')}`);

@@ -2,6 +2,7 @@ import type { ConstDirectiveNode, DocumentNode } from 'graphql';
 import { ROLES, type RoleName } from '../access/roles';
 import { SCOPES, type ScopeName } from '../access/scopes';
 import type { Access } from '../context';
+import type { Method } from './methods';
 import { directiveOf, enumArgument, findIncludes, intArgument, rootFieldNodes, stringArgument } from './sdl';
 
 /** One root field: how it is called on REST, if at all, and who may call it. */
@@ -12,7 +13,7 @@ export interface Operation extends Access {
 }
 
 export interface RestRoute {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   readonly path: string;
   readonly status: number;
   /** The field that the items of this list have with `include` alone. */
@@ -29,7 +30,7 @@ export function findOperations(document: DocumentNode): Operation[] {
       kind,
       ...(access ? accessOf(access) : { scope: undefined, role: undefined }),
       rest: rest && {
-        method: (enumArgument(rest, 'method') ?? 'GET') as 'GET' | 'POST',
+        method: (enumArgument(rest, 'method') ?? 'GET') as Method,
         path: stringArgument(rest, 'path'),
         status: intArgument(rest, 'status') ?? 200,
         includes: includes.get(field.name.value),

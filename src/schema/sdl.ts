@@ -137,8 +137,8 @@ export function pageOf({ type }: FieldDefinitionNode): string | undefined {
   return named.kind === Kind.NAMED_TYPE && named.name.value.endsWith(PAGE) ? named.name.value : undefined;
 }
 
-/** Name of the type of a list's rows. */
-function rowName(field: FieldDefinitionNode): string | undefined {
+/** Name of the type of a list's rows; undefined for what is no list. */
+export function rowName(field: FieldDefinitionNode): string | undefined {
   return pageOf(field)?.slice(0, -PAGE.length);
 }
 
@@ -163,7 +163,7 @@ export function isPageWithAll(type: string): boolean {
   return type.endsWith(`${PAGE}${WITH_ALL}`);
 }
 
-function isObjectNode(node: DefinitionNode): node is ObjectNode {
+export function isObjectNode(node: DefinitionNode): node is ObjectNode {
   return node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.OBJECT_TYPE_EXTENSION;
 }
 

@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import type { Organisation } from '../../src/access/principal';
-import { quotes } from '../../src/resources/quotes/model';
+import { quotes } from '../../src/resources/quotes';
 import { type Answer, type Client, client } from '../support/client';
 import { makeKey, makeNorthwind, northwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

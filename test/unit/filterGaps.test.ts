@@ -1,12 +1,16 @@
 import { parse } from 'graphql';
-import { type CheckedList, filterGaps } from '../../src/schema/filterGaps';
-import { lists } from '../../src/resources';
+import { filterGaps } from '../../src/schema/filterGaps';
+import { collections } from '../../src/resources';
+import type { CheckedResource } from '../../src/schema/storedGaps';
 import { loadDocument } from '../../src/schema/sdl';
 
-const LIST: CheckedList = { operation: 'things', indexed: ['created_at', 'updated_at', 'name', 'search'] };
+const LIST: CheckedResource = {
+  name: 'things',
+  indexes: ['created_at', 'updated_at', 'name', 'search'].map((member) => ({ on: { [member]: 1 } })),
+};
 
 /** What a list of things with these arguments lacks. */
-function gapsOf(args: string, list: readonly CheckedList[] = [LIST]): string[] {
+function gapsOf(args: string, list: readonly CheckedResource[] = [LIST]): string[] {
   const sdl = `
     type Thing { id: ID! name: String! colour: String created_at: DateTime! updated_at: DateTime! }
     type ThingPage { data: [Thing!]! has_more: Boolean! next_cursor: String }
@@ -15,7 +19,7 @@ function gapsOf(args: string, list: readonly CheckedList[] = [LIST]): string[] {
 }
 
 test('the published schema has none', () => {
-  expect(filterGaps(loadDocument(), lists)).toEqual([]);
+  expect(filterGaps(loadDocument(), collections)).toEqual([]);
 });
 
 test.each([
@@ -50,7 +54,7 @@ test.each([
 });
 
 test('a search without an index of words is told', () => {
-  expect(gapsOf('q: String @filter(by: WORDS)', [{ ...LIST, indexed: ['name'] }])).toEqual([
+  expect(gapsOf('q: String @filter(by: WORDS)', [{ ...LIST, indexes: [{ on: { name: 1 } }] }])).toEqual([
     expect.stringContaining('filters by search, and no index'),
   ]);
 });

@@ -41,9 +41,9 @@ describe('a schema is not served', () => {
     ],
     [
       'a method that REST does not have',
-      'extend enum HttpMethod { PATCH } extend type Mutation { change: Boolean @access @rest(method: PATCH, path: "/x") }',
+      'extend enum HttpMethod { PURGE } extend type Mutation { change: Boolean @access @rest(method: PURGE, path: "/x") }',
       ['Mutation.change'],
-      'Mutation.change has @rest(method: PATCH); REST operations are GET or POST',
+      'Mutation.change has @rest(method: PURGE): REST has GET, POST, PUT, PATCH, DELETE',
     ],
     ['a query without a resolver', 'extend type Query { lost: Boolean @access }', [], 'Query.lost has no resolver'],
     [

@@ -8,14 +8,8 @@ import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } fro
 
 /* What lists and reads of every resource share. */
 
-/** Rows of a list never carry the search words, and lines only where they were asked for. */
-export const WITHOUT_SEARCH = { search: 0 } as const;
-export const WITHOUT_LINES = { search: 0, lines: 0 } as const;
-
-export interface WithLines {
-  /** Whether the rows' lines are wanted. */
-  readonly lines: boolean;
-}
+/** Rows never carry their search words. */
+export const WITHOUT_SEARCH: Projection = { search: 0 };
 
 /** One page of a resource; its root field is named as its collection. */
 export function listPage<T extends { _id: string }>(

@@ -1,10 +1,10 @@
-import { isDeepStrictEqual } from 'node:util';
 import { type ClientSession, type mongo, trusted } from 'mongoose';
 import type { Collection } from '../../database/collection';
 import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import type { ImportRecord, RecordKind, StoredRecord } from './records';
+import { isSameRow } from './sameRow';
 
 interface DocumentKindSpec<T extends { readonly _id: string }> {
   readonly file: string;
@@ -96,7 +96,7 @@ export async function storeDocuments<T extends { _id: string }>(
     const before = existing.get(document._id);
     const conflict = claim?.(document, before);
     if (conflict) return { outcome: 'failed', errors: [conflict] };
-    if (before && isDeepStrictEqual(before, document)) return { outcome: 'unchanged', errors: [] };
+    if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
     operations.push(
       before ? { replaceOne: { filter: { _id: document._id }, replacement: document } } : { insertOne: { document } },
     );

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import { type ClientSession, trusted } from 'mongoose';
 import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { AppError, type Fault, type Findings, validationFailed } from '../../errors';
+import { isSameRow } from './sameRow';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -142,7 +142,7 @@ function step<Document extends Stored, Input>(
     return { outcome: 'created', document };
   }
   const { _id, created_at, updated_at, ...before } = existing;
-  if (isDeepStrictEqual(before, { ...merged })) return { outcome: 'unchanged', document: existing };
+  if (isSameRow(before, { ...merged })) return { outcome: 'unchanged', document: existing };
   // a clock that was set back must not make updated_at go back
   const changedAt = new Date(Math.max(now.getTime(), updated_at.getTime()));
   return { outcome: 'updated', document: { _id, ...merged, created_at, updated_at: changedAt } as unknown as Document };

@@ -1,7 +1,6 @@
 import type { RequestContext } from '../../context';
-import type { ListArguments } from '../../database/pagination';
-import { getCustomer, listCustomers, upsertCustomers } from './service';
 import type { UpsertResult } from '../common/upsert';
+import { upsertCustomers } from './upsert';
 
 interface UpsertArguments {
   /** Each is judged by itself. */
@@ -11,10 +10,6 @@ interface UpsertArguments {
 }
 
 export const customerResolvers = {
-  Query: {
-    customers: (_: unknown, args: ListArguments, { data }: RequestContext) => listCustomers(data, args),
-    customer: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getCustomer(data, id),
-  },
   Mutation: {
     upsert_customers: (_: unknown, args: UpsertArguments, context: RequestContext) =>
       upsertCustomers(context.data, args.customers, {

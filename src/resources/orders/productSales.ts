@@ -2,7 +2,7 @@ import { trusted } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import { DEFAULT_LIMIT } from '../../database/pagination';
 import { aggregate, exact, type Rows, type Span, within } from '../common/totals';
-import { orders } from './model';
+import { orders } from './orders';
 
 export interface ProductSalesArguments extends Span {
   /** Products of each currency. */

@@ -1,7 +1,6 @@
 import type { RequestContext } from '../../context';
-import type { ListArguments } from '../../database/pagination';
-import { getProduct, listProducts, upsertProducts } from './service';
 import type { UpsertResult } from '../common/upsert';
+import { upsertProducts } from './upsert';
 
 interface UpsertArguments {
   /** Each is judged by itself. */
@@ -11,10 +10,6 @@ interface UpsertArguments {
 }
 
 export const productResolvers = {
-  Query: {
-    products: (_: unknown, args: ListArguments, { data }: RequestContext) => listProducts(data, args),
-    product: (_: unknown, { id }: { id: string }, { data }: RequestContext) => getProduct(data, id),
-  },
   Mutation: {
     upsert_products: (_: unknown, args: UpsertArguments, context: RequestContext) =>
       upsertProducts(context.data, args.products, {

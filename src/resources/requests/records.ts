@@ -3,7 +3,7 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import { fromRecord, readRecords, storeDocuments } from '../common/documentKind';
 import type { ImportRecord, RecordKind, StoredRecord } from '../common/records';
-import { type Message, messages, requests, type RequestThread } from './model';
+import { type Message, messages, requests, type RequestThread } from './requests';
 import { threadWords } from './service';
 
 type MessageRecord = Readonly<Record<string, unknown>> & {

@@ -4,39 +4,19 @@ import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { searchWords } from '../common/search';
 import { brokenTexts } from '../common/brokenTexts';
-import { listPage, readOne } from '../common/collection';
-import { customerOf } from '../customers/service';
-import { listOfParent, type Parent } from '../common/parentList';
-import { type Message, messages, requests, type RequestThread } from './model';
+import { readOne } from '../common/collection';
+import { customers } from '../customers/customers';
+import { type Message, messages, requests, type RequestThread } from './requests';
 
 /** Characters of a subject (schema/requests.graphql). */
 const SUBJECT_LENGTH = 200;
-
-export function listRequests(data: OrganisationData, args: ListArguments): Promise<Page<RequestThread>> {
-  return listPage(data, requests, { ...args });
-}
-
-/** The threads of a parent (a customer), as `requests(customer_id:)` would list them. */
-export function listRequestsOf(
-  data: OrganisationData,
-  parent: Parent,
-  id: string,
-  args: ListArguments,
-): Promise<Page<RequestThread>> {
-  return listOfParent(data, requests, parent, id, args, { search: 0 });
-}
-
-/** @throws AppError not_found */
-export function getRequest(data: OrganisationData, id: string): Promise<RequestThread> {
-  return readOne(data, requests, id, 'request');
-}
 
 /** A thread's messages, oldest first. @throws AppError not_found when there is no such thread. */
 export async function listMessages(
   data: OrganisationData,
   args: ListArguments & { readonly id: string },
 ): Promise<Page<Message>> {
-  const { _id: id } = await getRequest(data, args.id);
+  const { _id: id } = await readOne(data, requests, args.id, 'request');
   const list = {
     organisationId: data.organisationId,
     operation: 'request_messages',
@@ -67,7 +47,8 @@ export async function openRequest(
   const broken = brokenTexts(input);
   if (broken.length > 0) throw validationFailed(broken);
   const customerId = input.customer_id ? input.customer_id.toLowerCase() : null;
-  const [subject, customer] = [subjectOf(input), await customerOf(data, customerId)];
+  const subject = subjectOf(input);
+  const customer = customerId === null ? null : await data.related(customers, customerId, customers.projection);
   if (subject === '')
     throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must hold more than white space' }]);
   if (customerId !== null && !customer) {

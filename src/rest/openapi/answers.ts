@@ -1,4 +1,5 @@
 import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES, RETRIES } from '../../errors';
+import { METHODS } from '../../schema/methods';
 import type { RestOperation } from '../routes/routes';
 
 /* What every operation answers besides its success: errors, and the headers of both. */
@@ -41,11 +42,14 @@ function headersOf(status: number): string[] {
 }
 
 const ALWAYS: readonly number[] = [400, 401, 403, 405, 406, 429, 500, 503];
-const WITH_BODY: readonly number[] = [409, 413, 415, 422];
+const OF_WRITES: readonly number[] = [409, 422];
+const WITH_BODY: readonly number[] = [413, 415];
 
 /** The error answers of an operation, as references. */
 export function errorResponses({ rest }: RestOperation, hasId: boolean): Record<string, object> {
-  const statuses = [...ALWAYS, ...(hasId ? [404] : []), ...(rest.method === 'POST' ? WITH_BODY : [])].sort();
+  const { hasBody, root } = METHODS[rest.method];
+  const more = [...(hasId ? [404] : []), ...(root === 'Mutation' ? OF_WRITES : []), ...(hasBody ? WITH_BODY : [])];
+  const statuses = [...ALWAYS, ...more].sort();
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
   );

@@ -7,6 +7,7 @@ import {
   parameterSchema,
   rootFields,
 } from '../../schema/jsonSchema';
+import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
@@ -89,10 +90,11 @@ const responseExamples: Examples = examples.responses;
 
 function describe(schema: GraphQLSchema, { operation, field }: Linked, links: object): OpenApiOperation {
   const { rest, scope, name } = operation;
-  const isPost = rest.method === 'POST';
+  const { hasBody, root } = METHODS[rest.method];
+  const isWrite = root === 'Mutation';
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
   const description = field.description ?? '';
-  const bodyArguments = isPost ? field.args.filter((argument) => !inPath(argument)) : [];
+  const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument)) : [];
   const judgedAlone = perElement(bodyArguments);
   return {
     operationId: operationId({ operation, field }),
@@ -105,10 +107,10 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
         .filter((argument) => !bodyArguments.includes(argument))
         .map((argument) => parameter(schema, name, argument, inPath(argument))),
       ...includeParameter(operation),
-      ...(isPost ? [IDEMPOTENCY_KEY] : []),
+      ...(isWrite ? [IDEMPOTENCY_KEY] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
     ],
-    ...(isPost && {
+    ...(hasBody && {
       requestBody: {
         required: true,
         ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
@@ -146,7 +148,7 @@ function success(operation: RestOperation, field: Field, links: object): object 
     ...SUCCESS_HEADERS,
     ...(answersPage(field) ? ['Link'] : []),
     ...(rest.status === 201 ? ['Location'] : []),
-    ...(rest.method === 'POST' ? ['Idempotent-Replayed'] : []),
+    ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
     ...(readsOneObject(operation) ? ['ETag'] : []),
   ];
   return {

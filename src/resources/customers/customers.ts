@@ -1,6 +1,5 @@
-import { Schema } from 'mongoose';
-import { defineCollection } from '../../database/collection';
-import { type Address, ADDRESS_SHAPE, date, flag, optionalText, search, text } from '../common/shape';
+import { defineResource } from '../common/resource';
+import type { Address } from '../common/shape';
 
 /** A person at a customer's. */
 export interface Contact {
@@ -29,29 +28,9 @@ export interface Customer {
   readonly search: readonly string[];
 }
 
-const address = { type: new Schema(ADDRESS_SHAPE, { _id: false }), default: null };
-const contact = new Schema(
-  { id: text, name: text, role: optionalText, email: optionalText, phone: optionalText, primary: flag },
-  { _id: false },
-);
-
-export const customers = defineCollection<Customer>(
-  'customers',
-  {
-    _id: text,
-    external_ref: text,
-    name: text,
-    email: optionalText,
-    phone: optionalText,
-    vat_number: optionalText,
-    billing_address: address,
-    delivery_address: address,
-    contacts: [contact],
-    created_at: date,
-    updated_at: date,
-    search,
-  },
-  [
+export const customers = defineResource<Customer>({
+  type: 'Customer',
+  indexes: [
     { on: { external_ref: 1 }, options: { unique: true } },
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
@@ -59,4 +38,4 @@ export const customers = defineCollection<Customer>(
     { on: { email: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
-);
+});

@@ -1,19 +1,7 @@
 import type { OrganisationData } from '../../database/organisationData';
-import type { ListArguments, Page } from '../../database/pagination';
-import { searchWords } from '../common/search';
-import { listPage, readOne } from '../common/collection';
 import { choose } from '../common/choose';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
-import { type Product, products } from './model';
-
-export function listProducts(data: OrganisationData, args: ListArguments): Promise<Page<Product>> {
-  return listPage(data, products, { ...args });
-}
-
-/** @throws AppError not_found */
-export function getProduct(data: OrganisationData, id: string): Promise<Product> {
-  return readOne(data, products, id, 'product');
-}
+import { type Product, products } from './products';
 
 /** A product as a bulk call writes it, after its check: a member left out stays as it is, null clears it. */
 export interface ProductUpsert {
@@ -64,13 +52,8 @@ export function upsertProducts(
         lead_time_days: choose(input.lead_time_days, existing?.lead_time_days, cleared.lead_time_days),
         active: choose(input.active, existing?.active, cleared.active),
       };
-      return { ...members, search: productWords(members) };
+      return { ...members, search: products.words(members) };
     },
   };
   return bulkUpsert(data, spec, elements, options);
-}
-
-/** The words a product is found by. */
-export function productWords(product: Pick<Product, 'sku' | 'name' | 'description' | 'category'>): string[] {
-  return searchWords(product.sku, product.name, product.description, product.category);
 }

@@ -1,5 +1,4 @@
-import { defineCollection } from '../../database/collection';
-import { date, flag, optionalNumber, optionalText, search, text } from '../common/shape';
+import { defineResource } from '../common/resource';
 
 /** A product as its organisation's database keeps it. */
 export interface Product {
@@ -21,25 +20,9 @@ export interface Product {
   readonly search: readonly string[];
 }
 
-export const products = defineCollection<Product>(
-  'products',
-  {
-    _id: text,
-    sku: text,
-    name: text,
-    description: optionalText,
-    category: optionalText,
-    uom: text,
-    currency: text,
-    unit_price_minor: optionalNumber,
-    vat_exempt: flag,
-    lead_time_days: optionalNumber,
-    active: flag,
-    created_at: date,
-    updated_at: date,
-    search,
-  },
-  [
+export const products = defineResource<Product>({
+  type: 'Product',
+  indexes: [
     { on: { sku: 1 }, options: { unique: true } },
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
@@ -48,4 +31,4 @@ export const products = defineCollection<Product>(
     { on: { active: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
-);
+});

@@ -1,6 +1,4 @@
-import { Schema } from 'mongoose';
-import { defineCollection } from '../../database/collection';
-import { date, number, optionalText, search, text } from '../common/shape';
+import { defineResource } from '../common/resource';
 
 /** A request thread as its organisation's database keeps it. */
 export interface RequestThread {
@@ -26,33 +24,20 @@ export interface Message {
   readonly created_at: Date;
 }
 
-const contact = new Schema({ name: text, email: optionalText, phone: optionalText }, { _id: false });
-
-export const requests = defineCollection<RequestThread>(
-  'requests',
-  {
-    _id: text,
-    subject: text,
-    status: text,
-    customer_id: optionalText,
-    contact: { type: contact, default: null },
-    message_count: number,
-    last_message_at: date,
-    created_at: date,
-    updated_at: date,
-    search,
-  },
-  [
+export const requests = defineResource<RequestThread>({
+  type: 'Request',
+  indexes: [
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
-);
+  records: null,
+});
 
-export const messages = defineCollection<Message>(
-  'messages',
-  { _id: text, request_id: text, author: text, author_name: optionalText, body: text, created_at: date },
-  [{ on: { request_id: 1, created_at: 1, _id: 1 } }],
-);
+export const messages = defineResource<Message>({
+  type: 'Message',
+  indexes: [{ on: { request_id: 1, created_at: 1, _id: 1 } }],
+  records: null,
+});

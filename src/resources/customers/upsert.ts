@@ -1,30 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganisationData } from '../../database/organisationData';
-import type { ListArguments, Page } from '../../database/pagination';
-import { searchWords } from '../common/search';
 import { choose } from '../common/choose';
-import { listPage, readOne, WITHOUT_SEARCH } from '../common/collection';
-import type { Parent } from '../common/parentList';
 import { type AddressInput, toAddress } from '../common/shape';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
-import { type Contact, type Customer, customers } from './model';
-
-/** How rows of other resources name their customer. */
-export const AS_PARENT: Parent = { collection: customers, field: 'customer_id' };
-
-export function listCustomers(data: OrganisationData, args: ListArguments): Promise<Page<Customer>> {
-  return listPage(data, customers, { ...args });
-}
-
-/** @throws AppError not_found */
-export function getCustomer(data: OrganisationData, id: string): Promise<Customer> {
-  return readOne(data, customers, id, 'customer');
-}
-
-/** The customer another object names; null when it names none, or one that is gone. */
-export async function customerOf(data: OrganisationData, id: string | null): Promise<Customer | null> {
-  return id === null ? null : data.related(customers, id, WITHOUT_SEARCH);
-}
+import { type Contact, type Customer, customers } from './customers';
 
 /** A person as a bulk call writes it, after its check. */
 type ContactInput = Pick<Contact, 'name'> & {
@@ -63,7 +42,7 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
           ? (existing?.contacts ?? [])
           : toContacts(input.contacts ?? [], existing?.contacts ?? []),
     };
-    return { ...members, search: customerWords(members) };
+    return { ...members, search: customers.words(members) };
   },
 };
 
@@ -112,10 +91,4 @@ function toContacts(given: readonly ContactInput[], existing: readonly Contact[]
     }
   }
   return people.map((person) => ({ id: ids.get(person) ?? randomUUID(), ...person }));
-}
-
-/** The words a customer is found by. */
-export function customerWords(customer: Pick<Customer, 'name' | 'external_ref' | 'email' | 'contacts'>): string[] {
-  const { name, external_ref, email, contacts } = customer;
-  return searchWords(name, external_ref, email, ...contacts.map((contact) => contact.name));
 }

@@ -1,0 +1,22 @@
+import type { Line } from '../src/resources/common/lines';
+
+/** A quote as its organisation's database keeps it. Amounts in minor units. */
+export interface Quote {
+  readonly _id: string;
+  readonly number: string;
+  readonly status: 'draft' | 'sent' | 'accepted' | 'declined' | 'expired' | 'withdrawn';
+  readonly currency: string;
+  readonly subtotal_minor: number;
+  readonly discount_minor: number;
+  readonly vat_minor: number;
+  readonly total_minor: number;
+  /** YYYY-MM-DD. */
+  readonly valid_until: string | null;
+  readonly customer_id: string | null;
+  readonly sent_at: Date | null;
+  readonly decided_at: Date | null;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+  readonly lines: readonly Line[];
+  readonly search: readonly string[];
+}

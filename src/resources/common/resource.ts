@@ -1,0 +1,114 @@
+import { Schema } from 'mongoose';
+import { type Collection, defineCollection, type Index, type Projection } from '../../database/collection';
+import type { Fault } from '../../errors';
+import { loadDocument } from '../../schema/sdl';
+import { type StoredMember, type StoredType, storedTypes } from '../../schema/stored';
+import { WITHOUT_SEARCH } from './collection';
+import { documentKind } from './documentKind';
+import type { ImportRecord, RecordKind } from './records';
+import { searchWords } from './search';
+
+/* A resource: the collection of a stored type, what is searched in it, and how it is imported and exported, all from the SDL. */
+
+/** A row as the database keeps it: its id is `_id`, and `search` the words it is found by. */
+export interface Row {
+  readonly _id: string;
+}
+
+export interface Resource<out T extends Row = Row> extends Collection<T> {
+  readonly stored: StoredType;
+  readonly indexes: readonly Index[];
+  /** What of a row is read where nothing that lists hold back is asked for; one object, by which reads are joined. */
+  readonly projection: Projection;
+  /** The words that a row is found by. */
+  words(row: object): string[];
+  /** How it is imported and exported; undefined for what is part of another record. */
+  readonly records: RecordKind | undefined;
+}
+
+export interface ResourceSpec {
+  /** Name of the SDL type. */
+  readonly type: string;
+  /** One for each sort, one for each filter with the default sort, one for the words of a search. */
+  readonly indexes: readonly Index[];
+  /** Rules across members, for a record that is imported. */
+  readonly rules?: (record: ImportRecord) => Fault[];
+  /** Members that a record has with a decimal point even where they are whole, at any depth. */
+  readonly decimals?: readonly string[];
+  /** Instead of records that are the rows; null for none. */
+  readonly records?: RecordKind | null;
+}
+
+/** @throws Error when the SDL has no such stored type: the server must not boot */
+export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resource<T> {
+  const stored = publishedTypes().get(spec.type);
+  if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
+  const texts = searchablePaths(stored.members);
+  const words = (row: object): string[] => searchWords(...texts.flatMap((path) => textsAt(row, path)));
+  const { id: _id, ...shape } = shapeOf(stored.members);
+  const search = texts.length > 0 ? { search: { type: [String], required: true } } : {};
+  const collection = defineCollection<T>(
+    stored.collection,
+    { _id: { type: String, required: true }, ...shape, ...search },
+    spec.indexes,
+  );
+  const { heldBack } = stored;
+  const less = Object.fromEntries(heldBack.map((member) => [member, 0 as const]));
+  const projection = heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less };
+  const resource = { ...collection, stored, indexes: spec.indexes, projection, words };
+  return {
+    ...resource,
+    records: spec.records === undefined ? plainRecords(resource, spec) : (spec.records ?? undefined),
+  };
+}
+
+let published: ReadonlyMap<string, StoredType> | undefined;
+
+function publishedTypes(): ReadonlyMap<string, StoredType> {
+  return (published ??= storedTypes(loadDocument()));
+}
+
+function plainRecords<T extends Row>(
+  resource: Pick<Resource<T>, 'name' | 'schema' | 'stored' | 'words'>,
+  { rules, decimals }: ResourceSpec,
+): RecordKind {
+  const { stored, words } = resource;
+  return documentKind<T>({
+    file: stored.collection,
+    type: stored.type,
+    collection: resource,
+    uniqueBy: stored.unique ?? '_id',
+    times: stored.members.filter(({ kind }) => kind === 'date').map(({ name }) => name),
+    search: words,
+    ...(rules && { rules }),
+    ...(decimals && { decimals }),
+  });
+}
+
+const TYPES = { text: String, number: Number, flag: Boolean, date: Date } as const;
+
+/** Mongoose's shape of members. What values may hold is said in the SDL and checked before they get here. */
+function shapeOf(members: readonly StoredMember[]): Record<string, unknown> {
+  return Object.fromEntries(members.map((member) => [member.name, shapeOfMember(member)]));
+}
+
+function shapeOfMember({ kind, isList, isRequired, members }: StoredMember): unknown {
+  const type = kind === 'object' ? new Schema(shapeOf(members) as Record<string, never>, { _id: false }) : TYPES[kind];
+  if (isList) return [type];
+  return isRequired ? { type, required: true } : { type, default: null };
+}
+
+function searchablePaths(members: readonly StoredMember[]): (readonly string[])[] {
+  return members.flatMap(({ name, isSearchable, members: inner }) => [
+    ...(isSearchable ? [[name]] : []),
+    ...searchablePaths(inner).map((path) => [name, ...path]),
+  ]);
+}
+
+/** The texts at a path, in every object of the lists on it. */
+function textsAt(value: unknown, path: readonly string[]): string[] {
+  if (Array.isArray(value)) return value.flatMap((one) => textsAt(one, path));
+  if (path.length === 0) return typeof value === 'string' ? [value] : [];
+  const [name = '', ...rest] = path;
+  return typeof value === 'object' && value !== null ? textsAt((value as Record<string, unknown>)[name], rest) : [];
+}

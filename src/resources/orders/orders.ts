@@ -1,0 +1,25 @@
+import { amountFaults } from '../common/lines';
+import { defineResource } from '../common/resource';
+
+export const orders = defineResource({
+  type: 'Order',
+  indexes: [
+    { on: { number: 1 }, options: { unique: true } },
+    { on: { number: 1, _id: 1 } },
+    { on: { created_at: -1, _id: -1 } },
+    { on: { updated_at: -1, _id: -1 } },
+    // all that order_totals reads, so that it reads no order
+    {
+      on: {
+        ...{ placed_at: -1, currency: 1, status: 1, customer_id: 1 },
+        ...{ subtotal_minor: 1, discount_minor: 1, vat_minor: 1, shipping_minor: 1, total_minor: 1 },
+      },
+      options: { name: 'totals' },
+    },
+    { on: { status: 1, created_at: -1, _id: -1 } },
+    { on: { customer_id: 1, created_at: -1, _id: -1 } },
+    { on: { search: 1 } },
+  ],
+  rules: amountFaults,
+  decimals: ['discount_pct'],
+});

@@ -1,0 +1,50 @@
+import type { Fault } from '../errors';
+import { amountFaults } from './common/lines';
+import type { ImportRecord } from './common/records';
+import { defineResource } from './common/resource';
+
+export const quotes = defineResource({
+  type: 'Quote',
+  indexes: [
+    { on: { number: 1 }, options: { unique: true } },
+    { on: { number: 1, _id: 1 } },
+    { on: { created_at: -1, _id: -1 } },
+    { on: { updated_at: -1, _id: -1 } },
+    { on: { status: 1, created_at: -1, _id: -1 } },
+    { on: { customer_id: 1, created_at: -1, _id: -1 } },
+    { on: { search: 1 } },
+    // all that quote_totals reads, so that it reads no quote
+    {
+      on: {
+        ...{ created_at: -1, currency: 1, status: 1, customer_id: 1 },
+        ...{ subtotal_minor: 1, discount_minor: 1, vat_minor: 1, total_minor: 1 },
+      },
+      options: { name: 'totals' },
+    },
+  ],
+  rules: quoteFaults,
+  decimals: ['discount_pct'],
+});
+
+/** Rules across a quote's members (contract, section 3). */
+function quoteFaults(record: ImportRecord): Fault[] {
+  const status = String(record.status);
+  const isDecided = status === 'accepted' || status === 'declined';
+  const isSent = status !== 'draft' && status !== 'withdrawn';
+  const faults = amountFaults(record);
+  if (isDecided !== (record.decided_at !== null)) {
+    faults.push({
+      pointer: '/decided_at',
+      code: 'status',
+      detail: 'must be set exactly when status is accepted or declined',
+    });
+  }
+  if (isSent && record.sent_at === null) {
+    faults.push({
+      pointer: '/sent_at',
+      code: 'status',
+      detail: 'must be set for every status but draft and withdrawn',
+    });
+  }
+  return faults;
+}

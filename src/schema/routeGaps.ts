@@ -1,0 +1,47 @@
+import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
+import { isMethod, METHODS } from './methods';
+import { directiveOf, enumArgument, intArgument, rootFieldNodes, stringArgument } from './sdl';
+
+/* What is missing for the routes of root fields to be what they are published as. */
+
+const SUCCESS = [200, 201, 202] as const;
+
+/** A sentence for each gap, which says what to write where. */
+export function routeGaps(document: DocumentNode): string[] {
+  const routes = new Map<string, string>();
+  return rootFieldNodes(document).flatMap(({ kind, field }) => {
+    const rest = directiveOf(field, 'rest');
+    if (!rest) return [];
+    const name = `${kind}.${field.name.value}`;
+    const method = enumArgument(rest, 'method') ?? 'GET';
+    const path = stringArgument(rest, 'path');
+    const status = intArgument(rest, 'status') ?? 200;
+    const gaps = [...methodGaps(method, kind), ...pathGaps(path, field)];
+    if (!SUCCESS.some((known) => known === status))
+      gaps.push(`has @rest(status: ${String(status)}): a success is ${SUCCESS.join(', ')}`);
+    const route = `${method} ${path.replaceAll(/:\w+/g, ':')}`;
+    const other = routes.get(route);
+    if (other !== undefined) gaps.push(`has the route of ${other}: give it another path or method`);
+    routes.set(route, name);
+    return gaps.map((gap) => `${name} ${gap}`);
+  });
+}
+
+function methodGaps(method: string, kind: 'Query' | 'Mutation'): string[] {
+  if (!isMethod(method)) return [`has @rest(method: ${method}): REST has ${Object.keys(METHODS).join(', ')}`];
+  const { root } = METHODS[method];
+  return root === kind ? [] : [`has @rest(method: ${method}), which is for fields of ${root}`];
+}
+
+function pathGaps(path: string, { arguments: args = [] }: FieldDefinitionNode): string[] {
+  if (!/^(\/(:?[a-z][\w-]*))+$/.test(path))
+    return [`has @rest(path: "${path}"): write /words and /:arguments, without a / at the end`];
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  return named.flatMap((name) => {
+    const argument = args.find((one) => one.name.value === name);
+    if (!argument) return [`has :${name} in its path and no argument ${name}`];
+    return argument.type.kind === Kind.NON_NULL_TYPE
+      ? []
+      : [`takes ${name} from its path, so it must not be null: add !`];
+  });
+}

@@ -1,0 +1,102 @@
+import { type DocumentNode, type FieldDefinitionNode, Kind, type TypeNode } from 'graphql';
+import { directiveOf, enumArgument, isObjectNode, optionalStringArgument, rowName, stringArgument } from './sdl';
+
+/* What a database keeps of a type, as its @stored and its fields have it (docs/decisions/schema-decides.md). */
+
+/** A member of a stored type, or of an object inside one. */
+export interface StoredMember {
+  readonly name: string;
+  readonly kind: 'text' | 'number' | 'flag' | 'date' | 'object';
+  /** The scalar, enum or object type that it is of. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly isList: boolean;
+  readonly isSearchable: boolean;
+  /** Members of an object, or of each in a list; none for all else. */
+  readonly members: readonly StoredMember[];
+}
+
+export interface StoredType {
+  readonly type: string;
+  readonly collection: string;
+  /** The member that is unique in the organisation. */
+  readonly unique: string | undefined;
+  readonly members: readonly StoredMember[];
+  /** Members that rows of lists have only where they are asked for. */
+  readonly heldBack: readonly string[];
+}
+
+const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
+  ID: 'text',
+  String: 'text',
+  Date: 'text',
+  Int: 'number',
+  Float: 'number',
+  Minor: 'number',
+  Boolean: 'flag',
+  DateTime: 'date',
+};
+
+/** The stored types of a schema, by name. */
+export function storedTypes(document: DocumentNode): ReadonlyMap<string, StoredType> {
+  const names = new Set(
+    document.definitions.filter(isObjectNode).flatMap((node) => (directiveOf(node, 'stored') ? [node.name.value] : [])),
+  );
+  return new Map([...names].map((name) => [name, readStored(document, name, names)]));
+}
+
+function readStored(document: DocumentNode, type: string, stored: ReadonlySet<string>): StoredType {
+  const fields = fieldsOf(document, type);
+  const directive = document.definitions
+    .filter(isObjectNode)
+    .filter(({ name }) => name.value === type)
+    .flatMap((node) => directiveOf(node, 'stored') ?? [])[0];
+  if (!directive) throw new Error(`${type} is not @stored`);
+  const isHeldBack = (field: FieldDefinitionNode): boolean => {
+    const left = directiveOf(field, 'graphql_only');
+    return left !== undefined && enumArgument(left, 'on') === 'LISTS';
+  };
+  return {
+    type,
+    collection: stringArgument(directive, 'collection'),
+    unique: optionalStringArgument(directive, 'unique'),
+    members: membersOf(document, type, stored),
+    heldBack: fields.filter(isHeldBack).map(({ name }) => name.value),
+  };
+}
+
+/** The fields that are kept: all but those that lead to other stored objects. */
+function membersOf(document: DocumentNode, type: string, stored: ReadonlySet<string>): StoredMember[] {
+  return fieldsOf(document, type)
+    .filter((field) => !stored.has(namedType(field.type)) && !stored.has(rowName(field) ?? ''))
+    .map((field) => memberOf(document, field, stored));
+}
+
+function memberOf(document: DocumentNode, field: FieldDefinitionNode, stored: ReadonlySet<string>): StoredMember {
+  const type = namedType(field.type);
+  const isObject = document.definitions.some((node) => isObjectNode(node) && node.name.value === type);
+  return {
+    name: field.name.value,
+    // an enum's values are texts
+    kind: isObject ? 'object' : (KINDS[type] ?? 'text'),
+    type,
+    isRequired: field.type.kind === Kind.NON_NULL_TYPE,
+    isList: isListType(field.type),
+    isSearchable: directiveOf(field, 'searchable') !== undefined,
+    members: isObject ? membersOf(document, type, stored) : [],
+  };
+}
+
+export function fieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] {
+  return document.definitions
+    .filter(isObjectNode)
+    .flatMap((node) => (node.name.value === type ? (node.fields ?? []) : []));
+}
+
+export function namedType(type: TypeNode): string {
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
+}
+
+export function isListType(type: TypeNode): boolean {
+  return type.kind === Kind.LIST_TYPE || (type.kind === Kind.NON_NULL_TYPE && isListType(type.type));
+}

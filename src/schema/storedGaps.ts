@@ -1,0 +1,192 @@
+import type { DocumentNode, FieldDefinitionNode } from 'graphql';
+import { allFieldNodes, directiveOf, rootFieldNodes, rowName, stringArgument } from './sdl';
+import { fieldsOf, namedType, type StoredMember, type StoredType, storedTypes } from './stored';
+
+/* What is missing for stored types, their relations, searches and totals to do what they are published for. */
+
+/** A resource as the server has it, for the check of what the SDL says of its type. */
+export interface CheckedResource {
+  /** Name of its collection, and of the root field that lists it. */
+  readonly name: string;
+  readonly indexes: readonly { readonly on: object; readonly options?: { readonly unique?: unknown } }[];
+}
+
+const RESOURCES = 'src/resources/index.ts';
+/** Members that an index may begin with, and no type has. */
+const OWN_MEMBERS = ['_id', 'search'];
+
+/** A sentence for each gap, which says what to write where. */
+export function storedGaps(document: DocumentNode, resources: readonly CheckedResource[]): string[] {
+  const types = storedTypes(document);
+  const defined = new Map(resources.map((resource) => [resource.name, resource]));
+  const collections = new Map<string, string>();
+  const gaps = [...types.values()].flatMap((stored) => {
+    const resource = defined.get(stored.collection);
+    const other = collections.get(stored.collection);
+    collections.set(stored.collection, stored.type);
+    return [
+      ...(other === undefined ? [] : [`${stored.type} has the collection of ${other}: name another in @stored`]),
+      ...(resource
+        ? indexGaps(stored, resource)
+        : [
+            `${stored.type} is @stored, and no resource is its collection ${stored.collection}: define one and add it to ${RESOURCES}`,
+          ]),
+      ...shapeGaps(stored),
+      ...relationGaps(document, stored, types, defined),
+      ...searchGaps(document, stored),
+    ];
+  });
+  return [...gaps, ...strayGaps(document, types), ...totalsGaps(document, types, defined)];
+}
+
+function memberOf({ members }: StoredType, name: string): StoredMember | undefined {
+  return members.find((member) => member.name === name);
+}
+
+function shapeGaps(stored: StoredType): string[] {
+  const { type, unique } = stored;
+  const gaps: string[] = [];
+  const id = memberOf(stored, 'id');
+  if (id?.type !== 'ID' || !id.isRequired) gaps.push(`${type} is @stored and has no id: add id: ID!`);
+  const created = memberOf(stored, 'created_at');
+  if (created?.type !== 'DateTime' || !created.isRequired)
+    gaps.push(`${type} is @stored and has no created_at, which lists are ordered by: add created_at: DateTime!`);
+  if (unique !== undefined && !memberOf(stored, unique))
+    gaps.push(`${type} has @stored(unique: "${unique}"), and no member ${unique}`);
+  return gaps;
+}
+
+function indexGaps(stored: StoredType, { name, indexes }: CheckedResource): string[] {
+  const { type, unique } = stored;
+  const unknown = indexes
+    .flatMap(({ on }) => Object.keys(on))
+    .filter((member) => !OWN_MEMBERS.includes(member) && !memberOf(stored, member));
+  const gaps = [...new Set(unknown)].map(
+    (member) => `an index of ${name} names ${member}, and ${type} has no such member`,
+  );
+  const isHeld = indexes.some(({ on, options }) => options?.unique === true && Object.keys(on).join() === unique);
+  if (unique !== undefined && !isHeld) {
+    gaps.push(
+      `${type} has @stored(unique: "${unique}"), and no index holds it: add { on: { ${unique}: 1 }, options: { unique: true } } to ${name}`,
+    );
+  }
+  return gaps;
+}
+
+type Types = ReadonlyMap<string, StoredType>;
+type Defined = ReadonlyMap<string, CheckedResource>;
+
+function relationGaps(document: DocumentNode, stored: StoredType, types: Types, defined: Defined): string[] {
+  return fieldsOf(document, stored.type).flatMap((field) => {
+    const place = `${stored.type}.${field.name.value}`;
+    const listed = types.get(rowName(field) ?? '');
+    const gaps = listed
+      ? childGaps(stored, listed, field, defined)
+      : referenceGaps(stored, types.get(namedType(field.type)), field);
+    return gaps.map((gap) => `${place} ${gap}`);
+  });
+}
+
+/** Of a field that holds the objects that name this one. */
+function childGaps(stored: StoredType, listed: StoredType, field: FieldDefinitionNode, defined: Defined): string[] {
+  const member = `${stored.type.toLowerCase()}_id`;
+  const gaps = (field.arguments ?? [])
+    .filter(({ name }) => !['limit', 'cursor'].includes(name.value))
+    .map(({ name }) => `takes ${name.value}: a list below an object takes limit and cursor alone`);
+  if (!directiveOf(field, 'graphql_only'))
+    gaps.push('leads to a list: add @graphql_only, since REST has no lists below objects');
+  if (memberOf(listed, member)?.type !== 'ID')
+    gaps.push(`is a list of ${listed.type}, which has no member ${member} of type ID`);
+  else if (!defined.get(listed.collection)?.indexes.some(({ on }) => Object.keys(on)[0] === member))
+    gaps.push(`is a list of ${listed.type}, and no index of ${listed.collection} begins with ${member}`);
+  return gaps;
+}
+
+/** Of a field that is the object that a member names. */
+function referenceGaps(stored: StoredType, named: StoredType | undefined, field: FieldDefinitionNode): string[] {
+  if (!named) return [];
+  const member = `${field.name.value}_id`;
+  const gaps =
+    memberOf(stored, member)?.type === 'ID' ? [] : [`is a ${named.type}, and no member ${member} of type ID names it`];
+  if (!directiveOf(field, 'graphql_only'))
+    gaps.push('leads to another object: add @graphql_only, since REST answers the id alone');
+  return gaps;
+}
+
+function searchGaps(document: DocumentNode, stored: StoredType): string[] {
+  const list = rootFieldNodes(document).find(({ field }) => field.name.value === stored.collection);
+  const search = (list?.field.arguments ?? []).find((argument) => isSearch(argument));
+  const searchable = searchableMembers(stored.members);
+  const notTexts = searchable
+    .filter(({ type }) => type !== 'String')
+    .map(({ name, type }) => `${stored.type}.${name} is @searchable and ${type}: only texts are`);
+  if (search && searchable.length === 0)
+    return [
+      `Query.${stored.collection}(${search.name.value}:) searches, and no member of ${stored.type} is @searchable`,
+    ];
+  if (!search && searchable.length > 0)
+    return [
+      ...notTexts,
+      `${stored.type} has members that are @searchable, and no argument of Query.${stored.collection} has @filter(by: WORDS)`,
+    ];
+  return notTexts;
+}
+
+function isSearch(argument: NonNullable<FieldDefinitionNode['arguments']>[number]): boolean {
+  const filter = directiveOf(argument, 'filter');
+  return filter?.arguments?.some(({ value }) => value.kind === 'EnumValue' && value.value === 'WORDS') ?? false;
+}
+
+function searchableMembers(members: readonly StoredMember[]): StoredMember[] {
+  return members.flatMap((member) => [...(member.isSearchable ? [member] : []), ...searchableMembers(member.members)]);
+}
+
+/** @searchable where nothing is stored. */
+function strayGaps(document: DocumentNode, types: Types): string[] {
+  const kept = new Set<string>();
+  const note = ({ type, members }: Pick<StoredMember, 'type' | 'members'>): void => {
+    kept.add(type);
+    members.forEach(note);
+  };
+  types.forEach(note);
+  return allFieldNodes(document).flatMap(({ type, field }) =>
+    directiveOf(field, 'searchable') && !kept.has(type)
+      ? [`${type}.${field.name.value} is @searchable, and no stored type holds a ${type}`]
+      : [],
+  );
+}
+
+/** What the groups of totals are made of. */
+const GROUPS = ['currency', 'status', 'customer_id'];
+
+function totalsGaps(document: DocumentNode, types: Types, defined: Defined): string[] {
+  return rootFieldNodes(document).flatMap(({ kind, field }) => {
+    const directive = directiveOf(field, 'totals');
+    if (!directive) return [];
+    const place = `${kind}.${field.name.value}`;
+    const [of, at] = [stringArgument(directive, 'of'), stringArgument(directive, 'at')];
+    const stored = types.get(of);
+    if (!stored) return [`${place} has @totals(of: "${of}"), and no type ${of} is @stored`];
+    const amounts = totalledAmounts(document, field, stored);
+    const read = [...GROUPS, ...amounts];
+    const missing = read.filter((member) => !memberOf(stored, member));
+    const gaps = missing.map((member) => `groups by ${member}, and ${of} has no such member`);
+    if (memberOf(stored, at)?.type !== 'DateTime')
+      gaps.push(`has @totals(at: "${at}"), and ${of} has no such DateTime`);
+    if (amounts.length === 0) gaps.push(`sums nothing: give its rows Minor members that ${of} has`);
+    const isIndexed = defined.get(stored.collection)?.indexes.some(({ on }) => {
+      const [first, ...others] = Object.keys(on);
+      return first === at && read.every((member) => others.includes(member));
+    });
+    if (isIndexed === false)
+      gaps.push(`needs an index of ${stored.collection} that begins with ${at} and holds ${read.join(', ')}`);
+    return gaps.map((gap) => `${place} ${gap}`);
+  });
+}
+
+/** The amounts that totals sum: Minor members that both a row of the answer and the stored type have. */
+export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNode, { members }: StoredType): string[] {
+  const rows = fieldsOf(document, namedType(field.type)).find(({ name }) => name.value === 'data');
+  const sums = new Set(fieldsOf(document, rows && namedType(rows.type)).map(({ name }) => name.value));
+  return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
+}

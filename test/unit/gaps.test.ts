@@ -1,0 +1,252 @@
+import { type DocumentNode, parse, print, visit } from 'graphql';
+import type { Resolvers } from '../../src/schema/guard';
+import { collections, resolvers } from '../../src/resources';
+import { refuseGaps } from '../../src/schema/gaps';
+import { loadDocument } from '../../src/schema/sdl';
+import type { CheckedResource } from '../../src/schema/storedGaps';
+import { settingsResolvers } from '../../src/settings/resolvers';
+
+/* The published schema, broken in one way after the other: each is told by a sentence that says what to write where. */
+
+// without descriptions, whose words would be found in the place of fields
+const SDL = print(
+  visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
+);
+const ALL: Resolvers = { ...resolvers };
+for (const [type, fields] of Object.entries(settingsResolvers)) ALL[type] = { ...ALL[type], ...fields };
+
+function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
+  try {
+    refuseGaps(document, ALL, resources);
+    return 'none';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The SDL with one piece of it replaced, which must be there. */
+function broken(from: string | RegExp, to: string): DocumentNode {
+  const sdl = SDL.replace(from, to);
+  if (sdl === SDL) throw new Error(`the SDL does not have ${String(from)}`);
+  return parse(sdl);
+}
+
+/** The resources with indexes of one of them left out. */
+function without(name: string, leaves: (on: object) => boolean): CheckedResource[] {
+  return collections.map((resource) =>
+    resource.name === name ? { ...resource, indexes: resource.indexes.filter(({ on }) => !leaves(on)) } : resource,
+  );
+}
+
+const first = (on: object): string => Object.keys(on)[0] ?? '';
+
+test('the published schema has none', () => {
+  expect(gapsOf(parse(SDL))).toBe('none');
+});
+
+test.each<[string, string | RegExp, string, string]>([
+  [
+    'a collection of no resource',
+    '@stored(collection: "quotes"',
+    '@stored(collection: "offers"',
+    'Quote is @stored, and no resource is its collection offers: define one and add it to src/resources/index.ts',
+  ],
+  [
+    'a collection of two types',
+    '@stored(collection: "messages")',
+    '@stored(collection: "orders")',
+    'has the collection of',
+  ],
+  ['a stored type without an id', /(type Quote [^]*?)id: ID!/, '$1', 'Quote is @stored and has no id: add id: ID!'],
+  [
+    'a stored type without a time',
+    /(type Message [^]*?)created_at: DateTime!/,
+    '$1',
+    'Message is @stored and has no created_at, which lists are ordered by: add created_at: DateTime!',
+  ],
+  [
+    'a unique member that is not there',
+    'unique: "sku"',
+    'unique: "code"',
+    'Product has @stored(unique: "code"), and no member code',
+  ],
+  [
+    'a unique member that no index holds',
+    'unique: "sku"',
+    'unique: "name"',
+    'Product has @stored(unique: "name"), and no index holds it: add { on: { name: 1 }, options: { unique: true } } to products',
+  ],
+  [
+    'a member that an index names',
+    /(type Product [^]*?)category: String @constraint\(max_length: 100\) @searchable/,
+    '$1',
+    'an index of products names category, and Product has no such member',
+  ],
+  [
+    'an object that no member names',
+    /(type Order [^]*?)quote_id: ID/,
+    '$1',
+    'Order.quote is a Quote, and no member quote_id of type ID names it',
+  ],
+  [
+    'an object on REST',
+    'quote: Quote @graphql_only',
+    'quote: Quote',
+    'Order.quote leads to another object: add @graphql_only',
+  ],
+  [
+    'a list on REST below an object',
+    '): RequestPage @graphql_only',
+    '): RequestPage',
+    'Customer.requests leads to a list: add @graphql_only',
+  ],
+  [
+    'a list of objects that do not name theirs',
+    /(type Request [^]*?)customer_id: ID/,
+    '$1',
+    'Customer.requests is a list of Request, which has no member customer_id of type ID',
+  ],
+  [
+    'a filter below an object',
+    /(type Customer [^]*?quotes\()/,
+    '$1number: String ',
+    'Customer.quotes takes number: a list below an object takes limit and cursor alone',
+  ],
+  [
+    'a search in nothing',
+    /(type Request [^]*?) @searchable/,
+    '$1',
+    'Query.requests(q:) searches, and no member of Request is @searchable',
+  ],
+  [
+    'a searchable moment',
+    /(type Order [^]*?placed_at: DateTime!)/,
+    '$1 @searchable',
+    'Order.placed_at is @searchable and DateTime: only texts are',
+  ],
+  [
+    'a searchable member of nothing stored',
+    /(type MeKey [^]*?name: String!)/,
+    '$1 @searchable',
+    'MeKey.name is @searchable, and no stored type holds a MeKey',
+  ],
+  [
+    'members to be searched and no search',
+    /(requests\(\s*q: [^@]*@constraint\([^)]*\)) @filter\(by: WORDS\)/,
+    '$1',
+    'Request has members that are @searchable, and no argument of Query.requests has @filter(by: WORDS)',
+  ],
+  [
+    'totals of nothing stored',
+    '@totals(of: "Quote"',
+    '@totals(of: "Offer"',
+    'Query.quote_totals has @totals(of: "Offer"), and no type Offer is @stored',
+  ],
+  [
+    'totals by no moment',
+    'at: "placed_at"',
+    'at: "number"',
+    'Query.order_totals has @totals(at: "number"), and Order has no such DateTime',
+  ],
+  [
+    'totals without an index',
+    'at: "placed_at"',
+    'at: "updated_at"',
+    'Query.order_totals needs an index of orders that begins with updated_at and holds currency, status, customer_id, subtotal_minor',
+  ],
+  [
+    'totals of what has no groups',
+    '@totals(of: "Quote"',
+    '@totals(of: "Product"',
+    'Query.quote_totals groups by status, and Product has no such member',
+  ],
+  [
+    'a method of the other kind',
+    '@rest(path: "/quotes/:id")',
+    '@rest(path: "/quotes/:id", method: PATCH)',
+    'Query.quote has @rest(method: PATCH), which is for fields of Mutation',
+  ],
+  [
+    'a path that ends in a slash',
+    '@rest(path: "/quotes")',
+    '@rest(path: "/quotes/")',
+    'Query.quotes has @rest(path: "/quotes/"): write /words and /:arguments',
+  ],
+  [
+    'a path that names no argument',
+    '@rest(path: "/quotes/:id")',
+    '@rest(path: "/quotes/:number")',
+    'Query.quote has :number in its path and no argument number',
+  ],
+  [
+    'a path argument that may be null',
+    /quote\(([^)]*)id: ID!/,
+    'quote($1id: ID',
+    'Query.quote takes id from its path, so it must not be null: add !',
+  ],
+  ['a status of no success', /status: 201/, 'status: 404', 'has @rest(status: 404): a success is 200, 201, 202'],
+  ['a route that is taken', '@rest(path: "/orders")', '@rest(path: "/quotes")', 'has the route of Query.'],
+])('%s', (_title, from, to, sentence) => {
+  expect(gapsOf(broken(from, to))).toContain(sentence);
+});
+
+test.each<[string, string, (on: object) => boolean, string]>([
+  [
+    'a filter',
+    'products',
+    (on) => first(on) === 'category',
+    'Query.products(category:) filters by category, and no index',
+  ],
+  ['a sort', 'customers', (on) => first(on) === 'name', 'Query.customers(sort:) sorts by name, and no index'],
+  ['a search', 'requests', (on) => first(on) === 'search', 'Query.requests(q:) filters by search, and no index'],
+  [
+    'a list below an object',
+    'quotes',
+    (on) => first(on) === 'customer_id',
+    'Customer.quotes is a list of Quote, and no index of quotes begins with customer_id',
+  ],
+  [
+    'a unique member',
+    'orders',
+    (on) => Object.keys(on).join() === 'number',
+    'Order has @stored(unique: "number"), and no index holds it',
+  ],
+  ['totals', 'quotes', (on) => 'total_minor' in on, 'Query.quote_totals needs an index of quotes'],
+])('%s without its index', (_title, name, leaves, sentence) => {
+  expect(gapsOf(parse(SDL), without(name, leaves))).toContain(sentence);
+});
+
+test('a resource that is not in the list', () => {
+  const others = collections.filter(({ name }) => name !== 'customers');
+  expect(gapsOf(parse(SDL), others)).toContain('Customer is @stored, and no resource is its collection customers');
+});
+
+test('every argument of every list without its @filter', () => {
+  const pieces = [...SDL.matchAll(/(\w+): [\w[\]!]+ (?:@constraint\([^)]*\) )?@filter(?:\([^)]*\))?/g)];
+  expect(pieces.length).toBeGreaterThan(25);
+  for (const { 0: piece, 1: name, index } of pieces) {
+    const sdl = SDL.slice(0, index) + piece.replace(/ @filter.*$/, '') + SDL.slice(index + piece.length);
+    expect(gapsOf(parse(sdl))).toContain(
+      `(${String(name)}:) has no @filter: say which member of the rows it compares, or leave it out`,
+    );
+  }
+});
+
+test('every root field without its @access, and without its resolver', () => {
+  const fields = [...SDL.matchAll(/@access(\([^)]*\))?/g)];
+  expect(fields.length).toBeGreaterThan(25);
+  const unguarded = SDL.replaceAll(/ @access(\([^)]*\))?(?= *$)/gm, '');
+  const sentences = gapsOf(parse(unguarded));
+  for (const name of ['Query.quotes', 'Query.me', 'Mutation.open_request', 'Query.quote_totals'])
+    expect(sentences).toContain(`${name} has no @access`);
+  expect(() => {
+    refuseGaps(parse(SDL), {}, collections);
+  }).toThrow(/Query\.quotes has no resolver.*Mutation\.open_request has no resolver.*/);
+});
+
+test('several are told together', () => {
+  const sdl = SDL.replace('unique: "sku"', 'unique: "code"').replace('at: "placed_at"', 'at: "number"');
+  expect(gapsOf(parse(sdl))).toMatch(
+    /Product has @stored\(unique: "code"\).*Query\.order_totals has @totals\(at: "number"\)/,
+  );
+});
