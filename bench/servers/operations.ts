@@ -120,7 +120,7 @@ export async function upsertProducts(
         const now = new Date();
         const before = existing.get(element.sku);
         const document = { ...(before ?? { _id: randomUUID(), ...NEW_PRODUCT, created_at: now }), ...element };
-        const next = { ...document, updated_at: now, search: resource.words(document as Product) } as Product;
+        const next = { ...document, updated_at: now, search: resource.words(document) } as Product;
         const isSame = before && isDeepStrictEqual(before, { ...next, updated_at: before.updated_at });
         const outcome = before ? (isSame ? 'unchanged' : 'updated') : 'created';
         counts[outcome] += 1;

@@ -1,4 +1,5 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
+import { filterOf } from './filters';
 import { allFieldNodes, directiveOf, rootFieldNodes, rowName, stringArgument } from './sdl';
 import { fieldsOf, namedType, type StoredMember, type StoredType, storedTypes } from './stored';
 
@@ -133,8 +134,7 @@ function searchGaps(document: DocumentNode, stored: StoredType): string[] {
 }
 
 function isSearch(argument: NonNullable<FieldDefinitionNode['arguments']>[number]): boolean {
-  const filter = directiveOf(argument, 'filter');
-  return filter?.arguments?.some(({ value }) => value.kind === 'EnumValue' && value.value === 'WORDS') ?? false;
+  return filterOf(argument)?.by === 'WORDS';
 }
 
 function searchableMembers(members: readonly StoredMember[]): StoredMember[] {
