@@ -31,15 +31,18 @@ async function create(file: string, { text }: Block): Promise<void> {
   await writeFile(join(copy, file), `${text}\n`, { flag: 'wx' });
 }
 
-/** Puts the lines with + behind those that the diff shows before them, which must be there once. */
+/** Puts the lines with + in the place of those with -, between the lines that stand around them, which must be there once. */
 async function change(file: string, { text }: Block): Promise<void> {
   const lines = text.split('\n');
-  const before = lines.filter((line) => line.startsWith(' ')).map((line) => line.slice(1));
-  const added = lines.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
+  const side = (left: string): string =>
+    lines
+      .filter((line) => !line.startsWith(left))
+      .map((line) => `${line.slice(1)}\n`)
+      .join('');
   const old = await readFile(join(copy, file), 'utf8');
-  const parts = old.split(`${before.join('\n')}\n`);
-  if (parts.length !== 2) throw new Error(`${file} does not have once: ${before.join('\n')}`);
-  await writeFile(join(copy, file), parts.join(`${[...before, ...added].join('\n')}\n`));
+  const parts = old.split(side('+'));
+  if (parts.length !== 2) throw new Error(`${file} does not have once: ${side('+')}`);
+  await writeFile(join(copy, file), parts.join(side('-')));
 }
 
 test('its types are sound', async () => {
@@ -58,7 +61,8 @@ test('invoices are imported, listed, read, searched and guarded on both faces, a
   };
   const row = { id, ...invoice, customer_id: null };
   await mkdir(join(copy, 'data'));
-  await writeFile(join(copy, 'data', 'invoices.ndjson'), `${JSON.stringify(row)}\n`);
+  const late = { ...row, id: randomUUID(), number: 'INV-2026-2', due_on: '2026-11-20' };
+  await writeFile(join(copy, 'data', 'invoices.ndjson'), [row, late].map((one) => `${JSON.stringify(one)}\n`).join(''));
   await cp(join(__dirname, 'invoiceCalls.ts'), join(copy, 'test', 'docs', 'invoiceCalls.ts'));
   const output = await run(
     join(ROOT, 'node_modules', '.bin', 'tsx'),
@@ -73,13 +77,15 @@ test('invoices are imported, listed, read, searched and guarded on both faces, a
       },
     },
   );
-  const { list, one, found, nothing, foreign, bad, graphql, refused, paths } = JSON.parse(
+  const { faults, list, one, found, nothing, numbered, unnumbered, foreign, bad, graphql, refused, paths } = JSON.parse(
     output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}',
   ) as Record<string, unknown>;
+  expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'order' }]);
   expect(list).toEqual({ data: [row], has_more: false, next_cursor: null });
   expect(one).toEqual(row);
   expect(found).toMatchObject({ data: [{ id }] });
-  expect(nothing).toMatchObject({ data: [] });
+  expect([nothing, unnumbered]).toMatchObject([{ data: [] }, { data: [] }]);
+  expect(numbered).toMatchObject({ data: [{ id }] });
   expect(foreign).toMatchObject({ status: 404, code: 'not_found' });
   expect(bad).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ parameter: 'status' }] });
   expect(graphql).toEqual({ data: { invoice: { number: 'INV-2026-1', customer: null } } });

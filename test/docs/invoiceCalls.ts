@@ -26,7 +26,6 @@ async function main(): Promise<void> {
     progress: { start: () => undefined, update: () => undefined, stop: () => undefined },
     signal: new AbortController().signal,
   });
-  if (faults.length > 0) throw new Error(JSON.stringify(faults));
   const keyFor = async (scopes: string[]): Promise<string> => {
     const made = await store.control.apiKeys.create({
       ...{
@@ -51,10 +50,13 @@ async function main(): Promise<void> {
   const { paths } = await get('/openapi.json');
   process.stdout.write(
     `${JSON.stringify({
+      faults,
       list,
       one: await get(`/invoices/${String(list.data[0].id)}`),
       found: await get('/invoices?q=inv+2026&status=open&status=paid'),
       nothing: await get('/invoices?status=paid'),
+      numbered: await get('/invoices?number=INV-2026-1'),
+      unnumbered: await get('/invoices?number=INV-2026'),
       foreign: await get(`/invoices/${String(process.argv[2])}`),
       bad: await get('/invoices?status=lost'),
       graphql: await graphql.json(),
