@@ -4,6 +4,7 @@ import type { ImportRecord } from '../../src/resources/common/records';
 import { makeOrganisation, northwind, store } from '../support/factories';
 import type { TestGateway } from '../support/gateway';
 import type { Ids } from '../support/operations';
+import { RESOURCES } from '../support/resources';
 
 const [order] = northwind('orders') as [ImportRecord];
 const [product] = northwind('products') as [ImportRecord];
@@ -16,8 +17,15 @@ const quote = named('quotes', order.quote_id);
 const customer = named('customers', order.customer_id);
 const request = northwind('requests').find((row) => row.customer_id === customer.id)!;
 
+/** The first row of a file, of the customer where it names one. */
+function rowOf(list: string): ImportRecord {
+  const rows = northwind(list);
+  return rows.find((row) => row.customer_id === customer.id) ?? rows[0]!;
+}
+
 /** One row of each resource, belonging together: an order of a customer, from a quote. */
 export const IDS: Ids = {
+  ...Object.fromEntries(RESOURCES.map(({ list, one }) => [one, rowOf(list).id])),
   product: product.id,
   customer: customer.id,
   quote: quote.id,
@@ -26,6 +34,7 @@ export const IDS: Ids = {
 };
 
 const ROWS = {
+  ...Object.fromEntries(RESOURCES.map(({ list }) => [list, [rowOf(list)]])),
   products: [product],
   customers: [customer],
   quotes: [quote],

@@ -82,7 +82,7 @@ function between(list: ListName, member: string): Filter {
 const byCustomer = equal('customer_id', customerId);
 const oneUpdated = notBefore('products', 'updated_at');
 
-const FILTERS: Record<ListName, readonly Filter[]> = {
+const FILTERS: Partial<Record<string, readonly Filter[]>> = {
   products: [
     oneOf('sku', 'NW-017'),
     oneOf('sku', 'nw-017'),
@@ -155,13 +155,14 @@ const ids = (rows: readonly Json[]): string[] => rows.map((row) => row.id);
 describe.each(FACES)('lists on $name', (face) => {
   describe.each(RESOURCES)('$list', (resource) => {
     const { list } = resource;
+    const filters = FILTERS[list] ?? [notBefore(list, 'updated_at'), before(list, 'updated_at')];
 
     test.each(sortsOf(resource))('sorted by %s come in that order, ties by id', async (sort) => {
       const rows = await askAll(face, caller, list, { sort });
       expect(ids(rows)).toEqual(ids(expectedRows(records[list], { sort })));
     });
 
-    test.each(FILTERS[list].map((filter) => [JSON.stringify(filter.args), filter] as const))(
+    test.each(filters.map((filter) => [JSON.stringify(filter.args), filter] as const))(
       'filtered by %s are the rows that match, newest first',
       async (_title, { args, keeps }) => {
         const rows = await askAll(face, caller, list, { ...args, limit: 60 });
@@ -170,7 +171,7 @@ describe.each(FACES)('lists on $name', (face) => {
     );
 
     test.each(sortsOf(resource))('take a filter and the sort %s together', async (sort) => {
-      const { args, keeps } = FILTERS[list].at(-1)!;
+      const { args, keeps } = filters.at(-1)!;
       const rows = await askAll(face, caller, list, { ...args, sort, limit: 40 });
       expect(ids(rows)).toEqual(ids(expectedRows(records[list], { keeps, sort })));
     });

@@ -2,6 +2,7 @@ import { client, type Client } from '../support/client';
 import { ask, askAll, FACES, GRAPHQL, query, REST } from '../support/faces';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { RELATIONS } from '../support/operations';
 import { expectedRows, names, northwindRecords, RESOURCES, selection, toItem, toRow } from '../support/resources';
 
 const records = northwindRecords();
@@ -15,7 +16,12 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-const COUNTS = { quotes: 913, orders: 830, customers: 91, products: 77, requests: 42 };
+const COUNTS: Partial<Record<string, number>> = { quotes: 913, orders: 830, customers: 91, products: 77, requests: 42 };
+
+/** What leads from a type to other resources. */
+function guarded(type: string): string[] {
+  return RELATIONS.filter(({ parent }) => parent === type).map(({ name }) => name);
+}
 
 describe.each(RESOURCES)('reading $list', (resource) => {
   const { list, one, members, nested } = resource;
@@ -23,7 +29,7 @@ describe.each(RESOURCES)('reading $list', (resource) => {
 
   test('REST lists every row of the file, newest first, in all its members but for lines', async () => {
     const rows = await askAll(REST, caller, list);
-    expect(rows).toHaveLength(COUNTS[list]);
+    expect(rows).toHaveLength(COUNTS[list] ?? records[list].length);
     expect(rows).toEqual(expectedRows(records[list]).map(toItem));
   });
 
@@ -68,11 +74,13 @@ describe.each(RESOURCES)('reading $list', (resource) => {
     const { __type } = await query(caller, `{ __type(name: "${type}") { fields { name } } }`);
     const fields = __type.fields.map((field: { name: string }) => field.name);
     const relations: Record<string, string[]> = {
+      products: [],
+      requests: [],
       quotes: ['customer'],
       orders: ['customer', 'quote'],
       customers: ['quotes', 'orders', 'requests'],
     };
-    expect(fields.sort()).toEqual([...names(members), ...(relations[list] ?? [])].sort());
+    expect(fields.sort()).toEqual([...names(members), ...(relations[list] ?? guarded(type))].sort());
   });
 
   test.each(FACES)('a page on $name has data, has_more and next_cursor, and nothing else', async (face) => {

@@ -13,7 +13,7 @@ import { directiveOf } from '../../src/schema/sdl';
 import type { Json } from './client';
 import { northwind } from './factories';
 import { graphqlSchema } from './operations';
-import type { Records } from './resources';
+import { names, type Records, RESOURCES } from './resources';
 
 /*
  * Records of which every text is a canary: a word that stands nowhere else, so that an answer which holds it shows where
@@ -30,7 +30,12 @@ export function canaryRecords(organisation: string): Records {
   const customers = make('Customer', northwind('customers')[0]);
   const customer_id = customers[0]!.id;
   const quotes = make('Quote', northwind('quotes')[0], { customer_id });
+  const others = RESOURCES.map(({ list, one, members }) => {
+    const named = names(members).includes('customer_id') ? { customer_id } : {};
+    return [list, make(one.charAt(0).toUpperCase() + one.slice(1), northwind(list)[0], named)] as const;
+  });
   return {
+    ...Object.fromEntries(others),
     products: make('Product', northwind('products')[0]),
     customers,
     quotes,

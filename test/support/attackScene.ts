@@ -7,7 +7,7 @@ import { type Client, client, type Json } from './client';
 import { makeKey, makeOrganisation, store } from './factories';
 import type { TestGateway } from './gateway';
 import type { Ids } from './operations';
-import type { Records } from './resources';
+import { names, type Records, RESOURCES } from './resources';
 
 /** Whose key a request comes with, and what is wrong with it. */
 export const KEYS = ['own', 'other organisation', 'scope missing', 'expired', 'revoked', 'plan off'] as const;
@@ -76,14 +76,13 @@ async function makeHolding(gateway: TestGateway, name: string, customer?: string
   const organisation = await makeOrganisation(gateway, { name: `zq${name}0x` });
   const records = canaryRecords(name);
   if (customer !== undefined) {
-    for (const list of ['quotes', 'orders', 'requests'] as const) {
+    for (const { list } of RESOURCES.filter(({ members }) => names(members).includes('customer_id'))) {
       records[list].push({ ...canaryRecords(`${name}more`)[list][0]!, customer_id: customer });
     }
   }
   await store(gateway, organisation, records);
   const key = await makeKey(gateway, organisation, { name: `zq${name}9999x` });
-  const { products, customers, quotes, orders, requests } = records;
-  const firstId = (rows: Records[keyof Records]): string => rows[0]!.id;
+  const { products, customers, quotes } = records;
   const secrets = secretsIn([records, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
   // names that the attackers use in rows of their own are no secret to them; what they stand for is
   const keys = [...products.slice(1), ...customers.slice(1)].map(
@@ -93,13 +92,7 @@ async function makeHolding(gateway: TestGateway, name: string, customer?: string
   return {
     organisation,
     records,
-    ids: {
-      product: firstId(products),
-      customer: firstId(customers),
-      quote: firstId(quotes),
-      order: firstId(orders),
-      request: firstId(requests),
-    },
+    ids: Object.fromEntries(RESOURCES.map(({ list, one }) => [one, records[list][0]!.id])) as unknown as Ids,
     caller: client(gateway, key.key),
     secrets,
   };

@@ -1,10 +1,13 @@
 import type { ImportRecord } from '../../src/resources/common/records';
+import type { FieldDefinitionNode } from 'graphql';
+import { directiveOf, loadDocument, rootFieldNodes, stringsArgument } from '../../src/schema/sdl';
+import { namedType, type StoredMember, storedTypes, type StoredType } from '../../src/schema/stored';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { northwind } from './factories';
 
 /*
- * The five resources as contract, sections 2 and 3, describe them, and what their lists must answer, computed from the
+ * The resources as contract, sections 2 and 3, describe them, and what their lists must answer, computed from the
  * records of a file.
  */
 
@@ -33,7 +36,8 @@ const LINE = 'id position line_type description qty uom unit_price_minor discoun
 const AMOUNTS = 'currency subtotal_minor discount_minor vat_minor total_minor';
 const TIMES = 'created_at updated_at';
 
-export const RESOURCES: readonly Resource[] = [
+/** Written out, so that what the contract names cannot change unnoticed. */
+const OF_CONTRACT: readonly Resource[] = [
   {
     list: 'products',
     one: 'product',
@@ -74,6 +78,39 @@ export const RESOURCES: readonly Resource[] = [
     nested: { contact: 'name email phone' },
   },
 ];
+
+/** Every resource there is: those of the contract, and what the SDL says of any other. */
+export const RESOURCES: readonly Resource[] = [
+  ...OF_CONTRACT,
+  ...[...storedTypes(loadDocument()).values()].flatMap((stored) => ofSdl(stored)),
+];
+
+function ofSdl({ collection, members, type }: StoredType): Resource[] {
+  const fields = rootFieldNodes(loadDocument()).map(({ field }) => field);
+  const list = fields.find(({ name }) => name.value === collection);
+  const one = fields.find((field) => namedType(field.type) === type && field.arguments?.[0]?.name.value === 'id');
+  if (!list || !one || OF_CONTRACT.some((resource) => resource.list === collection)) return [];
+  const order = (['number', 'name'] as const).find((member) => sortsBy(list, member));
+  const namesOf = (all: readonly StoredMember[]): string => all.map(({ name }) => name).join(' ');
+  const nested = members
+    .filter((member) => member.kind === 'object')
+    .map(({ name, members: inner }) => [name, namesOf(inner)]);
+  return [
+    {
+      list: collection as ListName,
+      one: one.name.value,
+      ...(order && { order }),
+      members: namesOf(members),
+      nested: Object.fromEntries(nested) as Record<string, string>,
+    },
+  ];
+}
+
+function sortsBy(list: FieldDefinitionNode, member: string): boolean {
+  const sort = list.arguments?.find(({ name }) => name.value === 'sort');
+  const constraint = directiveOf(sort, 'constraint');
+  return constraint !== undefined && stringsArgument(constraint, 'one_of').includes(member);
+}
 
 /** The sorts a list takes. */
 export function sortsOf({ order }: Resource): string[] {
@@ -139,8 +176,9 @@ const DAY = 24 * 60 * 60 * 1000;
 
 /** Northwind with what its own data lack: every status, times that differ (some alike), equal names, missing customers. */
 export function variedNorthwind(): Records {
-  const { products, customers, quotes, orders, requests } = northwindRecords();
+  const { products, customers, quotes, orders, requests, ...others } = northwindRecords();
   return {
+    ...others,
     products: products.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Chai' }) })),
     customers: customers.map((record, at) => ({ ...record, ...times(at), ...(at % 7 === 0 && { name: 'Ernst' }) })),
     quotes,
