@@ -1,4 +1,4 @@
-import type { GraphQLArgument, GraphQLField, GraphQLSchema } from 'graphql';
+import { type GraphQLArgument, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, Kind } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -9,6 +9,7 @@ import {
 } from '../../schema/jsonSchema';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
+import { directiveOf, stringArgument } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
 import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
@@ -50,7 +51,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
       license: { name: 'MIT', identifier: 'MIT' },
     },
     servers: [{ url: '/api/v1' }],
-    tags: tagsOf(operations),
+    tags: tagsOf(schema, operations),
     paths,
     components: {
       securitySchemes: {
@@ -165,9 +166,18 @@ function tagOf(path: string): string {
   return path.split('/')[1] ?? '';
 }
 
-function tagsOf(operations: readonly Operation[]): object[] {
+function tagsOf(schema: GraphQLSchema, operations: readonly Operation[]): object[] {
   const tags = new Set(restOperations(operations).map(({ rest }) => tagOf(rest.path)));
-  return [...tags].map((name) => ({ name, description: TAGS[name] ?? name }));
+  return [...tags].map((name) => ({ name, description: TAGS[name] ?? storedDescription(schema, name) ?? name }));
+}
+
+/** What the SDL says of the type whose objects stand in a collection. */
+function storedDescription(schema: GraphQLSchema, collection: string): string | undefined {
+  const isStored = ({ astNode }: GraphQLNamedType): boolean => {
+    const stored = astNode?.kind === Kind.OBJECT_TYPE_DEFINITION ? directiveOf(astNode, 'stored') : undefined;
+    return stored !== undefined && stringArgument(stored, 'collection') === collection;
+  };
+  return Object.values(schema.getTypeMap()).find(isStored)?.description ?? undefined;
 }
 
 const TAGS: Record<string, string> = {
