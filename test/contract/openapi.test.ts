@@ -7,6 +7,7 @@ import { faultCodesInSources } from '../support/faultCodes';
 import { startGateway } from '../support/gateway';
 import { document } from '../support/openapi';
 import { operations } from '../support/operations';
+import { RESOURCES } from '../support/resources';
 
 interface ProblemResponse {
   readonly content: {
@@ -97,6 +98,12 @@ function objectsIn(part: unknown, found: Set<object>): void {
 
 /** Contract, section 2: what each operation is called in generated clients. */
 const OPERATION_IDS: Record<string, string> = {
+  ...Object.fromEntries(
+    RESOURCES.flatMap(({ list, one }) => [
+      [list, `list_${list}`],
+      [one, `get_${one}`],
+    ]),
+  ),
   products: 'list_products',
   product: 'get_product',
   upsert_products: 'upsert_products',

@@ -4,6 +4,7 @@ import { type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, operations, REST } from '../support/operations';
+import { RESOURCES } from '../support/resources';
 import { IDS, makeStocked } from './scene';
 
 /** Contract, section 2, word for word. */
@@ -24,6 +25,12 @@ const TABLE = [
   ['POST /requests', 'open_request', 'requests:write'],
   ['GET /me', 'me', undefined],
 ];
+
+/** What reads resources that the contract does not have. */
+const OTHERS = RESOURCES.filter(({ list }) => !TABLE.some(([, name]) => name === list)).flatMap(({ list, one }) => [
+  [`GET /${list}`, list, `${list}:read`],
+  [`GET /${list}/:id`, one, `${list}:read`],
+]);
 
 const ALLOW = [
   ['/products', 'GET, HEAD'],
@@ -95,7 +102,7 @@ test('the REST operations are those of the contract, with their scopes', () => {
   const rows = operations.flatMap(({ name, scope, rest }) =>
     rest ? [[`${rest.method} ${rest.path}`, name, scope]] : [],
   );
-  expect(rows.sort()).toEqual([...TABLE].sort());
+  expect(rows.sort()).toEqual([...TABLE, ...OTHERS].sort());
 });
 
 describe('a path that is none', () => {

@@ -1,5 +1,6 @@
 import type { Organisation } from '../../src/access/principal';
 import { openWrites } from '../../src/database/openWrites';
+import { filtersOf } from '../../src/schema/filters';
 import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { type Arguments, ask, askPages, REST } from '../support/faces';
@@ -165,10 +166,11 @@ test.each(RESOURCES)('one of $list is found by its id', async ({ list, one }) =>
 });
 
 test.each<[ListName, string]>([
-  ...RESOURCES.flatMap(({ list }): [ListName, string][] => [
-    [list, 'updated_since'],
-    [list, 'updated_before'],
-  ]),
+  ...RESOURCES.flatMap(({ list }) =>
+    ['updated_since', 'updated_before']
+      .filter((bound) => filtersOf(list).some(({ argument }) => argument === bound))
+      .map((bound): [ListName, string] => [list, bound]),
+  ),
   ['quotes', 'created_since'],
   ['quotes', 'created_before'],
   ['orders', 'placed_since'],
@@ -177,7 +179,13 @@ test.each<[ListName, string]>([
   await expectIndexed(list, { [bound]: '1998-01-05T00:00:00Z', limit: LIMIT }, { maySort: true });
 });
 
-const FEW = { products: 'queso', customers: 'alfreds', quotes: '1034', orders: '1034', requests: 'ernst' };
+const FEW: Partial<Record<string, string>> = {
+  products: 'queso',
+  customers: 'alfreds',
+  quotes: '1034',
+  orders: '1034',
+  requests: 'ernst',
+};
 
 test.each(RESOURCES)(
   'a search of $list runs through the index of its words, few rows for few matches',
@@ -187,7 +195,11 @@ test.each(RESOURCES)(
     expect(keys).toContainEqual({ search: 1 });
     if (!plansFully) return;
     await expectIndexed(list, { q: 'a b', limit: LIMIT }, { maySort: true });
-    await expectIndexed(list, { q: FEW[list], limit: LIMIT }, { examined: 2 * LIMIT, maySort: true });
+    await expectIndexed(
+      list,
+      { q: FEW[list] ?? String(records[list][0]!.number ?? records[list][0]!.name), limit: LIMIT },
+      { examined: 2 * LIMIT, maySort: true },
+    );
   },
 );
 
