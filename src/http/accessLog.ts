@@ -4,7 +4,7 @@ import type { Principal } from '../access/principal';
 import type { Face, Metrics } from '../metrics';
 import type { Exchange } from './exchange';
 
-/** Status of a request whose caller left before the answer, as nginx has it. */
+/** Status of a request whose caller disconnected before the answer, as in nginx. */
 export const CALLER_LEFT = 499;
 
 interface Watchers {
@@ -13,7 +13,7 @@ interface Watchers {
   readonly finished: (exchange: Exchange, status: number) => void;
 }
 
-/** One line and one count a request, when it is done; no key, no query, no body in it. */
+/** Logs and counts each request when it is done; the log line has no key, query or body. */
 export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, finished }: Watchers): void {
   const { request, response, path, requestId, address, log } = exchange;
   const started = performance.now();
