@@ -32,13 +32,13 @@ export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, 
       status,
       ...(code === undefined ? {} : { code }),
       ms: Math.round(ms * 10) / 10,
-      ...(principal && whose(principal)),
+      ...(principal && callerFields(principal)),
       address,
     });
   });
 }
 
-function whose(principal: Principal): Record<string, string> {
+function callerFields(principal: Principal): Record<string, string> {
   const who = principal.kind === 'key' ? { key_id: principal.key.id } : { user_id: principal.user.id };
   return { ...who, organisation_id: principal.organisation.id };
 }

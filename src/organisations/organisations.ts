@@ -51,7 +51,7 @@ export function organisations({ control, models, actor, clusters, prepare }: Org
 
   return {
     async create(input) {
-      const cluster = input.cluster ?? (await emptiest(models, clusters));
+      const cluster = input.cluster ?? (await leastUsedCluster(models, clusters));
       const document: OrganisationDocument = {
         _id: randomUUID(),
         name: input.name,
@@ -104,7 +104,7 @@ export function toOrganisation(document: OrganisationDocument): Organisation {
   return { id, name, plan, currency, cluster };
 }
 
-async function emptiest(models: ControlModels, clusters: readonly string[]): Promise<string> {
+async function leastUsedCluster(models: ControlModels, clusters: readonly string[]): Promise<string> {
   const counts = await Promise.all(clusters.map((cluster) => models.organisations.countDocuments({ cluster })));
   const fewest = Math.min(...counts);
   return clusters[counts.indexOf(fewest)] ?? 'default';

@@ -59,7 +59,7 @@ test('doctor names the version that was found and the one that is needed', async
     ]) as unknown,
   });
   const fit = await commandLine().run('doctor', '--json');
-  expect(fit.stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(needed: 6\.0 or later, as a replica set\)/);
+  expect(fit.stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(6\.0 or later is required\)/);
 });
 
 test.each(['6.0.0', '6.0.19', '7.0.1', '8.2.11', '10.0.0', '6.0.0-rc3'])('%s is new enough', (version) => {

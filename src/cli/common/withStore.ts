@@ -21,6 +21,6 @@ export async function withStore<T>(
 /** @throws CommandFailure if the organisation does not exist. */
 export async function requireOrganisation({ control }: Store, id: string): Promise<Organisation> {
   const organisation = await control.organisations.find(id);
-  if (!organisation) throw notFound('organisation', id, 'scopegate org list shows those there are');
+  if (!organisation) throw notFound('organisation', id, 'see scopegate org list');
   return organisation;
 }
