@@ -12,8 +12,8 @@ const KEPT = new Set([
 ]);
 
 /**
- * GraphiQL's storage: tabs without their headers, theme and sizes outlive the page; everything else ends with it, because
- * its history would keep the key. Tabs are read by `tabs()` below, which gives them the header that GraphiQL left out.
+ * GraphiQL's storage: tabs (without headers), theme and sizes are kept; everything else is only kept in memory, because
+ * the history would contain the key. Tabs are read by `tabs()` below, which adds the header that GraphiQL left out.
  */
 function makeStorage() {
   const memory = new Map();
@@ -28,7 +28,7 @@ function makeStorage() {
   };
 }
 
-// a browser may refuse storage altogether
+// a browser may block storage
 function read(name) {
   try {
     return localStorage.getItem(name);
@@ -42,24 +42,24 @@ function write(name, value) {
     if (value === undefined) localStorage.removeItem(name);
     else localStorage.setItem(name, value);
   } catch {
-    // then nothing is kept
+    // nothing is kept
   }
 }
 
-/** The visitor's tabs of last time, or the examples; each with the Authorization header of today. */
+/** The visitor's saved tabs, or the examples, each with the current Authorization header. */
 function tabs() {
   const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
   let kept = [];
   try {
     kept = JSON.parse(read(TABS_KEY) ?? '{}').tabs?.filter((tab) => tab.query) ?? [];
   } catch {
-    // not ours to read: the examples will do
+    // not readable: use the examples
   }
   const shown = kept.length > 0 ? kept : settings.tabs;
   return shown.map(({ query, variables }) => ({ query, variables, headers }));
 }
 
-/** Right after a change of tabs GraphiQL still names the operation of the tab before: a name is sent where it chooses. */
+/** After a tab change GraphiQL may still send the previous tab's operation name, so it is only sent if it is needed. */
 function withoutStaleName({ operationName, ...parameters }) {
   const named = parameters.query.match(/^\s*(query|mutation)\b/gm) ?? [];
   return named.length > 1 ? { operationName, ...parameters } : parameters;
@@ -68,7 +68,7 @@ function withoutStaleName({ operationName, ...parameters }) {
 async function send(parameters, { headers = {} } = {}) {
   const authorization = Object.entries(headers).find(([name]) => name.toLowerCase() === 'authorization')?.[1];
   if (authorization?.includes('…')) {
-    return { errors: [{ message: 'Put your API key into the Headers tab below the query, in place of svc_live_…' }] };
+    return { errors: [{ message: 'Enter your API key in the Headers tab below the query, in place of svc_live_…' }] };
   }
   const answer = await fetch('/graphql', {
     method: 'POST',
@@ -99,7 +99,7 @@ window.ReactDOM.createRoot(document.getElementById('graphiql')).render(
     defaultEditorToolsVisibility: 'headers',
     isHeadersEditorEnabled: true,
     shouldPersistHeaders: false,
-    // null keeps GraphiQL from asking for a schema that it would not get
+    // null stops GraphiQL from requesting a schema that it cannot get
     ...(settings.introspection === 'off' ? { schema: null } : {}),
   }),
 );

@@ -8,14 +8,14 @@ async function showStatus() {
   let words = 'Not reachable';
   try {
     const answer = await fetch('/readyz', { cache: 'no-store' });
-    // read to its end, or the browser would keep the connection for it
+    // read to the end, or the browser would keep the connection open
     await answer.text();
     state = answer.ok ? 'ready' : 'down';
     words = answer.ok ? 'Up and ready' : 'Up, but not ready';
   } catch {
-    // the words above say it
+    // the defaults above apply
   }
-  // written only when it changed, or a screen reader would say it again each time
+  // only written on a change, or a screen reader would announce it each time
   if (status.textContent === words) return;
   status.dataset.state = state;
   status.textContent = words;
@@ -28,7 +28,7 @@ setInterval(() => {
 
 for (const place of document.querySelectorAll('[data-origin]')) place.textContent = location.origin;
 
-// browsers offer the clipboard to https and loopback only
+// browsers only offer the clipboard on https and loopback
 if (navigator.clipboard) {
   for (const button of document.querySelectorAll('.command button')) {
     button.hidden = false;

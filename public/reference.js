@@ -7,15 +7,15 @@ function showScheme() {
   document.documentElement.classList.toggle('dark-mode', dark.matches);
 }
 
-/** Name of the security scheme that takes a bearer key, as the document calls it. */
+/** The document's name for the security scheme with a bearer key. */
 function bearerScheme(ui) {
   const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {};
   return Object.keys(schemes).find((name) => schemes[name].type === 'http' && schemes[name].scheme === 'bearer');
 }
 
 /**
- * Swagger UI fills a parameter's example into its field, and all filters at once find nothing: the examples of optional
- * parameters go into their descriptions.
+ * Swagger UI prefills each field with its example, and all filters together match nothing. So the examples of optional
+ * parameters are moved into their descriptions.
  */
 function withoutPrefilledFilters(text) {
   const document = JSON.parse(text);
@@ -47,7 +47,7 @@ const ui = window.SwaggerUIBundle({
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
-  // without the standalone preset there is no topbar
+  // no standalone preset, which would add a topbar
   presets: [window.SwaggerUIBundle.presets.apis],
   plugins: [filtersStayEmpty],
   layout: 'BaseLayout',
@@ -57,7 +57,7 @@ const ui = window.SwaggerUIBundle({
   },
 });
 
-// Swagger UI takes every fragment for one of its own, and the focus back
+// Swagger UI handles every fragment as its own, and would take the focus back
 document.querySelector('.skip').addEventListener('click', (event) => {
   event.preventDefault();
   document.getElementById('content').focus();

@@ -1,22 +1,22 @@
 'use strict';
 
 /*
- * What GraphiQL and Swagger UI leave out for screen readers and keyboards, put in whenever they draw anew. Each entry: what
- * is at fault, and its repair, which does nothing where it was done.
+ * Accessibility fixes for GraphiQL and Swagger UI, applied each time they render. Each entry has a selector and an
+ * idempotent fix.
  */
 const REPAIRS = [
-  // GraphiQL: editors without a name, whose text scrolls but cannot be reached
+  // GraphiQL: editors without a name, and scrollable text that cannot get focus
   ['.graphiql-query-editor textarea', named('Query')],
   ['.graphiql-response textarea', named('Response')],
   ['.graphiql-editor-tool .graphiql-editor:nth-child(1) textarea', named('Variables')],
   ['.graphiql-editor-tool .graphiql-editor:nth-child(2) textarea', named('Headers')],
   ['.CodeMirror-scroll', attributes({ tabindex: '0', role: 'group', 'aria-label': 'Text' })],
-  // tabs that hold buttons, which no tab may: a group of buttons, one of them current
+  // tabs that contain buttons, which ARIA does not allow: make them a group of buttons, one of them current
   ['.graphiql-tabs', attributes({ role: 'group' })],
   ['.graphiql-tab', attributes({ role: 'none' })],
   ['.graphiql-tab[aria-selected]', without('aria-selected')],
   ['.graphiql-tab .graphiql-tab-button', (button) => mark(button, 'graphiql-tab-active')],
-  // Swagger UI: parts outside of any landmark, links inside buttons, a list without a name, headings that skip a level
+  // Swagger UI: content outside landmarks, links inside buttons, a list without a name, skipped heading levels
   ['.information-container > section', named('About this API')],
   ['.scheme-container > section', named('Server and key')],
   ['section.models', named('Schemas')],
@@ -49,7 +49,7 @@ function mark(button, active) {
 }
 
 function repair() {
-  for (const [selector, mend] of REPAIRS) for (const element of document.querySelectorAll(selector)) mend(element);
+  for (const [selector, fix] of REPAIRS) for (const element of document.querySelectorAll(selector)) fix(element);
 }
 
 new MutationObserver(repair).observe(document.getElementById('content'), {

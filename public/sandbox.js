@@ -5,7 +5,7 @@ const settings = JSON.parse(document.getElementById('settings').textContent);
 const script = document.createElement('script');
 let isOver = false;
 
-/** Goes to the bundled GraphiQL; in place, so that going back does not come here again. */
+/** Redirects to the bundled GraphiQL, replacing this page in the history so that Back does not return to it. */
 function giveWay() {
   if (isOver) return;
   isOver = true;
@@ -31,19 +31,19 @@ function begin() {
     },
     sendOperationHeadersInIntrospection: true,
     runTelemetry: false,
-    // its style attributes would be refused by the Content-Security-Policy; tool.css sizes the frame
+    // the Content-Security-Policy blocks its style attributes; tool.css sizes the frame
     allowDynamicStyles: false,
     handleRequest: send,
   });
 }
 
-/** Sends a request of the Sandbox, without cookies; a key that is still the placeholder is told here. */
+/** Sends a request from the Sandbox, without cookies; rejects the placeholder key with a hint. */
 async function send(url, options) {
   const authorization = Object.entries(options.headers ?? {}).find(
     ([name]) => name.toLowerCase() === 'authorization',
   )?.[1];
   if (authorization?.includes('…')) {
-    const message = 'Put your API key into the Authorization header, in place of svc_live_…';
+    const message = 'Enter your API key in the Authorization header, in place of svc_live_…';
     return Response.json({ errors: [{ message }] });
   }
   return fetch(url, { ...options, credentials: 'omit' });

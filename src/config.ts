@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DEFAULT_KEY_PREFIX } from './access/keys';
 
-/* The only reader of process.env. Every variable is here, with its default and a line for `--help`. */
+/* The only place that reads process.env. Every variable is here, with its default and a line for `--help`. */
 
 const list = z.string().transform((text) =>
   text
@@ -18,12 +18,12 @@ function wholeNumber(least: number, most: number): z.ZodType<number, string> {
     .transform(Number);
 }
 
-/** What stands between two clusters: commas are in seed lists too, and part only where the next name follows. */
+/** Separators between clusters: seed lists contain commas too, so a comma separates only if a name follows. */
 const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/;
-/** name=uri, the uri with hosts that hold no =, as the rest of a broken entry would. */
+/** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list. */
 const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
 
-/** Clusters by name. A fault names an entry by its number, since an entry may hold a password. */
+/** Clusters by name. Errors refer to an entry by number, since an entry may contain a password. */
 function readClusters(text: string, context: z.RefinementCtx): Record<string, string> {
   const clusters: Record<string, string> = {};
   const fault = (message: string): void => {
@@ -36,27 +36,27 @@ function readClusters(text: string, context: z.RefinementCtx): Record<string, st
       const [, name, uri] = CLUSTER.exec(entry) ?? [];
       const which = `entry ${String(index + 1)}`;
       if (name === undefined || uri === undefined)
-        fault(`${which} must be name=mongodb://host[:port][,…][/?options], the name of a-z, 0-9 and -`);
-      else if (name === 'default') fault(`${which} may not be called default, which is MONGODB_URI`);
-      else if (name in clusters) fault(`${which} is called ${name} as one before it`);
+        fault(`${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -`);
+      else if (name === 'default') fault(`${which} must not be named default, which is the cluster of MONGODB_URI`);
+      else if (name in clusters) fault(`${which} repeats the name ${name}`);
       else clusters[name] = uri;
     });
   return clusters;
 }
 
-/** What ioredis can read, and reads as it was meant: a / or # in a password ends the host before it. */
+/** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
 function isRedisAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { hostname, pathname, search, hash } = new URL(text);
   return hostname !== '' && !`${pathname}${search}${hash}`.includes('@');
 }
 
-/** What a browser would send as Origin; a host with * would match none. */
+/** A value that a browser can send as Origin; a host with * would never match. */
 function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
 
-/** An https origin, or plain http on this machine. */
+/** An https URL, or an http URL on loopback. */
 function isSecureOrLocal(text: string): boolean {
   if (!URL.canParse(text)) return false;
   const { protocol, hostname } = new URL(text);
@@ -66,7 +66,7 @@ function isSecureOrLocal(text: string): boolean {
 const VARIABLES = {
   PORT: {
     schema: wholeNumber(0, 65535).default(4000),
-    help: 'port to listen on; 0 takes a free one',
+    help: 'port to listen on; 0 picks a free one',
   },
   HOST: { schema: z.string().min(1).default('127.0.0.1'), help: 'address to listen on' },
   MONGODB_URI: {
@@ -74,42 +74,45 @@ const VARIABLES = {
       .string()
       .regex(/^mongodb(\+srv)?:\/\//, 'must begin with mongodb:// or mongodb+srv://')
       .optional(),
-    help: 'MongoDB replica set; without it an embedded database is chosen',
+    help: 'URI of a MongoDB replica set; if unset, an embedded database is used',
   },
   MONGODB_CLUSTERS: {
     schema: z.string().transform(readClusters).default({}),
-    help: 'further clusters for organisations, as name=uri, with white space or ; between them; `default` is MONGODB_URI',
+    help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
   },
   MONGOD_BINARY: {
     schema: z.string().min(1).optional(),
-    help: 'mongod (or secantusd-rs) to start when MONGODB_URI is not set',
+    help: 'mongod (or secantusd-rs) binary to start if MONGODB_URI is not set',
   },
   ALLOW_OLD_MONGODB: {
     schema: z
       .enum(['true', 'false'])
       .default('false')
       .transform((text) => text === 'true'),
-    help: 'true takes a MongoDB older than 6.0, with which some operations fail',
+    help: 'true accepts a MongoDB older than 6.0; some operations will fail',
   },
-  HTTPS_PROXY: { schema: z.string().min(1).optional(), help: 'proxy for the download of an embedded database' },
+  HTTPS_PROXY: { schema: z.string().min(1).optional(), help: 'proxy for downloading the embedded database' },
   CONTROL_DATABASE: {
     schema: z
       .string()
       .regex(/^[a-zA-Z0-9_-]{1,38}$/)
       .default('scopegate'),
-    help: 'database that holds organisations and keys',
+    help: 'name of the database for organisations and keys',
   },
-  KEY_PEPPER: { schema: z.string().default(''), help: 'secret mixed into every key hash; changing it ends every key' },
+  KEY_PEPPER: {
+    schema: z.string().default(''),
+    help: 'secret mixed into every key hash; changing it invalidates all keys',
+  },
   KEY_PREFIX: {
     schema: z
       .string()
       .regex(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _')
       .default(DEFAULT_KEY_PREFIX),
-    help: 'what new keys begin with',
+    help: 'prefix of new keys',
   },
   RATE_LIMIT_PER_MINUTE: {
     schema: wholeNumber(1, 1_000_000_000).default(600),
-    help: 'requests a minute for each key; failed authentications, and public introspection, for each address',
+    help: 'points per minute for each key; also the limit per address for failed authentication and public introspection',
   },
   REDIS_URL: {
     schema: z
@@ -120,11 +123,11 @@ const VARIABLES = {
         'must be redis://[user:password@]host[:port][/database]; user name and password must be percent-encoded (/ is %2F, ? is %3F, # is %23, % is %25)',
       )
       .optional(),
-    help: 'Redis or Valkey that several gateways share their limits through; in memory without it',
+    help: 'Redis or Valkey for rate limits shared by several gateways; in memory if unset',
   },
   INSTANCES: {
     schema: wholeNumber(1, 1000).default(1),
-    help: 'gateways that share REDIS_URL; while it is away each allows its share of the limit',
+    help: 'number of gateways that share REDIS_URL; while Redis is down, each allows its share of the limit',
   },
   INTROSPECTION: {
     schema: z.enum(['public', 'key', 'off']).default('key'),
@@ -138,11 +141,11 @@ const VARIABLES = {
         ),
       )
       .default([]),
-    help: 'origins whose pages may call the API, comma-separated',
+    help: 'origins allowed to call the API from a browser, comma-separated',
   },
   TRUST_PROXY: {
     schema: wholeNumber(0, 10).default(0),
-    help: 'number of trusted proxies in front, for the caller’s address',
+    help: "number of trusted proxies in front, to find the caller's address",
   },
   PUBLIC_URL: {
     schema: z
@@ -152,48 +155,48 @@ const VARIABLES = {
         'must be an origin, https://host[:port], without a path',
       )
       .optional(),
-    help: 'where browsers reach this gateway, https://host[:port]: for sign-in links, OpenID Connect and secure cookies',
+    help: 'public URL of this gateway, https://host[:port], for sign-in links, OpenID Connect and secure cookies',
   },
   OIDC_ISSUER: {
-    schema: z.string().refine(isSecureOrLocal, 'must be an https address').optional(),
-    help: 'issuer that users of the settings page sign in at; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
+    schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),
+    help: 'OpenID Connect issuer for the settings page; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
   },
-  OIDC_CLIENT_ID: { schema: z.string().min(1).optional(), help: 'id of this gateway at the issuer' },
-  OIDC_CLIENT_SECRET: { schema: z.string().min(1).optional(), help: 'its secret there' },
+  OIDC_CLIENT_ID: { schema: z.string().min(1).optional(), help: 'client id at the issuer' },
+  OIDC_CLIENT_SECRET: { schema: z.string().min(1).optional(), help: 'client secret at the issuer' },
   OIDC_SCOPES: {
     schema: z.string().min(1).default('openid profile email'),
-    help: 'what is asked of the issuer, separated by spaces',
+    help: 'scopes to request from the issuer, separated by spaces',
   },
   OIDC_ORGANISATION_CLAIM: {
     schema: z.string().min(1).default('scopegate_organisation'),
-    help: "claim that holds the id of the user's organisation",
+    help: "claim with the id of the user's organisation",
   },
   OIDC_ROLE_CLAIM: {
     schema: z.string().min(1).default('scopegate_role'),
-    help: "claim that holds the user's role there, admin or member, alone or in a list",
+    help: "claim with the user's role: admin or member, or a list that includes one",
   },
   MAX_CONNECTIONS: {
     schema: wholeNumber(1, 1_000_000).default(10_000),
-    help: 'connections at once; one more is closed',
+    help: 'maximum open connections; further ones are closed',
   },
   MAX_BODY_MEMORY: {
     schema: wholeNumber(16, 1_000_000).default(256),
-    help: 'MiB that the bodies of all requests under way may take; past it 503. One key may take a quarter, one organisation half',
+    help: 'MiB for the bodies of all requests in progress, beyond which the answer is 503; one key may use a quarter, one organisation half',
   },
   DRAIN_DELAY: {
     schema: wholeNumber(0, 20).default(0),
-    help: 'seconds between the first 503 of /readyz and the closing of the port, for a load balancer to notice',
+    help: 'seconds between /readyz returning 503 and closing the port, for load balancers to notice',
   },
   METRICS: {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
-    help: 'who may read /metrics: loopback (this machine, not through a proxy), private (its private network too), public or off',
+    help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',
   },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    help: 'least severe log line that is written to stderr',
+    help: 'minimum level of the log on stderr',
   },
-  DATA_DIR: { schema: z.string().min(1).default('.data'), help: 'where the embedded database keeps its data' },
-  CACHE_DIR: { schema: z.string().min(1).default('.cache'), help: 'where a downloaded database server is kept' },
+  DATA_DIR: { schema: z.string().min(1).default('.data'), help: 'directory for the data of the embedded database' },
+  CACHE_DIR: { schema: z.string().min(1).default('.cache'), help: 'directory for a downloaded database server' },
 } as const satisfies Record<string, { schema: z.ZodType; help: string }>;
 
 type Variables = typeof VARIABLES;
@@ -202,12 +205,12 @@ export type Config = { readonly [Name in VariableName]: z.infer<Variables[Name][
   readonly PATH: string;
 };
 
-/** What signing in by OpenID Connect needs besides the issuer. */
+/** Variables that OpenID Connect requires in addition to the issuer. */
 const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as const;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Several faults of the environment at once. */
+/** All faults of the environment, reported together. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
@@ -219,20 +222,20 @@ export function givenVariables(environment: Environment = process.env): Record<s
 
 /**
  * Reads and checks the environment; an empty variable counts as not set.
- * @throws ConfigError naming every variable at fault.
+ * @throws ConfigError that lists every invalid variable.
  */
 export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
   const result = z.object(shape).safeParse(givenVariables(environment));
   if (!result.success) {
     const faults = result.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
-    throw new ConfigError(`the environment is not fit:\n${faults.join('\n')}`);
+    throw new ConfigError(`invalid environment:\n${faults.join('\n')}`);
   }
   const config = result.data as Omit<Config, 'PATH'>;
   const missing = WITH_OIDC.filter((name) => config.OIDC_ISSUER !== undefined && config[name] === undefined);
   if (missing.length > 0) {
-    const faults = missing.map((name) => `  ${name}: must be set where OIDC_ISSUER is`);
-    throw new ConfigError(`the environment is not fit:\n${faults.join('\n')}`);
+    const faults = missing.map((name) => `  ${name}: must be set if OIDC_ISSUER is`);
+    throw new ConfigError(`invalid environment:\n${faults.join('\n')}`);
   }
   return { ...config, PATH: environment.PATH ?? '' };
 }

@@ -11,47 +11,47 @@ import { AppError, type Findings } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './database/idempotency';
 import type { Integrations } from './organisations/integrations';
 
-/** What a field asks of whoever calls it: a scope of a key, or a role of a user; neither: any key. */
+/** What a field requires from its caller: a scope of a key, or a role of a user; if neither, any key. */
 export interface Access {
   readonly scope: Scope | undefined;
   readonly role: Role | undefined;
 }
 
-/** What every resolver of both faces gets: who asks, what that may do, and its organisation's data. */
+/** The context of every resolver, in REST and GraphQL: the caller, its permissions, and its organisation's data. */
 export interface RequestContext {
   readonly requestId: string;
   readonly principal: Principal;
-  /** The data of the principal's organisation, and of no other. */
+  /** The data of the principal's organisation only. */
   readonly data: OrganisationData;
-  /** Keys, usage and audit log of the organisation, for a signed-in user; a key has none. */
+  /** Keys, usage and audit log of the organisation, for a signed-in user only. */
   readonly integrations?: Integrations;
-  /** The key's budget after this request took its points. */
+  /** The key's budget after the points of this request. */
   readonly rate: RateState;
-  /** @throws AppError insufficient_scope for a scope, forbidden for a role, that the principal does not have. */
+  /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
   authorise(access: Access): void;
-  /** Takes further points for this request. @throws AppError rate_limited when they are not there. */
+  /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
   charge(points: number): Promise<void>;
-  /** Runs a write as one transaction, its idempotency record in it where the request has a key for that. */
+  /** Runs a write as one transaction, including its idempotency record if the request has an Idempotency-Key. */
   readonly write: UnitOfWork;
-  /** Answers a write again with its first answer where its Idempotency-Key has one, else runs it. */
+  /** Replays the first answer of a write if its Idempotency-Key has one, otherwise runs it. */
   once(operation: string, args: unknown, run: () => unknown): Promise<unknown>;
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, element: unknown): Findings;
 }
 
-/** What a context is made from: the same for both faces. */
+/** The input of the context factory, the same for both APIs. */
 export interface IncomingRequest {
   readonly requestId: string;
   readonly authorization: string | undefined;
   readonly idempotencyKey: string | undefined;
   /** Network address of the caller. */
   readonly address: string;
-  /** Told of the budget as soon as it is known, and again when it changes. */
+  /** Called with the budget as soon as it is known, and again when it changes. */
   readonly onRate: (rate: RateState) => void;
-  /** Told when a write was answered with its first answer. */
+  /** Called if the answer of a write is replayed. */
   readonly onReplay: () => void;
-  /** Told who asks as soon as that is known, for the log. */
+  /** Called with the caller as soon as it is known, for the log. */
   readonly onPrincipal: (principal: KeyPrincipal) => void;
 }
 
@@ -62,22 +62,22 @@ export interface ContextOptions {
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
-  /** Judges whether one more request of an organisation may go on. @throws AppError unavailable */
+  /** Checks whether an organisation may have one more request. @throws AppError unavailable */
   readonly admit?: (organisation: Organisation) => void;
-  /** Told of a key that is refused for its limit without being looked up. */
+  /** Called if a key over its limit is rejected without a lookup. */
   readonly onSpentKey?: () => void;
 }
 
-/** Callers over their limit that are remembered, and how long, in milliseconds. */
+/** Size and TTL (ms) of the cache of callers over their limit. */
 const SPENT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
- * The one context factory of both faces. Judges in the order of contract, section 2: key, rate, plan; scopes follow with
- * each operation.
+ * The context factory of both APIs. Checks in the order of the contract, section 2: key, rate, plan; scopes are checked per
+ * operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
   const { authenticate, limiter, organisationData, checkElement, admit, onSpentKey } = options;
-  // who was over its limit a moment ago: refused again without a look at its key, and let in never without one
+  // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
   const spent = new LRUCache<string, KeyPrincipal>(SPENT_KEPT);
 
   return async ({ requestId, authorization, idempotencyKey, address, onRate, onReplay, onPrincipal }) => {
@@ -91,7 +91,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     admit?.(principal.organisation);
     const data = organisationData(principal.organisation);
 
-    /** Takes the point of a caller that was over its limit; undefined for any other. */
+    /** Takes the point of a caller that was over its limit; undefined for other callers. */
     async function payIfSpent(): Promise<RateState | undefined> {
       const known = spent.get(caller);
       if (!known) return undefined;
@@ -121,7 +121,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
         return rate;
       },
       authorise({ scope, role }) {
-        if (role !== undefined) throw new AppError('forbidden', 'This is for signed-in users; no API key may do it.');
+        if (role !== undefined)
+          throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
         if (scope === undefined || principal.scopes.has(scope)) return;
         throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
       },

@@ -1,73 +1,72 @@
 /**
- * The one error a caller may see, and the one table of its codes. Nothing here knows HTTP or GraphQL beyond the status
- * number: each face renders an AppError in its own way (rest/problem.ts, graphql/errors.ts).
+ * The only error type shown to callers, and the table of its codes. Apart from the status number this is independent of
+ * HTTP and GraphQL: each API renders an AppError in its own way (http/problem.ts, graphql/errors.ts).
  */
 
 /**
- * Whether the same request is worth sending again: the one table of it. Rendered at /errors/{code} and in the guide for integrators,
- * and what the clients in examples/ do.
+ * Whether to retry a request. Shown at /errors/{code} and in the guide for integrators; the clients in examples/ follow it.
  */
 export const RETRIES = {
-  after: 'Wait the seconds of `Retry-After`, then send it again; a write with the same `Idempotency-Key`.',
-  again: 'Nothing was stored: send the same request again in a moment, and wait longer each time.',
-  keyed: 'Reads: send it again. Writes: send it again with the same `Idempotency-Key`, so that it happens once.',
-  no: 'Do not: the same request gets the same answer. Change it, or the key, first.',
+  after: 'Retry after the number of seconds in `Retry-After`. Retry writes with the same `Idempotency-Key`.',
+  again: 'Nothing was stored. Retry the same request with increasing delays.',
+  keyed: 'Retry reads. Retry writes with the same `Idempotency-Key`, so that they happen only once.',
+  no: 'Do not retry: the same request fails again. Change the request or the key first.',
 } as const;
 
 export type Retry = keyof typeof RETRIES;
 
-/** Seconds that a caller who should wait is told, where nothing better is known. */
+/** Default Retry-After, in seconds. */
 const RETRY_AFTER = 2;
 
-/** Every error code: its HTTP status, its title, what the caller can do, and whether to try again. Rendered at /errors/{code}. */
+/** Every error code: its HTTP status, its title, what the caller can do, and whether to retry. Shown at /errors/{code}. */
 export const ERROR_CODES = {
   invalid_request: {
     status: 400,
     retry: 'no',
     title: 'Invalid request',
-    help: 'The request could not be read: malformed JSON or GraphQL, an unknown or ill-typed parameter, an id that is no UUID, a cursor that does not belong to this list, or a GraphQL query over a limit: depth 10, 20 root fields, 30 aliases, 5,000 fields after its fragments are expanded, 20,000 rows at worst, 100,000 objects in the lists of an answer. `errors` names each fault of a parameter, the message of a GraphQL error the limit and what was found.',
+    help: 'The request is malformed: invalid JSON or GraphQL, an unknown or invalid parameter, an id that is not a UUID, a cursor from a different list, or a GraphQL query over a limit (depth 10, 20 root fields, 30 aliases, 5,000 fields after fragment expansion, 20,000 rows in the worst case, 100,000 objects in the lists of an answer). `errors` lists invalid parameters; for GraphQL the message names the limit and the actual value.',
   },
   unauthenticated: {
     status: 401,
     retry: 'no',
     title: 'Unauthenticated',
-    help: 'Send a valid API key as `Authorization: Bearer <key>`. A missing, malformed, unknown, expired and revoked key get this same answer.',
+    help: 'Send a valid API key as `Authorization: Bearer <key>`. The response is the same for a missing, malformed, unknown, expired or revoked key.',
   },
   insufficient_scope: {
     status: 403,
     retry: 'no',
     title: 'Insufficient scope',
-    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that holds it.',
+    help: 'The key is valid but lacks the scope named in `required_scope`. Ask an admin of the organisation for a key that has it.',
   },
   forbidden: {
     status: 403,
     retry: 'no',
     title: 'Forbidden',
-    help: 'Keys are managed by signed-in users on `/settings/integrations`, and changed by admins only; no API key may do it. Organisation data are read with an API key, not as a signed-in user.',
+    help: 'API keys are managed by signed-in users at `/settings/integrations`, and only admins can change them; an API key cannot. Organisation data is read with an API key, not as a signed-in user.',
   },
   plan_required: {
     status: 403,
     retry: 'no',
     title: 'Plan required',
-    help: "The organisation's plan does not include API access. It works again as soon as the plan does.",
+    help: "The organisation's plan does not include API access. Access works as soon as the plan includes it.",
   },
   not_found: {
     status: 404,
     retry: 'no',
     title: 'Not found',
-    help: 'There is no such route, or no such object in the organisation of the key.',
+    help: "The route does not exist, or the object does not exist in the key's organisation.",
   },
   method_not_allowed: {
     status: 405,
     retry: 'no',
     title: 'Method not allowed',
-    help: 'The route exists, the method does not. `Allow` lists those that do.',
+    help: 'The route does not support this method. `Allow` lists the methods it supports.',
   },
   not_acceptable: {
     status: 406,
     retry: 'no',
     title: 'Not acceptable',
-    help: 'Answers are application/json; let `Accept` include it, or leave it out.',
+    help: 'Responses are application/json. Include it in `Accept`, or omit the header.',
   },
   idempotency_in_progress: {
     status: 409,
@@ -79,13 +78,13 @@ export const ERROR_CODES = {
     status: 409,
     retry: 'again',
     title: 'Conflict',
-    help: 'Another request changed the same objects at the same moment, and did so again on each retry. Nothing of this request was stored.',
+    help: 'Other requests kept changing the same objects, even after internal retries.',
   },
   payload_too_large: {
     status: 413,
     retry: 'no',
     title: 'Payload too large',
-    help: 'The body is larger than the route takes: 1 MiB, bulk calls 5 MiB. Send it in parts.',
+    help: 'The body is too large: the limit is 1 MiB, or 5 MiB for bulk calls. Split it into smaller requests.',
   },
   unsupported_media_type: {
     status: 415,
@@ -97,40 +96,40 @@ export const ERROR_CODES = {
     status: 422,
     retry: 'no',
     title: 'Validation failed',
-    help: 'The body was read but breaks a rule. `errors` lists every fault with a JSON Pointer to it.',
+    help: 'The body is well-formed but invalid. `errors` lists each fault with a JSON Pointer to it.',
   },
   idempotency_key_reused: {
     status: 422,
     retry: 'no',
     title: 'Idempotency key reused',
-    help: 'The same Idempotency-Key came with another body before. Use a new key for a new request.',
+    help: 'The Idempotency-Key was already used with a different request. Use a new key for each new request.',
   },
   rate_limited: {
     status: 429,
     retry: 'after',
     title: 'Rate limited',
-    help: 'The budget of this minute is spent, or too many requests from this address failed. A REST request costs one point, a GraphQL request one for each root field and one more for each full 1,000 rows that its lists can return at worst. Requests without a valid key, introspection included, are limited for each address.',
+    help: 'The key has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point. A GraphQL request costs one per root field, plus one for each full 1,000 rows it can return in the worst case. Requests without a valid key, including introspection, are limited per address.',
   },
   internal: {
     status: 500,
     retry: 'keyed',
     title: 'Internal error',
-    help: 'Something failed on our side. It is logged under the `request_id`; quote it when you ask.',
+    help: 'Something went wrong on our side. The error is logged under the `request_id`; include it when you contact support.',
   },
   unavailable: {
     status: 503,
     retry: 'after',
     title: 'Unavailable',
-    help: 'The database does not answer at the moment, or too much is under way: of all callers together, or of this key or organisation alone, which `detail` says.',
+    help: 'The database is not responding, or too many requests are in progress: in total, or for this key or organisation. `detail` says which.',
   },
 } as const satisfies Record<string, { status: number; retry: Retry; title: string; help: string }>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** The codes of the REST face: `forbidden` is for operations of signed-in users, which have no route. */
+/** The codes of the REST API: `forbidden` is for operations of signed-in users, which have no route. */
 export const REST_ERROR_CODES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden');
 
-/** One fault of a request: where it is (a JSON Pointer into the body, or a parameter's name), its kind, and words. */
+/** One fault of a request: its place (a JSON Pointer into the body, or a parameter name), code and message. */
 export interface Fault {
   readonly pointer?: string;
   readonly parameter?: string;
@@ -138,18 +137,18 @@ export interface Fault {
   readonly detail: string;
 }
 
-/** Most faults that an answer lists; the others are counted. */
+/** Maximum faults listed in a response; the rest are counted. */
 export const MOST_FAULTS = 100;
 
-/** What is wrong with a value; no faults mean that it is valid. */
+/** The faults of a value; it is valid if there are none. */
 export interface Findings {
   /** The first faults, at most {@link MOST_FAULTS}. */
   readonly faults: readonly Fault[];
-  /** How many there are besides. */
+  /** How many more there are. */
   readonly more: number;
 }
 
-/** A text that a caller sent, or that quotes one, as an answer may repeat it: at most so many characters. */
+/** Shortens a text from a caller for use in a response, to `most` characters. */
 export function shorten(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
@@ -158,15 +157,15 @@ export interface AppErrorExtras {
   /** The scope that was missing, as `resource:action`. */
   readonly requiredScope?: string;
   readonly errors?: readonly Fault[];
-  /** Faults besides those listed. */
+  /** Faults not listed. */
   readonly moreErrors?: number;
-  /** Seconds until another try makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfter?: number;
-  /** Methods that the route takes, for 405. */
+  /** Methods that the route supports, for 405. */
   readonly allow?: readonly string[];
 }
 
-/** An error meant for the caller. Anything else that is thrown is masked as `internal`. */
+/** An error meant for the caller. Any other error is masked as `internal`. */
 export class AppError extends Error {
   override readonly name = 'AppError';
   readonly status: number;
@@ -181,7 +180,7 @@ export class AppError extends Error {
     super(detail);
     const { status, retry } = ERROR_CODES[code];
     this.status = status;
-    // whoever should wait is told how long, wherever the error is thrown
+    // every retryable error has Retry-After, wherever it is thrown
     this.extras = retry === 'after' ? { retryAfter: RETRY_AFTER, ...extras } : extras;
   }
 
@@ -190,17 +189,17 @@ export class AppError extends Error {
   }
 }
 
-/** 404 for an object: the same words whether it never existed or belongs to someone else. */
+/** 404 for an object: the same message whether it never existed or belongs to another organisation. */
 export function notFound(resource: string): AppError {
   return new AppError('not_found', `There is no such ${resource}.`);
 }
 
-/** 400 with the parameters at fault; `more` faults are known besides. */
+/** 400 with the invalid parameters, and `more` that are not listed. */
 export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
   return new AppError('invalid_request', ...faultsOf(errors, more, 'The request is invalid.'));
 }
 
-/** 422 with the faults of the body; `more` are known besides. */
+/** 422 with the faults of the body, and `more` that are not listed. */
 export function validationFailed(errors: readonly Fault[], more = 0): AppError {
   return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.'));
 }
@@ -219,7 +218,7 @@ function summary(errors: readonly Fault[], more: number, otherwise: string): str
   return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${String(others)} more)` : ''}`;
 }
 
-/** The AppError inside an error, however deep the libraries wrapped it; undefined when there is none. */
+/** The AppError inside an error, even if libraries wrapped it several times; undefined if there is none. */
 export function findAppError(error: unknown): AppError | undefined {
   for (let current = error, depth = 0; current instanceof Error && depth < 8; depth += 1) {
     if (current instanceof AppError) return current;

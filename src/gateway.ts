@@ -34,15 +34,15 @@ export interface GatewayOptions {
   readonly databases: Databases;
   readonly control: Control;
   readonly logger: Logger;
-  /** Shown in the Sandbox's Authorization header; the demo's key. */
+  /** The demo's key, prefilled in the Sandbox's Authorization header. */
   readonly demoKey?: string;
 }
 
-/** What the gateway asks of the server that carries it. */
+/** What the gateway needs from the server that runs it. */
 export interface Carrier {
   readonly isDraining: () => boolean;
   readonly openConnections: () => number;
-  /** Longest a request may take until it is answered, in milliseconds. */
+  /** Maximum duration of a request, in milliseconds. */
   readonly longest: number;
 }
 
@@ -50,16 +50,16 @@ export interface Gateway {
   readonly metrics: Metrics;
   readonly bodies: BodyMemory;
   readonly turns: Turns;
-  /** Answers an exchange, whatever happens. */
+  /** Answers an exchange, also if something fails. */
   handle(exchange: Exchange): Promise<void>;
-  /** Told of each exchange when it is done. */
+  /** Called for each exchange when it is done. */
   readonly finished: (exchange: Exchange, status: number) => void;
   stop(): Promise<void>;
 }
 
 const MEBIBYTE = 1024 * 1024;
 
-/** Everything a request can meet, in order: health, metrics, settings, CORS, REST, GraphQL, pages. */
+/** Dispatches requests, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
 export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
   const { config, databases, control, logger, demoKey } = options;
   const { graphql, rest, operations } = publishedSchemas();
@@ -87,12 +87,12 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     onChange: (isAway) => {
       logger.warn(
         { database: isAway ? 'unavailable' : 'ok' },
-        `the database ${isAway ? 'does not answer' : 'answers again'}`,
+        `the database ${isAway ? 'is not responding' : 'is responding again'}`,
       );
     },
   });
   databases.giveWayTo(patience.hasOthers);
-  // connects the watch on the database now: doing so takes more round trips than an answer, and a slow database has few to spare
+  // connect the database check now, because connecting takes more round trips than a check, too many if the database is slow later
   void databases.answers();
   const metrics = createMetrics({
     operations: operations.map(({ name }) => name),
@@ -157,7 +157,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   const usage = createUsageCounter({
     usage: control.usage,
     onError: (error) => {
-      logger.warn({ error: describeError(error) }, 'usage is not written yet');
+      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
     },
   });
   const health = createHealth({ databases, limiters, isDraining: carrier.isDraining });
@@ -176,7 +176,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     const face = faceOf(exchange);
     if (exchange.path === SETTINGS_GRAPHQL) {
       if (exchange.request.method !== 'POST') {
-        throw new AppError('method_not_allowed', 'POST is the one method here.', { allow: ['POST'] });
+        throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
       }
       await patience.spend(exchange, () => graphqlFace.handle(exchange, openUserContext));
       return;
@@ -203,7 +203,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       } catch (error) {
         const known = toAppError(error);
         if (known.status >= 500) {
-          // what was thrown on purpose says all in its code; its stack would only cost, when many are refused
+          // the code says everything about an intentional error; its stack would only cost time if many are rejected
           const failure = error === known ? {} : { error: describeError(error) };
           logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
         }
@@ -224,7 +224,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   };
 }
 
-/** The keys, for requests that are let in: theirs is the first question to the database. */
+/** Wraps the key lookup, the first query of a request, to admit the request first. */
 function admitted(apiKeys: KeySource, patience: Patience): KeySource {
   return {
     find(id) {
@@ -241,7 +241,7 @@ function speaksGraphql(exchange: Exchange): boolean {
   return exchange.path === SETTINGS_GRAPHQL || faceOf(exchange) === 'graphql';
 }
 
-/** Which part answers: a browser that opens /graphql gets a page, everything else there is GraphQL. */
+/** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
 export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (isHealthPath(path) || path === METRICS_PATH) return 'operation';

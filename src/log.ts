@@ -1,10 +1,10 @@
 import pino, { type Logger } from 'pino';
 import type { Config } from './config';
 
-/** What a key looks like, whatever its prefix and however much of it there is. */
+/** Matches keys with any prefix, including partial ones. */
 const KEY_TEXT = /(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
 
-/** JSON lines on stderr: stdout belongs to what a command answers. */
+/** JSON lines on stderr, since stdout is for a command's result. */
 export function createLogger(level: Config['LOG_LEVEL']): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
@@ -12,22 +12,22 @@ export function createLogger(level: Config['LOG_LEVEL']): Logger {
   );
 }
 
-/** A text fit for a log: keys in it are struck out, and it is cut short. */
+/** A text safe to log: keys are redacted, and it is truncated. */
 export function redact(text: string): string {
   return text.replaceAll(KEY_TEXT, '[key]').slice(0, 300);
 }
 
-/** A path fit for a log; ASCII in it is decoded first, since a key may come percent-encoded. */
+/** A path safe to log; ASCII is decoded first, since a key may be percent-encoded. */
 export function redactPath(path: string): string {
   let plain = path.slice(0, 2000);
-  // twice, as a proxy may have encoded it again
+  // repeatedly, since a proxy may have encoded it again
   for (let round = 0; round < 3; round += 1) {
     plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
   return redact(plain);
 }
 
-/** What is logged of an error that was masked, as it was before GraphQL wrapped it: keys struck out. */
+/** The log fields of a masked error, without GraphQL's wrapper and with keys redacted. */
 export function describeError(thrown: unknown): {
   type: string;
   message: string;

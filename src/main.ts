@@ -2,6 +2,6 @@
 import { run } from './cli/run';
 
 void run(process.argv).then((code) => {
-  // set, not process.exit: what was written to a pipe must arrive first
+  // not process.exit, which could lose output still being written to a pipe
   process.exitCode = code;
 });

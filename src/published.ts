@@ -5,14 +5,14 @@ import type { Resolvers } from './schema/guard';
 import { loadDocument } from './schema/sdl';
 import { settingsResolvers } from './settings/resolvers';
 
-/** The schemas that are served: schema/*.graphql with the resolvers of every resource and of the settings. */
+/** The schemas to serve: schema/*.graphql with the resolvers of all resources and of the settings page. */
 export function publishedSchemas(): Schemas {
   const resolvers: Resolvers = { ...resourceResolvers };
   for (const [type, fields] of Object.entries(settingsResolvers)) resolvers[type] = { ...resolvers[type], ...fields };
   return buildSchemas(loadDocument(), resolvers, collections);
 }
 
-/** The OpenAPI 3.1 document of the REST face; needs no database. */
+/** The OpenAPI 3.1 document of the REST API; needs no database. */
 export function openApiDocument(): OpenApiDocument {
   const { rest, operations } = publishedSchemas();
   return buildOpenApi(rest, operations);

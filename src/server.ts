@@ -9,29 +9,29 @@ import { openExchange } from './http/exchange';
 import { refuseBroken } from './http/refusals';
 
 export interface ServerOptions extends GatewayOptions {
-  /** Other time limits than those of production. */
+  /** Overrides of the production timeouts, for tests. */
   readonly timeouts?: Partial<Timeouts>;
 }
 
 export interface RunningServer {
   /** http://HOST:PORT */
   readonly url: string;
-  /** Says 503 on /readyz, stops taking connections after DRAIN_DELAY, lets accepted requests finish, then closes. */
+  /** Returns 503 on /readyz, stops accepting connections after DRAIN_DELAY, lets accepted requests finish, then closes. */
   drain(): Promise<void>;
 }
 
 /** In milliseconds. */
 interface Timeouts {
-  /** Longest the head of a request may take to arrive, and longest the whole of it may. */
+  /** Maximum time for the headers of a request to arrive, and for the whole request. */
   readonly head: number;
   readonly request: number;
-  /** Above the 60 s of common load balancers, so that they and not we close an idle connection first. */
+  /** Above the 60 s of common load balancers, so that they close idle connections before we do. */
   readonly keepAlive: number;
-  /** Longest a connection may stand still while its caller does not take the answer. */
+  /** Maximum time without progress on a connection, e.g. if the caller does not read the answer. */
   readonly stalled: number;
-  /** Longest a request may take before it is refused with 503: with a last look at the database below `stalled`, which cuts off. */
+  /** Maximum duration of a request before it gets 503; with a final check of the database it must stay below `stalled`. */
   readonly answer: number;
-  /** Longest the server may take to end, DRAIN_DELAY included: less than the 30 s of common orchestrators. */
+  /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
   readonly drain: number;
 }
 
@@ -43,20 +43,20 @@ export const TIMEOUTS: Timeouts = {
   answer: 50_000,
   drain: 24_000,
 };
-/** How often requests that arrive slowly are looked for, in milliseconds; Node's own 30 s would let them have four times their due. */
+/** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Connections that may wait to be accepted, as far as the system allows; past Node's 511 it drops those of a burst, and their callers see a reset. */
+/** Connections that may wait to be accepted, if the system allows it; with Node's 511, connections in a burst would be reset. */
 const BACKLOG = 4096;
-/** A connection that is idle for this long of the drain is ended: whoever used it was told before. */
+/** A connection idle for this long during the drain is ended; its caller has been told to use another one. */
 const IDLE_GRACE = 1000;
 const SWEEP_EVERY = 50;
-/** Turns of the event loop without a new connection after which none waits to be accepted; each turn accepts one. */
+/** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
 const QUIET_TURNS = 5;
-/** Longest that is waited for, in milliseconds: a busy server with a long queue needs seconds. */
+/** Maximum time for that, in milliseconds; a busy server with a long queue needs seconds. */
 const ACCEPT_WITHIN = 5000;
 
-/** Starts serving both faces, the pages, the health checks and the metrics. */
+/** Starts serving both APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { config, logger } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
@@ -85,7 +85,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     noteWhenDone(exchange, faceOf(exchange), { logger, ...gateway });
     void gateway.handle(exchange);
   };
-  // a caller that asks before it sends its body is answered like any other, and asked for it where that is read
+  // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
   server.on('request', serve).on('checkContinue', serve);
   const url = await listen(server, config);
 
@@ -110,7 +110,7 @@ async function listen(server: Server, { HOST, PORT }: Config): Promise<string> {
   return `http://${host}:${String(port)}`;
 }
 
-/** Closes the port after a while, then each connection when it has nothing to do any more; cuts off what is left in the end. */
+/** Closes the port after a delay, then each connection when it is idle; destroys the rest at the deadline. */
 async function closeGently(
   server: Server,
   connections: Connections,
@@ -120,7 +120,7 @@ async function closeGently(
   connections.announceEnd();
   await pause(delay);
   await acceptWaiting(server);
-  // http's own close would cut idle connections at once, and with them a request that is on its way
+  // http's own close would destroy idle connections at once, including those on which a request is arriving
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
   while (connections.count() > 0 && performance.now() < deadline) {
     connections.endIdle(IDLE_GRACE);
@@ -128,11 +128,11 @@ async function closeGently(
   }
   server.closeAllConnections();
   await closed;
-  // ends http's own timers
+  // stops http's own timers
   server.close();
 }
 
-/** Takes in connections that the system opened for us already: closing the port would reset them. */
+/** Accepts connections that the system has already opened, because closing the port would reset them. */
 async function acceptWaiting(server: Server): Promise<void> {
   let quiet = 0;
   const onConnection = (): void => {

@@ -5,20 +5,20 @@ import { restOperations } from '../src/rest/routes/routes';
 import { publishedSchemas } from '../src/published';
 import { ROOT } from './facts';
 
-/* npm run docs: writes into the README what is known elsewhere: the environment variables, and how many operations there are. */
+/* npm run docs: updates the generated parts of the README: the environment variables and the number of operations. */
 
 const README = join(ROOT, 'README.md');
 const OPERATIONS = /(<!-- operations -->)\d*(<!-- \/operations -->)/;
 const MARKED = /(<!-- environment:.*?-->\n)[\s\S]*?(<!-- \/environment -->)/;
 
-/** The README as the configuration and the schema have it today. */
+/** The README with its generated parts up to date. */
 export function generated(readme: string): string {
   return withOperations(withEnvironment(readme));
 }
 
 function withOperations(readme: string): string {
   const count = restOperations(publishedSchemas().operations).length;
-  if (!OPERATIONS.test(readme)) throw new Error('README.md has no place for the number of operations');
+  if (!OPERATIONS.test(readme)) throw new Error('README.md has no <!-- operations --> marker');
   return readme.replace(OPERATIONS, (_all, start: string, end: string) => start + String(count) + end);
 }
 
@@ -27,7 +27,7 @@ function withEnvironment(readme: string): string {
     ({ name, fallback, help }) => `| \`${name}\` | ${fallback} | ${help.replaceAll('|', '\\|')} |`,
   );
   const table = ['', '| variable | default | |', '|---|---|---|', ...rows, '', ''].join('\n');
-  if (!MARKED.test(readme)) throw new Error('README.md has no place for the environment');
+  if (!MARKED.test(readme)) throw new Error('README.md has no <!-- environment --> marker');
   return readme.replace(MARKED, (_all, start: string, end: string) => start + table + end);
 }
 

@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { cpus, release, totalmem, type } from 'node:os';
 import { resolve } from 'node:path';
 
-/* What a report says of itself: which source ran, and where. */
+/* The revision and the machine, for reports. */
 
 export const ROOT = resolve(__dirname, '..');
 
-/** The short commit of the source, and whether it was changed since. */
+/** The short commit hash, and whether src has uncommitted changes. */
 export function revision(): string {
   try {
     const git = (...args: string[]): string => execFileSync('git', args, { cwd: ROOT, encoding: 'utf8' }).trim();

@@ -11,9 +11,9 @@ import { findProgram } from '../test/support/programs';
 import { ROOT } from './facts';
 
 /*
- * npm run screenshots: starts a demo of its own and writes docs/images/NAME-{1280,390}-{light,dark}.png of every page but
- * those of settingsScreenshots.ts, which runs before; makes all of them small.
- * That takes pngquant on PATH (apt-get install pngquant): the files are a third of the size.
+ * npm run screenshots: starts its own demo and writes docs/images/NAME-{1280,390}-{light,dark}.png for every page, except
+ * those in settingsScreenshots.ts, which runs first. Then compresses all of them to a third of the size if pngquant is on
+ * PATH (apt-get install pngquant).
  */
 
 const IMAGES = join(ROOT, 'docs', 'images');
@@ -21,7 +21,7 @@ const IMAGES = join(ROOT, 'docs', 'images');
 interface Shot {
   readonly name: string;
   readonly path: string;
-  /** Makes the page ready to be seen. */
+  /** Brings the page into the state to capture. */
   readonly prepare: (page: Page) => Promise<unknown>;
 }
 
@@ -96,7 +96,7 @@ async function main(): Promise<void> {
         const { page, close } = await visitor(browser, [demo.url, origin], { theme, width });
         await page.goto(new URL(path, demo.url).href);
         await prepare(page);
-        // a key is for no picture, though this one ends here
+        // keys must not appear in pictures, although this one no longer works afterwards
         await page.evaluate((key) => {
           const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
           while (walker.nextNode()) {
@@ -115,7 +115,7 @@ async function main(): Promise<void> {
   await compress();
 }
 
-/** Fewer colours: what is text on plain ground loses nothing by it. */
+/** Reduces the number of colours, which is not visible for text on a plain background. */
 async function compress(): Promise<void> {
   const files = (await readdir(IMAGES)).filter((name) => name.endsWith('.png')).map((name) => join(IMAGES, name));
   const pngquant = findProgram('pngquant');

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from './facts';
 
-/* Reads what `uv pip compile --generate-hashes` writes, and keeps it where the gateway finds it (docs/decisions/embedded-database.md). */
+/* Converts the output of `uv pip compile --generate-hashes` to the gateway's pins file (docs/decisions/embedded-database.md). */
 
 const PINS = join(ROOT, 'src', 'database', 'embedded', 'secantusdbPins.json');
 
-/** Hashes by requirement, of a requirements file in pip's format. */
+/** Hashes by requirement, from a requirements file in pip's format. */
 function pinsOf(text: string): Record<string, string[]> {
   const pins: Record<string, string[]> = {};
   for (const entry of text.replaceAll('\\\n', ' ').split('\n')) {

@@ -7,7 +7,7 @@ import { startGateway } from '../test/support/gateway';
 import { makeLink } from '../test/settings/people';
 import { ROOT } from './facts';
 
-/* Part of npm run screenshots: writes docs/images/{sign-in,settings}-{1280,390}-{light,dark}.png, over a database of its own. */
+/* Part of npm run screenshots: writes docs/images/{sign-in,settings}-{1280,390}-{light,dark}.png, with its own database. */
 
 const IMAGES = join(ROOT, 'docs', 'images');
 const HOUR = 3_600_000;
@@ -42,7 +42,7 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Usage Web shop' }).click();
       await page.waitForSelector('.chart rect');
       await page.evaluate('scrollTo(0, 0)');
-      // the keys and the chart; the log goes on below
+      // the keys and the chart; the audit log continues below
       await page.setViewportSize({ width, height: width === 390 ? 1700 : 1000 });
       await page.screenshot({ path: path('settings') });
       await close();
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   await rm(folder, { recursive: true });
 }
 
-/** Requests of the last 24 hours, most at noon, with an hour of errors and one past the limit. */
+/** Requests in the last 24 hours, most at noon, with one hour of errors and one over the rate limit. */
 function aBusyDay(keyId: string) {
   return Array.from({ length: 24 }, (_, ago) => {
     const hour = new Date(Date.now() - ago * HOUR);

@@ -1,13 +1,13 @@
-/* JSON bodies that cost the most to read and check that we know of. Used by tests and by `npm run faults`. */
+/* The most expensive JSON bodies to parse and validate that we know of. Used by tests and by `npm run faults`. */
 
 export interface WorstBody {
   readonly name: string;
   readonly path: '/products/bulk' | '/customers/bulk' | '/requests';
-  /** The body, of at most so many bytes. */
+  /** The body, with at most this many bytes. */
   readonly make: (bytes: number) => string;
 }
 
-/** Parts made one after the other between a head and a tail, as many as there is room for. */
+/** As many parts as fit between a head and a tail. */
 function filled(bytes: number, head: string, part: (index: number) => string, tail: string): string {
   const parts: string[] = [];
   let left = bytes - head.length - tail.length;
@@ -22,7 +22,7 @@ function filled(bytes: number, head: string, part: (index: number) => string, ta
 const names = (count: number, from = 0): string[] =>
   Array.from({ length: count }, (_none, index) => `x${(from + index).toString(36)}`);
 const objectOf = (members: readonly string[]): string => `{${members.map((name) => `"${name}":0`).join(',')}}`;
-/** The members in the order of a number: a shape of its own for each object. */
+/** The members in an order derived from a number, so that each object has a different shape. */
 function ordered(members: readonly string[], number: number): string[] {
   const left = [...members];
   const taken: string[] = [];
@@ -32,7 +32,7 @@ function ordered(members: readonly string[], number: number): string[] {
   return taken;
 }
 
-// of a size that 5 MiB hold just less than 1,000 elements of
+// sized so that 5 MiB hold just under 1,000 elements
 const BAD_CONTACT = '{"name":10,"role":1,"email":1,"phone":1,"primary":1}';
 const BROKEN_CONTACT = '{"name":"\\ud800a","role":"\\ud800","phone":"\\ud800"}';
 const MEMBERS = 'sku name description category uom currency unit_price_minor vat_exempt lead_time_days active'.split(

@@ -1,9 +1,9 @@
 import { byId, showFailure } from './dom.js';
 
-/** What the server told this page: {csrf, mayChange, hasPlan}. */
+/** The server's settings for this page: {csrf, mayChange, hasPlan}. */
 export const settings = JSON.parse(byId('settings').textContent);
 
-/** A call that failed, in words for the page. */
+/** A failed call, with a message for the page. */
 export class Failure extends Error {}
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
@@ -37,19 +37,19 @@ export async function call(operation, variables = {}) {
     });
     answer = await response.json();
   } catch {
-    throw new Failure('The gateway could not be reached. Try again.');
+    throw new Failure('Could not reach the gateway. Try again.');
   }
   const [error] = answer.errors ?? [];
   if (error?.extensions?.code === 'unauthenticated') {
-    // the session ended: whatever was on its way is done again after signing in
+    // the session ended; the user repeats the action after signing in
     location.assign('/settings/sign-in');
-    throw new Failure('You are signed out.');
+    throw new Failure('You have been signed out.');
   }
   if (error) throw new Failure(error.message);
   return answer.data.value;
 }
 
-/** Runs something for the page as a whole; what fails is said at its top. */
+/** Runs page-level work; shows a failure at the top of the page. */
 export async function attempt(work) {
   const place = byId('failure');
   try {
@@ -57,7 +57,7 @@ export async function attempt(work) {
     showFailure(place);
     return result;
   } catch (error) {
-    showFailure(place, error instanceof Failure ? error.message : 'Something failed on this page. Load it again.');
+    showFailure(place, error instanceof Failure ? error.message : 'Something went wrong on this page. Reload it.');
     return undefined;
   }
 }

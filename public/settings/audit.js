@@ -7,7 +7,7 @@ const rows = byId('events');
 const more = byId('more-events');
 let next = null;
 
-/** Shows the newest events again. */
+/** Loads and shows the newest events. */
 export async function loadEvents() {
   const page = await attempt(() => call('events'));
   if (!page) return;
@@ -21,7 +21,7 @@ more.addEventListener('click', async () => {
   const added = page.data.map(row);
   rows.append(...added);
   follow(page);
-  // the button may be gone, and the focus with it
+  // the button may be hidden now, so move the focus
   added[0]?.setAttribute('tabindex', '-1');
   added[0]?.focus();
 });
@@ -32,12 +32,12 @@ function follow(page) {
 }
 
 const WORDS = {
-  'organisation.created': 'Organisation made',
+  'organisation.created': 'Organisation created',
   'organisation.plan_changed': 'Plan changed',
-  'key.created': 'Key made',
+  'key.created': 'Key created',
   'key.rotated': 'Key rotated',
   'key.revoked': 'Key revoked',
-  'link.created': 'Sign-in link made',
+  'link.created': 'Sign-in link created',
   'user.signed_in': 'Signed in',
   'user.signed_out': 'Signed out',
 };
@@ -56,12 +56,12 @@ function row(event) {
   );
 }
 
-/** `name: nightly · scopes: quotes:read`, what is not set left out. */
+/** `name: nightly · scopes: quotes:read`, without members that are not set. */
 function details(given) {
-  const told = Object.entries(given).filter(
+  const shown = Object.entries(given).filter(
     ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
   );
-  const text = told.map(
+  const text = shown.map(
     ([name, value]) => `${name.replaceAll('_', ' ')}: ${Array.isArray(value) ? value.join(', ') : value}`,
   );
   return element('span', { class: 'details' }, text.join(' · '));

@@ -1,4 +1,4 @@
-/* Stacked bars: what went well, errors, 429s; an SVG without a style, coloured by the style sheet. */
+/* Stacked bars of successful requests, errors and 429s: an SVG without inline styles, coloured by the style sheet. */
 
 const SIZE = { height: 200, left: 44, right: 8, top: 10, bottom: 26 };
 const SVG = 'http://www.w3.org/2000/svg';
@@ -10,7 +10,7 @@ function shape(name, attributes, text) {
   return made;
 }
 
-/** A top for the axis that reads well: 1, 2 or 5 times a power of ten, and a whole number. */
+/** A round maximum for the axis: 1, 2 or 5 times a power of ten, and a whole number. */
 export function axisTop(highest) {
   const power = 10 ** Math.floor(Math.log10(Math.max(highest, 1)));
   return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= Math.max(highest, 2)) ?? 10 * power;
@@ -20,7 +20,7 @@ function label(start, isHourly) {
   return isHourly ? `${start.slice(11, 13)}:00` : start.slice(5, 10);
 }
 
-/** A chart of a period's buckets, `width` pixels wide; `description` says in words what it shows. */
+/** A chart of a period's buckets, `width` pixels wide; `description` is its text alternative. */
 export function drawChart(buckets, isHourly, description, width) {
   const { height, left, right, top, bottom } = SIZE;
   const highest = axisTop(Math.max(...buckets.map(({ requests }) => requests)));
@@ -62,4 +62,4 @@ export function drawChart(buckets, isHourly, description, width) {
   return chart;
 }
 
-const WORDS = { fine: 'answered well', errors: 'errors', limited: '429s' };
+const WORDS = { fine: 'successful', errors: 'errors', limited: '429s' };

@@ -1,11 +1,11 @@
 import { call, Failure } from './api.js';
 import { byId, element, say, showFailure, wireCopying } from './dom.js';
 
-/* Making, rotating and revoking a key. `changed` is told after each. */
+/* Creating, rotating and revoking a key. `changed` is called after each. */
 
 const DAY = 86_400_000;
 
-/** Opens a dialog whose main button does `work`; it stays open, and says why, when that fails. */
+/** Opens a dialog whose main button runs `work`; if that fails, it stays open and shows why. */
 function open(dialog, work) {
   const failure = dialog.querySelector('[data-failure]');
   const button = dialog.querySelector('[data-do]');
@@ -17,12 +17,12 @@ function open(dialog, work) {
     try {
       await work();
     } catch (error) {
-      showFailure(failure, error instanceof Failure ? error.message : 'Something failed on this page. Load it again.');
+      showFailure(failure, error instanceof Failure ? error.message : 'Something went wrong on this page. Reload it.');
     } finally {
       button.disabled = false;
     }
   };
-  // Enter in a field is the main button, not the one that cancels
+  // Enter in a field presses the main button, not Cancel
   form.onkeydown = (event) => {
     if (event.key !== 'Enter' || event.target.localName !== 'input') return;
     event.preventDefault();
@@ -36,13 +36,13 @@ function describe(dialog, { name, prefix, last_four: lastFour }) {
   dialog.querySelector('[data-prefix]').textContent = `${prefix}…${lastFour}`;
 }
 
-/** Shows a key's value, this one time, and forgets it when the dialog is closed. */
+/** Shows a key's value once, and removes it from the page when the dialog is closed. */
 function showMade({ key, api_key: made, old }) {
   const dialog = byId('made-dialog');
   const [value, curl, note] = ['[data-key]', '[data-curl]', '[data-old]'].map((name) => dialog.querySelector(name));
   value.textContent = key;
   curl.textContent = `curl -H "Authorization: Bearer ${key}" ${location.origin}/api/v1${firstPath(made.scopes)}`;
-  note.textContent = old === undefined ? '' : `The old key ends at ${old.expires_at}.`;
+  note.textContent = old === undefined ? '' : `The old key expires at ${old.expires_at}.`;
   dialog.addEventListener(
     'close',
     () => {
@@ -54,7 +54,7 @@ function showMade({ key, api_key: made, old }) {
   dialog.showModal();
 }
 
-/** A route that the key may read. */
+/** A route that the key can read. */
 function firstPath(scopes) {
   const readable = scopes.find((scope) => scope.endsWith(':read'));
   return readable === undefined ? '/me' : `/${readable.split(':')[0]}?limit=3`;
@@ -68,7 +68,7 @@ export function makeKey(changed) {
     const given = new FormData(form);
     const days = Number(given.get('expires'));
     const scopes = given.getAll('scope');
-    if (scopes.length === 0) throw new Failure('Choose at least one thing that the key may do.');
+    if (scopes.length === 0) throw new Failure('Select at least one scope.');
     const made = await call('make', {
       name: given.get('name'),
       scopes,
@@ -108,7 +108,7 @@ export async function revokeKey(key, changed) {
   open(dialog, async () => {
     await call('revoke', { id: key.id });
     dialog.close();
-    say(`The key ${key.name} is revoked.`);
+    say(`Revoked key ${key.name}.`);
     changed();
   });
   try {
@@ -116,13 +116,13 @@ export async function revokeKey(key, changed) {
     const calls = requests === 1 ? 'one request' : `${requests.toLocaleString('en')} requests`;
     if (requests > 0) use.textContent = `${lastUse(key)} It made ${calls} in the last 24 hours.`;
   } catch {
-    // the last use is there, and revoking must not wait for a count
+    // the last use is shown already, and revoking must not depend on the count
   }
 }
 
 function lastUse({ last_used_at: at, last_used_from: from }) {
   return at === null
-    ? 'It was never used.'
+    ? 'It has never been used.'
     : `It was last used on ${at.slice(0, 10)}${from === null ? '' : ` from ${from}`}.`;
 }
 

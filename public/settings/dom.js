@@ -1,4 +1,4 @@
-/* Building and filling elements; texts are set as texts, never as HTML. */
+/* Creates and fills elements; text is always set as text, never as HTML. */
 
 export function element(name, attributes = {}, ...children) {
   const made = document.createElement(name);
@@ -15,18 +15,18 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
-/** A cell that names its column where the table is shown as cards. */
+/** A cell labelled with its column, for narrow screens, where rows are shown as cards. */
 export function cell(label, ...children) {
   return element('td', { 'data-label': label }, element('div', {}, ...children));
 }
 
-/** A moment as a day and, for the pointer and screen readers, in full. */
+/** A date, with the full timestamp as its tooltip. */
 export function moment(iso, otherwise) {
   if (iso === null) return otherwise;
   return element('time', { datetime: iso, title: iso }, iso.slice(0, 10));
 }
 
-/** Says a sentence to screen readers. */
+/** Announces a sentence to screen readers. */
 export function say(sentence) {
   byId('said').textContent = sentence;
 }
@@ -37,10 +37,10 @@ export function showFailure(place, sentence) {
   place.hidden = sentence === undefined;
 }
 
-// browsers offer the clipboard to https and loopback only
+// browsers only offer the clipboard on https and loopback
 const canCopy = navigator.clipboard !== undefined;
 
-/** Makes the copy buttons below a place copy the text before them. */
+/** Makes the copy buttons inside an element copy the text before them. */
 export function wireCopying(place) {
   for (const button of place.querySelectorAll('[data-copy]')) {
     button.hidden = !canCopy;

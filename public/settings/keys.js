@@ -10,14 +10,14 @@ const state = byId('state');
 let next = null;
 let actions = {};
 
-/** Shows the first keys of the chosen state; `on` holds what the buttons of a row do: {use, rotate, revoke}. */
+/** Shows the first keys in the selected state; `on` has the actions of a row's buttons: {use, rotate, revoke}. */
 export async function loadKeys(on = actions) {
   actions = on;
   const page = await attempt(() => call('keys', { state: state.value || null }));
   if (!page) return;
   rows.replaceChildren(...page.data.map(row));
   none.hidden = page.data.length > 0;
-  none.textContent = state.value === 'active' ? 'No key is active.' : 'There are no such keys.';
+  none.textContent = state.value === 'active' ? 'No active keys.' : 'No matching keys.';
   follow(page);
 }
 

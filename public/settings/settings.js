@@ -5,7 +5,7 @@ import { makeKey, revokeKey, rotateKey } from './dialogs.js';
 import { byId, element } from './dom.js';
 import { loadKeys } from './keys.js';
 
-/* Settings → Integrations: what each part of the page does when another changed something. */
+/* Settings → Integrations: connects the parts of the page. */
 
 let shown;
 
@@ -20,8 +20,8 @@ async function showUsage() {
   byId('total-errors').textContent = words(usage.errors);
   byId('total-limited').textContent = words(usage.rate_limited);
   const span = isHourly ? 'the last 24 hours' : 'the last 30 days';
-  const description = `Requests of ${shown.name} in ${span}: ${words(usage.requests)}, of them ${words(usage.errors)} errors and ${words(usage.rate_limited)} answered 429.`;
-  // shown first: what is hidden has no width
+  const description = `Requests with ${shown.name} in ${span}: ${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
+  // shown first, because a hidden element has no width
   byId('usage').hidden = false;
   const chart = byId('chart');
   chart.replaceChildren(drawChart(usage.buckets, isHourly, description, chart.clientWidth));

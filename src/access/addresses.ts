@@ -1,7 +1,7 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** What failed authentications are counted by: an IPv4 address, or an IPv6 /64, which one customer holds as a whole. */
+/** The bucket that failed authentications are counted in: an IPv4 address, or an IPv6 /64, the usual size of one customer's network. */
 export function addressBucket(address: string): string {
   const parsed = parse(address);
   if (!(parsed instanceof ipaddr.IPv6)) return address;
@@ -9,7 +9,7 @@ export function addressBucket(address: string): string {
   return `${network.join(':')}::/64`;
 }
 
-/** Whether an address lies in one of some CIDR ranges; an empty list lets every address in. */
+/** Whether an address is in one of the CIDR ranges; an empty list allows every address. */
 export function isInRanges(address: string, ranges: readonly string[]): boolean {
   if (ranges.length === 0) return true;
   const parsed = parse(address);
@@ -21,9 +21,9 @@ function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]);
 }
 
-/** A CIDR range in its plain form (a bare address is a range of one), or undefined when it is none. */
+/** A CIDR range in canonical form (a bare address is a range of one), or undefined if invalid. */
 export function parseRange(text: string): string | undefined {
-  // 10.1 would be read as 10.0.0.1, which no one means
+  // 10.1 would be parsed as 10.0.0.1, which is never intended
   if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*$/, ''))) return undefined;
   try {
     const [network, bits] = ipaddr.parseCIDR(
@@ -35,9 +35,9 @@ export function parseRange(text: string): string | undefined {
   }
 }
 
-/** An address in its plain form: IPv4 that came over IPv6 is IPv4. */
+/** An address in canonical form: an IPv4-mapped IPv6 address becomes IPv4. */
 export function plainAddress(address: string): string {
-  // the most frequent is plain already
+  // the common case needs no parsing
   return isIPv4(address) ? address : (parse(address)?.toString() ?? address);
 }
 

@@ -1,7 +1,7 @@
 import type { Organisation } from './principal';
 import type { Scope } from './scopes';
 
-/** An API key as the control database keeps it: never the key itself. */
+/** An API key as stored in the control database, without the key itself. */
 export interface ApiKey {
   /** UUID. */
   readonly _id: string;
@@ -19,8 +19,8 @@ export interface ApiKey {
   readonly last_used_at: Date | null;
   /** Network address of that use. */
   readonly last_used_from: string | null;
-  /** CIDR ranges it may be used from; none: from anywhere. */
+  /** CIDR ranges it may be used from; empty means anywhere. */
   readonly allowed_ranges: readonly string[];
-  /** The key that took its place. */
+  /** The key that replaced it. */
   readonly rotated_to: string | null;
 }

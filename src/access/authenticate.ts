@@ -8,13 +8,13 @@ import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
 
-/** What an authenticator needs of the keys. */
+/** The key operations that an authenticator needs. */
 export interface KeySource {
   /** Reads a key by id from the primary. */
   find(id: string): Promise<ApiKey | null>;
-  /** Notes a use; never holds the request up. */
+  /** Records a use; never delays the request. */
   markUsed(key: ApiKey, address: string): void;
-  /** Told of a key that is refused again without being looked up: what was found the first time. */
+  /** Called with the cached lookup result when a key is rejected again without a lookup. */
   readonly repeated?: (found: ApiKey | null) => void;
 }
 
@@ -30,9 +30,9 @@ export interface AuthenticatorOptions {
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<KeyPrincipal>;
 
 /**
- * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation holds
- * on every instance from the moment it was acknowledged.
- * @throws AppError unauthenticated, the same for every reason, a foreign address too; rate_limited when the address failed too often.
+ * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
+ * effect on every instance as soon as it is acknowledged.
+ * @throws AppError unauthenticated, the same for every reason, including a disallowed address; rate_limited if the address failed too often.
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const findKey = keyFinder(options, options.now ?? Date.now);
@@ -48,16 +48,15 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   };
 }
 
-/** Refused keys that are remembered, and how long, in milliseconds. */
+/** Size and TTL (ms) of the cache of rejected keys. */
 const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
-/** From this refusal on within that time a key is refused from memory: a caller that hammers costs no database call. */
+/** After this many rejections within the TTL a key is rejected from the cache, so that hammering costs no database calls. */
 const REPEATED_FROM = 100;
 
 /**
- * Finds the live key of an Authorization header. A refusal holds for good (an id is never given again, a secret never
- * changed, a key never brought back), so it may be repeated without asking; the few seconds bound what a database that was
- * restored or failed over could have made of it. What was let in is never remembered. The text counts, not the id:
- * whoever guesses learns no more from the second answer than from the first.
+ * Finds the active key of an Authorization header. A rejection is permanent (ids are never reused, secrets never change,
+ * keys are never reactivated), so it can be cached; the short TTL covers a restore or failover of the database. Accepted
+ * keys are never cached. The cache is keyed by the whole text, not the id, so guessing secrets reveals nothing.
  */
 function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<ApiKey | undefined> {
   const refusals = new LRUCache<string, { found: ApiKey | null; times: number }>(REFUSALS_KEPT);
@@ -99,7 +98,7 @@ export function unauthenticated(): AppError {
   return new AppError('unauthenticated', 'A valid API key is required: Authorization: Bearer <key>.');
 }
 
-export function rateLimited(state: RateState, reason = 'The budget of this minute is spent'): AppError {
+export function rateLimited(state: RateState, reason = 'Rate limit exceeded'): AppError {
   const retryAfter = secondsUntilReset(state);
-  return new AppError('rate_limited', `${reason}; try again in ${String(retryAfter)} s.`, { retryAfter });
+  return new AppError('rate_limited', `${reason}; retry in ${String(retryAfter)} s.`, { retryAfter });
 }

@@ -3,9 +3,9 @@ import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
 
 /*
- * API keys as text: <prefix><key id>_<secret><checksum>, all base62. The key id is the UUID of the key in 22 characters,
- * the secret 256 random bits in 43, the checksum the CRC-32 of everything before it in 6, so that a typing error or a
- * made-up key is refused without a look-up and secret scanners can tell a real key from noise.
+ * The format of API keys: <prefix><key id>_<secret><checksum>, all base62. The key id is the key's UUID in 22 characters,
+ * the secret is 256 random bits in 43, and the checksum is the CRC-32 of everything before it in 6, so that typos and
+ * made-up keys are rejected without a lookup and secret scanners can recognise real keys.
  */
 const base62 = baseX('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz');
 const ID_LENGTH = 22;
@@ -16,11 +16,11 @@ const PREFIX_SHOWN = 6;
 
 export const DEFAULT_KEY_PREFIX = 'svc_live_';
 
-/** What the control database keeps of a key's secret: enough to check it, not enough to make it. */
+/** What is stored of a key's secret: enough to verify it, not to recover it. */
 export interface KeySecret {
   /** 16 random bytes, base64. */
   readonly salt: string;
-  /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty when there is none), base64. */
+  /** HMAC-SHA-256 over salt and secret, keyed with the pepper (empty if not set), base64. */
   readonly hash: string;
 }
 
@@ -29,12 +29,12 @@ export interface NewKey extends KeySecret {
   readonly id: string;
   /** The whole key; shown once, never stored. */
   readonly key: string;
-  /** Start of the key, to tell it from others. */
+  /** Start of the key, to identify it in lists. */
   readonly displayPrefix: string;
   readonly lastFour: string;
 }
 
-/** Makes a key. `prefix` is the configured one (`svc_live_`). */
+/** Creates a key. `prefix` is the configured one (`svc_live_`). */
 export function generateKey(prefix: string, pepper: string): NewKey {
   const id = randomUUID();
   const secret = encode(randomBytes(32), SECRET_LENGTH);
@@ -51,7 +51,7 @@ export function generateKey(prefix: string, pepper: string): NewKey {
   };
 }
 
-/** Reads a key's parts, or undefined when its shape or checksum is wrong. Touches nothing but the text. */
+/** Parses a key, or undefined if its format or checksum is wrong. Needs no database. */
 export function parseKey(text: string, prefix: string): { id: string; secret: string } | undefined {
   const idEnd = prefix.length + ID_LENGTH;
   const secretEnd = idEnd + 1 + SECRET_LENGTH;
@@ -72,7 +72,7 @@ export function hashSecret(secret: string, salt: string, pepper: string): string
 
 const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), hash: randomBytes(32).toString('base64') };
 
-/** Whether a secret is the stored one, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
+/** Whether a secret matches the stored hash, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
 export function secretMatches(secret: string, stored: KeySecret | undefined, pepper: string): boolean {
   const target = stored ?? DECOY;
   const actual = Buffer.from(hashSecret(secret, target.salt, pepper), 'base64');

@@ -10,26 +10,26 @@ export interface Limiters {
   readonly failures: RateLimiter;
   /** Public introspection of each address. */
   readonly introspection: RateLimiter;
-  /** Whether the shared store answers; memory always does. */
+  /** Whether the shared store responds; memory is always ok. */
   health(): Promise<'ok' | 'degraded'>;
   close(): Promise<void>;
 }
 
 export interface LimitersOptions {
-  /** Points a window, for each key and for each address. */
+  /** Points per window, for each key and each address. */
   readonly limit: number;
   readonly redisUrl?: string | undefined;
-  /** How many gateways share the store: each allows its share while the store is away. */
+  /** How many gateways share the store; each allows its share while the store is down. */
   readonly instances: number;
-  /** Told when the shared store goes away and when it is back. */
+  /** Called when the shared store goes down and when it recovers. */
   readonly onChange: (state: 'ok' | 'degraded', reason?: string) => void;
 }
 
-/** Longest a request waits for Redis before memory decides, in milliseconds. */
+/** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
 const PATIENCE = 40;
-/** When a command that memory decided long ago is given up, in milliseconds. */
+/** Timeout of a Redis command, after its request fell back to memory, in milliseconds. */
 const COMMAND_TIMEOUT = 1000;
-/** After a failure Redis is left alone this long, so that not every request waits for it, in milliseconds. */
+/** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
 const PAUSE_AFTER_FAILURE = 500;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
@@ -65,17 +65,16 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: 
     onChange('ok');
   }
 
-  // connection faults are told by the commands that meet them
   redis.on('error', noteFailure);
 
-  /** Redis decides; while it is away, memory does with this instance's share. There is never no limit. */
+  /** Uses Redis, or this instance's share in memory while Redis is down, so that a limit always applies. */
   function store(name: string): RateStore {
     const shared = new RateLimiterRedis({
       storeClient: redis,
       keyPrefix: `scopegate:${name}`,
       points: limit,
       duration: WINDOW_SECONDS,
-      // a key over its limit stays over it until the window ends, so Redis need not be asked again
+      // a key over its limit stays over it until the window ends, so Redis is not asked again
       inMemoryBlockOnConsumed: limit + 1,
       rejectIfRedisNotReady: true,
     });
@@ -120,8 +119,8 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: 
 }
 
 /**
- * Gives up on an answer of Redis after a while. A busy event loop sees the timer before answers that lie ready on the
- * socket, so those are let in first: a burst must not count as Redis being away.
+ * Stops waiting for Redis after a timeout. A busy event loop runs the timer before it reads responses that have already
+ * arrived, so those are processed first: a burst must not count as Redis being down.
  */
 function withinPatience<T>(answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
@@ -139,12 +138,12 @@ function withinPatience<T>(answer: Promise<T>): Promise<T> {
 }
 
 async function connect(url: string): Promise<Redis> {
-  // loaded where it is asked for: most of a start is loading
+  // loaded on demand, because loading modules takes most of the startup time
   const { Redis: Client } = await import('ioredis');
   return new Client(url, {
     commandTimeout: COMMAND_TIMEOUT,
     connectTimeout: 1000,
-    // a command that cannot be sent now is for memory to decide, not to wait
+    // if a command cannot be sent now, fall back to memory instead of queueing it
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),

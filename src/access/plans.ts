@@ -1,4 +1,4 @@
-/** The one table of plans: which of them include API access (integrations). */
+/** All plans, and which of them include API access (integrations). */
 export const PLANS = {
   starter: { integrations: false },
   integrations: { integrations: true },

@@ -2,19 +2,19 @@ import type { Plan } from './plans';
 import type { Role } from './roles';
 import type { Scope } from './scopes';
 
-/** The organisation a request acts in. A copy sits on each key, changed with it in one transaction, so that a request reads once. */
+/** The organisation of a request. Each key has a copy, updated in the same transaction, so that a request needs one read. */
 export interface Organisation {
   /** UUID. */
   readonly id: string;
   readonly name: string;
   readonly plan: Plan;
-  /** Currency of new products that name none (ISO 4217). */
+  /** Default currency of new products (ISO 4217). */
   readonly currency: string;
   /** The cluster that holds its database. */
   readonly cluster: string;
 }
 
-/** Whoever a request acts for. */
+/** The caller of a request. */
 export type Principal = KeyPrincipal | UserPrincipal;
 
 export interface KeyPrincipal {
@@ -29,7 +29,7 @@ export interface KeyPrincipal {
   };
 }
 
-/** Someone who is signed in on the settings page. */
+/** A signed-in user of the settings page. */
 export interface UserPrincipal {
   readonly kind: 'user';
   readonly organisation: Organisation;
@@ -38,8 +38,8 @@ export interface UserPrincipal {
 }
 
 export interface User {
-  /** As `oidc:<subject>` or `link:<name>`. */
+  /** `oidc:<subject>` or `link:<name>`. */
   readonly id: string;
-  /** What to call them. */
+  /** Display name. */
   readonly name: string;
 }

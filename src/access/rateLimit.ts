@@ -5,27 +5,27 @@ export const WINDOW_SECONDS = 60;
 
 /** Budget of one key (or address) in its current window. */
 export interface RateState {
-  /** Points a window. */
+  /** Points per window. */
   readonly limit: number;
   readonly remaining: number;
   /** When the window ends. */
   readonly resetAt: Date;
-  /** Whether the points asked for were within the budget. */
+  /** Whether the requested points were within the budget. */
   readonly allowed: boolean;
 }
 
-/** Where points are counted: a limiter of rate-limiter-flexible, or something that chooses between several. */
+/** Where points are counted: a limiter from rate-limiter-flexible, or a combination of several. */
 export interface RateStore {
-  /** Rejects with a RateLimiterRes when the points are not there. */
+  /** Rejects with a RateLimiterRes if there are not enough points. */
   consume(id: string, points: number): Promise<RateLimiterRes>;
 }
 
 export interface RateLimiter {
-  /** Takes points from a key's budget; a refused request takes them too. */
+  /** Takes points from a key's budget, even if the request is rejected. */
   consume(id: string, points?: number): Promise<RateState>;
 }
 
-/** Fixed windows of a minute over a store. */
+/** A rate limiter with fixed windows of one minute. */
 export function createRateLimiter(limit: number, store: RateStore): RateLimiter {
   const stateOf = (result: RateLimiterRes, allowed: boolean): RateState => ({
     limit,

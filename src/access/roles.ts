@@ -1,8 +1,8 @@
-/** What a signed-in user may do in its organisation: the names in the SDL's `Role` enum, weakest first. */
+/** Roles of signed-in users in their organisation: the names in the SDL's `Role` enum, weakest first. */
 export const ROLES = {
-  /** Looks at keys, usage and the audit log. */
+  /** Can view keys, usage and the audit log. */
   MEMBER: 'member',
-  /** Makes, rotates and revokes keys besides. */
+  /** Can also create, rotate and revoke keys. */
   ADMIN: 'admin',
 } as const;
 
@@ -15,7 +15,7 @@ export function isRole(value: unknown): value is Role {
   return (ALL_ROLES as readonly unknown[]).includes(value);
 }
 
-/** Whether a role includes another: an admin may do what a member may. */
+/** Whether a role includes another: an admin can do everything a member can. */
 export function includesRole(held: Role, needed: Role): boolean {
   return ALL_ROLES.indexOf(held) >= ALL_ROLES.indexOf(needed);
 }

@@ -1,4 +1,4 @@
-/** The catalogue of scopes: the names in the SDL's `Scope` enum, and how keys and errors write them. */
+/** All scopes: their names in the SDL's `Scope` enum, and their form in keys and errors. */
 export const SCOPES = {
   PRODUCTS_READ: 'products:read',
   PRODUCTS_WRITE: 'products:write',

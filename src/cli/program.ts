@@ -11,27 +11,27 @@ import { addOpenapi } from './openapi';
 import { addOrg } from './org';
 import { addServe } from './serve';
 
-/** The command line. Definitions are light: what a command does is loaded when it runs, so that --help is quick. */
+/** The command line. A command's implementation is loaded when it runs, which keeps --help fast. */
 export function createProgram(): Command {
   const program = new Command('scopegate')
     .description(
       "An organisation's quotes, products, orders, customers and request threads as GraphQL and REST, behind scoped API keys.",
     )
     .version(version, '-V, --version', 'print the version')
-    .helpOption('-h, --help', 'explain a command')
-    .helpCommand('help [command]', 'explain a command')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand('help [command]', 'show help for a command')
     .exitOverride()
     .hook('preSubcommand', loadVariables);
   for (const add of [addDemo, addServe, addOrg, addKey, addAudit, addImport, addExport, addOpenapi, addDoctor])
     add(program);
   const names = program.commands.map((command) => command.name()).join(', ');
-  program.showHelpAfterError(`commands: ${names} (scopegate --help explains them)`);
+  program.showHelpAfterError(`commands: ${names} (see scopegate --help)`);
   program.addHelpText(
     'after',
     [
       examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create']),
       EXIT_CODES,
-      '\nSettings come from environment variables; scopegate serve --help lists them.',
+      '\nConfiguration comes from environment variables; see scopegate serve --help.',
     ].join('\n'),
   );
   return program;

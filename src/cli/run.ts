@@ -3,10 +3,10 @@ import { EXIT, exitCodeOf, messageOf } from './common/failure';
 import { createProgram } from './program';
 import { sayError, tolerateClosedPipes } from './common/terminal';
 
-/** Runs one command line and resolves with its exit code. Faults are said on stderr, in words. */
+/** Runs one command line and resolves with its exit code. Errors go to stderr as messages, without stack traces. */
 export async function run(argv: readonly string[]): Promise<number> {
   tolerateClosedPipes();
-  // whatever escapes a command still ends in words; the embedded database ends with this process
+  // an error outside a command still ends in a message; the embedded database stops with this process
   process.on('uncaughtException', (error) => {
     sayError(messageOf(error));
     process.exit(EXIT.fault);
@@ -15,7 +15,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     await createProgram().parseAsync(argv);
     return EXIT.done;
   } catch (error) {
-    // commander has said its own message already, and counts wrong usage as 1
+    // commander has already printed its message, and exits with 1 for wrong usage
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
     sayError(messageOf(error));
     return exitCodeOf(error);

@@ -5,9 +5,9 @@ import type { Gate } from './gate';
 import { nativeCollection } from './native';
 
 /**
- * Reads by id that arrive in one turn of the event loop go out as one `$in`: most of a point read is the driver's fixed
- * cost (docs/decisions/speed.md). Nothing is cached and no query that was already sent is joined, so a caller sees its
- * own write. The driver is asked directly: an id is a text and nothing else, so there is nothing for mongoose to cast.
+ * Batches reads by id in one turn of the event loop into one `$in`, since most of a point read is the driver's fixed cost
+ * (docs/decisions/speed.md). Nothing is cached, and queries already sent are not shared, so callers see their own writes.
+ * Uses the driver directly, since ids are always strings and mongoose has nothing to cast.
  */
 export function coalescedReads<T extends { _id: string }>(
   model: Model<T>,
@@ -24,7 +24,7 @@ export function coalescedReads<T extends { _id: string }>(
     const [first] = ids;
     if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
     if (ids.length === 1 && first !== undefined) return [await readAlone(first)];
-    // all in the first batch, which would otherwise end after 101
+    // everything in the first batch, which has 101 rows by default
     const found = rows.find(
       { _id: { $in: [...new Set(ids)] } },
       { batchSize: ids.length + 1, ...(projection && { projection }) },

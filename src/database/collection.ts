@@ -1,14 +1,14 @@
 import { type IndexDefinition, type IndexOptions, Schema } from 'mongoose';
 
-/** A collection of an organisation's database: its name, its shape with indexes, and the type of its rows. */
+/** A collection in an organisation's database: its name, its schema with indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string }> {
   readonly name: string;
   readonly schema: Schema;
-  /** Never there; carries the type of a row. */
+  /** Never set; carries the type of a row. */
   readonly row?: T;
 }
 
-/** Members to leave out (0) or to read alone (1). */
+/** Members to exclude (0) or include (1). */
 export type Projection = Readonly<Record<string, 0 | 1>>;
 
 export interface Index {
@@ -16,7 +16,7 @@ export interface Index {
   readonly options?: IndexOptions;
 }
 
-/** Declares a collection. `shape` is mongoose's; indexes are made with the organisation and by `doctor --fix`. */
+/** Defines a collection. `shape` is a mongoose definition; indexes are created with the organisation and by `doctor --fix`. */
 export function defineCollection<T extends { readonly _id: string }>(
   name: string,
   shape: Readonly<Record<string, unknown>>,

@@ -5,25 +5,25 @@ import { type PoolUse, watchPool } from './pools';
 import { pulseOf, type Question } from './pulse';
 import { OldServerError, tooOld, versionOf } from './version';
 
-// client input never becomes an operator; indexes are made with the organisation, not on each boot
+// client input never becomes an operator; indexes are created with the organisation, not at every start
 mongoose.set('sanitizeFilter', true);
 mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
 /*
- * The driver's deadlines, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
- * gives up earlier when the database does not answer (http/patience.ts).
+ * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
+ * fails earlier if the database does not respond (http/patience.ts).
  */
-/** How long a command waits for a server that is known to answer, and for a free connection to it. */
+/** How long a command waits for an available server, and for a free connection to it. */
 const SERVER_SELECTION_TIMEOUT = 3000;
 const WAIT_QUEUE_TIMEOUT = 3000;
-/** How long one command may take: long enough for a bulk write, or an index of `doctor --fix`. */
+/** How long one command may take; enough for a bulk write or an index build of `doctor --fix`. */
 const SOCKET_TIMEOUT = 30_000;
-/** A server that does not answer the driver's own checks in this time is given up, with every command it holds. */
+/** If a server does not respond to the driver's own checks within this time, all its commands fail. */
 const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
-/** Commands at once to one server: more wait here, where they cost less than there. */
+/** Concurrent commands per server; the rest wait here, where they cost less than on the server. */
 const POOL_SIZE = 100;
 
 export const DEFAULT_CLUSTER = 'default';
@@ -32,24 +32,23 @@ export interface Databases {
   /** Organisations, keys, sessions and the audit log. */
   readonly control: Connection;
   readonly organisationData: OrganisationDataCache;
-  /** Names of the clusters that organisations can be placed on. */
+  /** Names of the clusters. */
   readonly clusters: readonly string[];
-  /** The version of each cluster's server when it was connected, by the cluster's name. */
+  /** The server version of each cluster at the time it was connected, by cluster name. */
   readonly versions: ReadonlyMap<string, string>;
   /**
-   * Whether a cluster (the control database's when left out) answers within 1.5 s. Who asks while another is asking
-   * gets the same answer.
+   * Whether a cluster (default: that of the control database) responds within 1.5 s. Concurrent calls share one result.
    */
   readonly answers: (cluster?: string) => Promise<boolean>;
-  /** Whether the control database finds keys within 1.5 s: it may be slow to, and still there for those who wait. */
+  /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
   readonly findsKeys: () => Promise<boolean>;
-  /** @throws when the control database does not answer. */
+  /** @throws if the control database does not respond. */
   ping(): Promise<void>;
-  /** Use of each cluster's connections at this moment. */
+  /** Current use of each cluster's connections. */
   readonly pools: () => PoolUse[];
-  /** Whom heavy work of one organisation gives way to. */
+  /** Sets how heavy work detects requests of other organisations, to yield to them. */
   readonly giveWayTo: Courtesy['giveWayTo'];
-  /** When the connections to a cluster (the control database's when left out) were last lost, by performance.now(). */
+  /** When the connections to a cluster (default: that of the control database) were last lost, by performance.now(). */
   readonly lostAt: (cluster?: string) => number;
   close(): Promise<void>;
 }
@@ -57,11 +56,11 @@ export interface Databases {
 export interface DatabaseOptions {
   readonly uri: string;
   readonly controlDatabase: string;
-  /** Further clusters by name. */
+  /** Additional clusters by name. */
   readonly clusters: Readonly<Record<string, string>>;
-  /** Collections that every organisation has. */
+  /** The collections of every organisation. */
   readonly collections: OrganisationData['collections'];
-  /** Told of a server that is too old, in one sentence, where that is allowed; it is refused where this is left out. */
+  /** Called with a warning for each server that is too old; without this such a server is rejected. */
   readonly onOldServer?: (warning: string) => void;
 }
 
@@ -94,7 +93,7 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   const courtesy = createCourtesy();
   const clusterOf = (name: string): Connection => {
     const connection = connections.get(name);
-    if (!connection) throw new Error(`cluster ${name} is not configured; name it in MONGODB_CLUSTERS`);
+    if (!connection) throw new Error(`cluster ${name} is not configured; add it to MONGODB_CLUSTERS`);
     return connection;
   };
   const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
@@ -108,7 +107,7 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     answers,
     findsKeys: () => keys.isBeating(),
     ping: async () => {
-      if (!(await answers())) throw new Error('the database does not answer');
+      if (!(await answers())) throw new Error('the database is not responding');
     },
     pools: () => [...pools.values()].map((pool) => pool.use()),
     lostAt: (cluster = DEFAULT_CLUSTER) => pools.get(cluster)?.lostAt() ?? -Infinity,
@@ -119,13 +118,13 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
 function checkVersions(versions: ReadonlyMap<string, string>, onOldServer: DatabaseOptions['onOldServer']): void {
   const faults = [...versions].flatMap(([cluster, version]) => tooOld(cluster, version) ?? []);
   if (!onOldServer && faults.length > 0)
-    throw new OldServerError(`${faults.join('; ')} (ALLOW_OLD_MONGODB=true takes it all the same)`);
+    throw new OldServerError(`${faults.join('; ')} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
   for (const fault of faults) onOldServer?.(fault);
 }
 
 const ping: Question = (client) => client.db('admin').command({ ping: 1 });
 
-/** What every request begins with: a server may answer pings that finds no key, without a primary or with its storage gone. */
+/** The first query of every request: without a primary or storage, a server may answer pings but not this. */
 function keyLookup(controlDatabase: string): Question {
   return (client) =>
     client

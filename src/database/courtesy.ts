@@ -1,16 +1,16 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 
-/** Longest that one piece of heavy work waits for others, in milliseconds: they slow it down, and never stop it. */
+/** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
 const LONGEST = 20;
 
 /**
- * Pauses between the pieces of heavy work. Someone else's read takes some five turns of the event loop and would wait for a
- * piece in each of them (docs/decisions/bodies-and-fairness.md).
+ * Pauses between pieces of heavy work. A read takes about five turns of the event loop, and would wait for one piece in
+ * each of them (docs/decisions/bodies-and-fairness.md).
  */
 export interface Courtesy {
-  /** A turn of the event loop, and more of them while another organisation's requests are in hand. */
+  /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */
   readonly giveWay: (organisationId: string) => Promise<void>;
-  /** Says who tells whether requests of others than an organisation are in hand; nobody until then. */
+  /** Sets the function that says whether organisations other than a given one have requests in progress. */
   readonly giveWayTo: (othersAsk: (organisationId: string) => boolean) => void;
 }
 

@@ -4,7 +4,7 @@ const { MongoServerError, MongoServerSelectionError, MongoNetworkError } = mongo
 
 const DUPLICATE_KEY = 11000;
 
-/** Names of errors that mean: the database does not answer. */
+/** Names of errors which mean that the database is not responding. */
 const UNAVAILABLE: readonly string[] = [
   'MongoNotConnectedError',
   'MongoTopologyClosedError',
@@ -15,8 +15,8 @@ const UNAVAILABLE: readonly string[] = [
 ];
 
 /**
- * Codes of a server that answers and cannot serve now: those that the driver's error.ts counts as a state change or as
- * worth another try, and those of resources that ran out.
+ * Error codes of a server that responds but cannot serve now: state changes and retryable errors as listed in the driver's
+ * error.ts, and exhausted resources.
  */
 const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
@@ -39,10 +39,10 @@ const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   14031, // OutOfDiskSpace
 ]);
 
-/** The driver's and the server's own marks of an error that another try may mend, but for conflicts of transactions. */
+/** Labels of retryable errors, from the driver and the server, except transaction conflicts. */
 const TRY_AGAIN: readonly string[] = ['RetryableWriteError', 'PoolRequestedRetry', 'SystemOverloadedError'];
 
-/** Codes of a connection that was lost while the driver wrote to it: it throws what the socket said. */
+/** Codes of a connection lost during a write, which the driver throws as the socket's own error. */
 const LOST: ReadonlySet<unknown> = new Set([
   'EPIPE',
   'ECONNRESET',
@@ -51,10 +51,10 @@ const LOST: ReadonlySet<unknown> = new Set([
   'ERR_STREAM_DESTROYED',
 ]);
 
-/** WiredTiger gave up, as it does when it cannot write: until its server is started again every command fails. */
+/** WiredTiger panics if it cannot write, and then every command fails until the server is restarted. */
 const PANIC = /\bWT_PANIC\b/;
 
-/** Whether an error means that the database cannot be reached, does not answer in time or cannot serve now. */
+/** Whether an error means that the database is unreachable, too slow or unable to serve now. */
 export function isUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return (
@@ -71,17 +71,17 @@ function cannotServe(error: mongoose.mongo.MongoServerError): boolean {
     CANNOT_SERVE.has(error.code) ||
     TRY_AGAIN.some((label) => error.hasErrorLabel(label)) ||
     PANIC.test(error.message) ||
-    // bulkWrite wraps whatever failed, a lost connection too, in an error of the server's kind
+    // bulkWrite wraps every error, even a lost connection, in a server error
     isUnavailable(error.errorResponse)
   );
 }
 
-/** Whether a write met a unique index. */
+/** Whether a write violated a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
 }
 
-/** Whether a transaction lost against another one too often; one whose server went away carries the same label. */
+/** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */
 export function isWriteConflict(error: unknown): boolean {
   return error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError') && !isUnavailable(error);
 }

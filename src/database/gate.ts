@@ -1,9 +1,9 @@
-/** Runs work, at most so many at once; others wait here for their turn, in their order. */
+/** Runs work with limited concurrency; the rest waits in order. */
 export type Gate = <T>(work: () => Promise<T>) => Promise<T>;
 
 /**
- * Longest that work keeps its place, in milliseconds: longer than any of the driver's deadlines. A command that it was about
- * to write to a connection just closed never ends, and must not close the gate for good.
+ * How long work can hold its slot, in milliseconds; longer than any of the driver's timeouts. A command written to a
+ * connection that was just closed never ends, and must not block its slot forever.
  */
 const LONGEST = 60_000;
 
@@ -13,7 +13,7 @@ export function createGate(most: number, longest = LONGEST): Gate {
 
   function leave(): void {
     const next = waiting.shift();
-    // whoever waits takes the place as it is
+    // the next one in line takes over the slot
     if (next) next();
     else passing -= 1;
   }

@@ -8,17 +8,17 @@ import { REPLAY_SECONDS, type IdempotencyRecord, idempotencyRecords } from './id
 
 export { idempotencyRecords } from './idempotencyRecords';
 
-/** A write that may be sent again: its first answer is recorded in the transaction of its data, and replayed. */
+/** A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. */
 export interface IdempotentWrite {
-  /** The first answer, when there is one. @throws AppError idempotency_key_reused for another operation or other arguments. */
+  /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   readonly replay: () => Promise<{ readonly answer: unknown } | undefined>;
-  /** Runs the work with its record in one transaction. @throws AppError idempotency_in_progress while the first still runs. */
+  /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
   readonly write: UnitOfWork;
 }
 
 const SANE_KEY = /^[\x21-\x7e]{1,255}$/;
 
-/** @throws AppError invalid_request when a key is empty, longer than 255 characters, or not visible ASCII. */
+/** @throws AppError invalid_request if a key is empty, longer than 255 characters, or not visible ASCII. */
 export function checkIdempotencyKey(key: string): string {
   if (SANE_KEY.test(key)) return key;
   throw invalidRequest([
@@ -27,19 +27,19 @@ export function checkIdempotencyKey(key: string): string {
 }
 
 export interface IdempotentCall {
-  /** The API key that calls. */
+  /** Id of the caller's API key. */
   readonly keyId: string;
   /** @see checkIdempotencyKey */
   readonly idempotencyKey: string;
-  /** Name of the root field, and its arguments as they were checked. */
+  /** Name of the root field, and its validated arguments. */
   readonly operation: string;
   readonly args: unknown;
-  /** Told when the answer is not new. */
+  /** Called if the answer is replayed. */
   readonly onReplay: () => void;
 }
 
 export function idempotentWrite(data: OrganisationData, call: IdempotentCall): IdempotentWrite {
-  // hashed, since a caller may send anything there, even a key
+  // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${createHash('sha256').update(call.idempotencyKey).digest('base64url')}`;
   const fingerprint = fingerprintOf(call);
   const records = data.collection(idempotencyRecords);
@@ -50,14 +50,14 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall): I
     if (record.fingerprint !== fingerprint) {
       throw new AppError(
         'idempotency_key_reused',
-        'This Idempotency-Key came with another request before; use a new one.',
+        'This Idempotency-Key was already used with a different request; use a new one.',
       );
     }
     call.onReplay();
     return { answer: record.answer };
   }
 
-  /** Claims the key inside the transaction: a second claim meets a conflict or a duplicate, never both succeed. */
+  /** Claims the key inside the transaction; a concurrent claim fails with a conflict or a duplicate. */
   async function claim(session: ClientSession): Promise<void> {
     const cutoff = new Date(Date.now() - REPLAY_SECONDS * 1000);
     await records.collection.deleteOne({ _id: id, created_at: { $lte: cutoff } } as object, { session });
@@ -78,10 +78,10 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall): I
       );
     } catch (error) {
       if (!(error instanceof RivalClaim)) throw error;
-      // the other may have finished in the meantime
+      // the other request may have finished in the meantime
       const first = await replay();
       if (first) return first.answer as never;
-      const detail = 'A request with this Idempotency-Key is still running; try again in a moment.';
+      const detail = 'A request with this Idempotency-Key is still running; retry in a moment.';
       throw new AppError('idempotency_in_progress', detail, { retryAfter: 1 });
     }
   };
@@ -89,7 +89,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall): I
   return { replay, write };
 }
 
-/** Another request holds the claim. Carries no label of the driver's, so that the transaction is not tried again. */
+/** Another request holds the claim. Has none of the driver's error labels, so that the transaction is not retried. */
 class RivalClaim extends Error {}
 
 function refuseRival(error: unknown): never {
@@ -104,7 +104,7 @@ function fingerprintOf({ operation, args }: IdempotentCall): string {
   return createHash('sha256').update(operation).update('\n').update(canonical(args)).digest('base64url');
 }
 
-/** JSON with the members of every object in one order; a member left out and one given as undefined are the same. */
+/** JSON with sorted members, so that member order does not matter; undefined members are omitted. */
 function canonical(value: unknown): string {
   return JSON.stringify(value, (_name, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)

@@ -1,9 +1,9 @@
 import { Schema } from 'mongoose';
 import { defineCollection } from './collection';
 
-/** The first answer to a write with an Idempotency-Key, kept beside the data it belongs to. */
+/** The first answer to a write with an Idempotency-Key, stored in the organisation's database. */
 export interface IdempotencyRecord {
-  /** Key id and Idempotency-Key: the same words from another key are another record. */
+  /** Key id and hashed Idempotency-Key, so that different API keys never collide. */
   readonly _id: string;
   /** SHA-256 of the operation and its arguments. */
   readonly fingerprint: string;

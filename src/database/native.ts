@@ -1,11 +1,11 @@
 import type { Model, mongo } from 'mongoose';
 
-/** By model: the driver takes its options together anew for each. */
+/** Cached by model, since creating a collection merges the driver's options each time. */
 const known = new WeakMap<object, unknown>();
 
 /**
- * The driver's own collection of a model: nothing is cast or checked on the way, so filters and documents must be whole as
- * they are. For what is done with every request, where mongoose's part would be the larger one.
+ * The driver's collection of a model, without mongoose's casting and validation, so filters and documents must be
+ * complete. For queries in every request, where mongoose would take most of the time.
  */
 export function nativeCollection<T extends { _id: string }>(model: Model<T>): mongo.Collection<T> {
   let found = known.get(model) as mongo.Collection<T> | undefined;

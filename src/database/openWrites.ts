@@ -6,13 +6,13 @@ import { nativeCollection } from './native';
 import type { OrganisationData } from './organisationData';
 
 /*
- * Which writes are under way, so that whoever keeps a copy by `updated_since` is shown nothing that one of them may still
- * be stamped before (docs/decisions/changes-since.md).
+ * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
+ * visible yet (docs/decisions/changes-since.md).
  */
 
 interface OpenWrite {
   readonly _id: string;
-  /** By the database's clock; the write's own stamp is no earlier. */
+  /** Start by the database's clock; the write's timestamp is never earlier. */
   readonly since: Date;
 }
 
@@ -23,20 +23,20 @@ export const openWrites = defineCollection<OpenWrite>(
   [],
 );
 
-/** A write this old died with its gateway, in milliseconds: MongoDB ends a transaction after 60 s. */
+/** A write this old (ms) was abandoned by its gateway, since MongoDB ends a transaction after 60 s. */
 const DEAD_AFTER = 100_000;
-/** How long the database may try to take such rows away, in milliseconds: one that lives may hold its row. */
+/** Time limit for deleting such rows, in milliseconds, because a live write may hold a lock on its row. */
 const SWEEP_WITHIN = 5000;
-/** Seconds after which a write that took too long may be sent again. */
+/** Retry-After, in seconds, for a write that took too long. */
 const RETRY_AFTER = 1;
 
-/** For reads that bear a copy: of the primary, and of what no election takes back. */
+/** Read options for syncing: from the primary, and only data that cannot be rolled back. */
 export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
 
 /**
- * Runs a write as one transaction; `now` is what it stamps its objects with. With `dryRun`, which must store nothing that
- * is stamped, readers are not told.
- * @throws AppError unavailable when it took so long that readers stopped waiting for it; nothing is stored then.
+ * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
+ * the write is not tracked.
+ * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
  */
 export async function stampedWrite<T>(
   data: OrganisationData,
@@ -48,7 +48,7 @@ export async function stampedWrite<T>(
   const { _id, since } = await begin(rows);
   try {
     return await data.transaction(async (session) => {
-      // the row is stored, so a stamp made from here on is not before what a reader saw without it
+      // the row is stored already, so a timestamp taken now is not before anything a reader saw without it
       const asked = databaseTime(data);
       asked.catch(() => undefined);
       const { deletedCount } = await rows.deleteOne({ _id }, { session });
@@ -73,8 +73,7 @@ async function begin(rows: mongo.Collection<OpenWrite>): Promise<OpenWrite> {
 }
 
 /**
- * The moment up to which every change is visible: whatever is written later, or still being written, will be stamped
- * with this moment or a later one.
+ * The time up to which all changes are visible: later writes, and those in progress, get this timestamp or a later one.
  */
 export async function settledUntil(data: OrganisationData): Promise<Date> {
   const rows = openRows(data);
@@ -82,7 +81,7 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
   let open = await rows.find({}, SETTLED_READ).toArray();
   const dead = { since: { $lt: new Date(now - DEAD_AFTER) } };
   if (open.some(({ since }) => since < dead.since.$lt)) {
-    // taken away and not only passed over: should such a write live after all, it can no longer be stored
+    // deleted, not just ignored, so that such a write can no longer commit if it is still running after all
     await rows.deleteMany(dead, { maxTimeMS: SWEEP_WITHIN });
     open = await rows.find({}, SETTLED_READ).toArray();
   }
@@ -90,8 +89,8 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
 }
 
 /**
- * The primary's time, in milliseconds since 1970. Its operation time, in whole seconds, comes from all members' clocks and
- * never goes back.
+ * The primary's time, in milliseconds since 1970. Its operation time, in whole seconds, is agreed by all members and never
+ * goes backwards.
  */
 async function databaseTime(data: OrganisationData): Promise<number> {
   const admin = data.connection.getClient().db('admin');

@@ -6,42 +6,42 @@ import { coalescedReads } from './coalesce';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
 
-/** Best of 1, 4, 8, 100 for reads of single objects: unlimited batches make gateway and database take turns. */
+/** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
 const RELATION_BATCH = 1000;
 
-/** Commands of one organisation at once, of the 100 that a cluster's pool carries (docs/decisions/bodies-and-fairness.md). */
+/** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
 const AT_ONCE = { reads: 20, transactions: 10, aggregations: 1 };
 
 /**
- * Runs work as one transaction: all of it is stored, or nothing. The work may run more than once. What it stores is
- * stamped with `now`; with `dryRun` it stores nothing that is.
+ * Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp; with `dryRun`
+ * it must store no timestamps.
  */
 export type UnitOfWork = <T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
   options?: { readonly dryRun?: boolean },
 ) => Promise<T>;
 
-/** One organisation's collections. Its database's name goes ahead of every query, so no filter can reach another's. */
+/** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();
   readonly #transactions = createGate(AT_ONCE.transactions);
-  /** Where its reads pass, a few at once; none of them waits for another while it is under way. */
+  /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
   readonly reads: Gate = createGate(AT_ONCE.reads);
-  /** Where what keeps a processor of the database busy passes. */
+  /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
-  /** By the projection itself: those are constants, and few. */
+  /** Keyed by the projection object, since projections are constants and few. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
 
   constructor(
     readonly organisationId: string,
     readonly connection: Connection,
-    /** Every collection an organisation has. */
+    /** All collections of an organisation. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
     private readonly courtesy: Courtesy,
   ) {}
 
-  /** Lets others have the event loop between two pieces of heavy work. */
+  /** Yields the event loop to others between two pieces of heavy work. */
   giveWay(): Promise<void> {
     return this.courtesy.giveWay(this.organisationId);
   }
@@ -55,12 +55,12 @@ export class OrganisationData {
     return model as unknown as Model<T>;
   }
 
-  /** Makes every collection and index that is missing. */
+  /** Creates missing collections and indexes. */
   async createIndexes(): Promise<void> {
     for (const definition of this.collections) await this.collection(definition).createIndexes();
   }
 
-  /** Indexes that should be there and are not, as `collection: name`. */
+  /** Missing indexes, as `collection: name`. */
   async missingIndexes(): Promise<string[]> {
     const missing: string[] = [];
     for (const definition of this.collections) {
@@ -72,12 +72,12 @@ export class OrganisationData {
     return missing;
   }
 
-  /** Reads one object by id (any case), joined with others of the same turn. */
+  /** Reads one object by id (in any case), batched with other reads in the same turn of the event loop. */
   read<T extends { _id: string }>(definition: Collection<T>, id: string, projection?: Projection): Promise<T | null> {
     return this.#loader(definition, POINT_READ_BATCH, projection).load(id.toLowerCase());
   }
 
-  /** Reads the object a relation names; all relations of one level of a query go out together. */
+  /** Reads a related object; all relations on one level of a query are batched. */
   related<T extends { _id: string }>(
     definition: Collection<T>,
     id: string,
@@ -86,7 +86,7 @@ export class OrganisationData {
     return this.#loader(definition, RELATION_BATCH, projection).load(id);
   }
 
-  /** Runs `work` in a transaction, again from the start when it met a conflict with another. */
+  /** Runs `work` in a transaction, and retries it on a conflict. */
   transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
     return this.#transactions(() =>
       this.connection.getClient().withSession((session) =>
@@ -122,12 +122,12 @@ export class OrganisationData {
   }
 }
 
-/** Compiled models cost about 1 ms and 0.15 MB an organisation: this many stay warm. */
+/** Organisations whose compiled models are cached; each takes about 1 ms and 0.15 MB. */
 const WARM_ORGANISATIONS = 1000;
 
 export type OrganisationDataCache = (organisation: { id: string; cluster: string }) => OrganisationData;
 
-/** Finds an organisation's data, keeping the most recently used warm. */
+/** Opens an organisation's data; the most recently used are cached. */
 export function organisationDataCache(
   clusterOf: (name: string) => Connection,
   collections: OrganisationData['collections'],
@@ -149,12 +149,12 @@ export function organisationDataCache(
   };
 }
 
-/** Name of an organisation's database: `org_` and its id without dashes. */
+/** Name of an organisation's database: `org_` and the id without dashes. */
 export function databaseName(organisationId: string): string {
   return `org_${organisationId.replaceAll('-', '')}`;
 }
 
-/** Unhooks an organisation's connection from its cluster's, which would otherwise keep its models in memory. */
+/** Detaches an organisation's connection from its cluster's, which would otherwise keep its models in memory. */
 function forget(connection: Connection): void {
   const siblings = connection as unknown as { otherDbs: { otherDbs: unknown[] }[] };
   for (const parent of siblings.otherDbs) {

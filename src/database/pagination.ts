@@ -7,8 +7,8 @@ import type { AppError } from '../errors';
 import { invalidRequest } from '../errors';
 
 /**
- * Keyset pages (contract, section 3). A cursor names the last row by its sort value and id and carries a fingerprint of
- * the organisation, the operation, the sort and the filters, so that it fits no other list, and a changed one fits none.
+ * Keyset pagination (contract, section 3). A cursor has the sort value and id of the last row, and a fingerprint of the
+ * organisation, operation, sort and filters, so that it is only valid for its own list, and tampering is detected.
  */
 export interface Page<T> {
   readonly data: T[];
@@ -27,21 +27,21 @@ export interface ListRequest {
   /** Name of the root field. */
   readonly operation: string;
   readonly args: ListArguments;
-  /** The filters in force, as the caller gave them, empty ones left out. */
+  /** The active filters, as given by the caller. */
   readonly filters: Readonly<Record<string, unknown>>;
-  /** The same filters as MongoDB conditions; all must hold. Undefined where no row can match: then none is looked for. */
+  /** The same filters as MongoDB conditions, combined with AND. Undefined if no row can match, which skips the query. */
   readonly conditions: readonly Record<string, unknown>[] | undefined;
   readonly defaultSort?: string;
-  /** For a list that copies are kept by: the moment up to which its changes are settled, asked for on the first page. */
+  /** For lists with `updated_since`: the time up to which changes are settled, requested on the first page. */
   readonly settledUntil?: () => Promise<Date>;
-  /** Fields to read; all when left out. */
+  /** Fields to read (default: all). */
   readonly projection?: Projection;
 }
 
 export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
 
-/** Reads one page through the index of its sort; examines at most limit + 1 rows where a filter has an index. */
+/** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
   const order = sortOrder(request);
   const limit = request.args.limit ?? DEFAULT_LIMIT;
@@ -50,7 +50,7 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   if (!request.conditions) return toPage<T>([], limit, order, mark);
   const until = position ? position.until : await request.settledUntil?.();
   const conditions = [...upTo(until, request.conditions), ...after(position, order)];
-  // read by the driver: the conditions are made here, of arguments that were checked; an operator in a value is none
+  // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
   const rows = await nativeCollection(model)
     .find<T>(mongoose.sanitizeFilter(allOf(conditions)) as object, {
       ...(request.projection && { projection: request.projection }),
@@ -64,7 +64,7 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
 
 type Conditions = NonNullable<ListRequest['conditions']>;
 
-/** The conditions of rows that were changed no later than `until`, where it is given. */
+/** Limits the conditions to rows changed no later than `until`, if given. */
 function upTo(until: Date | undefined, conditions: Conditions): Conditions {
   if (!until) return conditions;
   return conditions.map((condition) =>
@@ -74,7 +74,7 @@ function upTo(until: Date | undefined, conditions: Conditions): Conditions {
   );
 }
 
-/** One filter of conditions that must all hold; `$and` only where two speak of one member, since not every planner sees through it. */
+/** Combines conditions with AND; uses `$and` only if two have the same member, since not every query planner optimises it. */
 function allOf(conditions: readonly Record<string, unknown>[]): Record<string, unknown> {
   const members = conditions.flatMap((condition) => Object.keys(condition));
   return new Set(members).size === members.length
@@ -82,7 +82,7 @@ function allOf(conditions: readonly Record<string, unknown>[]): Record<string, u
     : { $and: conditions };
 }
 
-/** The page that `rows` (one more than `limit`, where there are more) make. */
+/** Makes a page from `rows`, which has limit + 1 rows if there are more. */
 function toPage<T extends { _id: string }>(
   rows: T[],
   limit: number,
@@ -96,7 +96,7 @@ function toPage<T extends { _id: string }>(
   return { data, has_more: hasMore, next_cursor: hasMore && last ? cursorAt(last, order, mark, until) : null };
 }
 
-/** A first page made from rows that were read elsewhere (limit + 1 of them), as {@link findPage} would answer it. */
+/** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */
 export function firstPage<T extends { _id: string }>(rows: T[], request: Omit<ListRequest, 'conditions'>): Page<T> {
   const order = sortOrder(request);
   return toPage(rows, request.args.limit ?? DEFAULT_LIMIT, order, fingerprint(request, order));
@@ -128,7 +128,7 @@ function cursorAt(row: { _id: string }, order: SortOrder, mark: string, until: D
   );
 }
 
-/** A position is the sort value and the id of the last row, and how far the list is settled where it is bounded by that. */
+/** A position is the sort value and id of the last row and, for lists with `updated_since`, the settled time. */
 function encodeCursor(position: readonly unknown[], mark: string): string {
   return Buffer.from(JSON.stringify([digest([mark, position]), ...position])).toString('base64url');
 }
@@ -143,7 +143,7 @@ function after(position: Position | undefined, order: SortOrder): Record<string,
   if (!position) return [];
   const { value, id } = position;
   const [reached, beyond] = order.direction === 1 ? (['$gte', '$gt'] as const) : (['$lte', '$lt'] as const);
-  // the bound beside the $or lets the server start inside the index: 25 keys examined instead of 2,403
+  // the extra bound next to $or lets the server start inside the index: 25 keys examined instead of 2,403
   return [
     { [order.field]: trusted({ [reached]: value }) },
     { $or: [{ [order.field]: trusted({ [beyond]: value }) }, { _id: trusted({ [beyond]: id }) }] },
@@ -162,7 +162,7 @@ function decodeCursor({ args, settledUntil }: ListRequest, order: SortOrder, mar
   const position = Array.isArray(parts) ? (parts as unknown[]).slice(1) : [];
   if (position.length !== (settledUntil ? 3 : 2) || !position.every((part) => typeof part === 'string'))
     throw badCursor();
-  // made again it must be the same: of this list, unchanged, and without characters that base64 would skip
+  // re-encoding must give the same text: this rejects other lists, changes, and characters that base64 ignores
   if (encodeCursor(position, mark) !== cursor) throw badCursor();
   const [value = '', id = '', until] = position;
   return {
@@ -183,7 +183,7 @@ function badCursor(): AppError {
     {
       parameter: 'cursor',
       code: 'cursor',
-      detail: 'is not a cursor of this list; start again without it, or keep filters and sort as they were',
+      detail: 'is not a cursor of this list; restart without it, or use the same filters and sort as before',
     },
   ]);
 }

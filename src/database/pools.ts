@@ -3,23 +3,23 @@ import type { Connection } from 'mongoose';
 /** Use of one cluster's connections. */
 export interface PoolUse {
   readonly cluster: string;
-  /** Connections that carry a command. */
+  /** Connections in use. */
   readonly checkedOut: number;
-  /** Open connections that carry none. */
+  /** Idle connections. */
   readonly available: number;
-  /** Commands that wait for a connection. */
+  /** Commands waiting for a connection. */
   readonly pending: number;
 }
 
 interface PoolWatch {
   use(): PoolUse;
-  /** When its connections to a server were last given up, by performance.now(); -Infinity when they never were. */
+  /** When its pool was last cleared, by performance.now(); -Infinity if never. */
   lostAt(): number;
 }
 
 /**
- * Follows a cluster's pools (one for each server of its replica set) by the driver's events, so from before the first of
- * them. Every command makes three, so those only count; the driver gives back whatever it took out.
+ * Tracks a cluster's pools (one per server in its replica set) through the driver's events, so it must be called before
+ * the first command. Every command emits three events, so the handlers only count.
  */
 export function watchPool(cluster: string, connection: Connection): PoolWatch {
   const open = new Set<string>();

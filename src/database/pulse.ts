@@ -1,35 +1,35 @@
 import mongoose from 'mongoose';
 
-/** How long a server that is asked whether it answers has for that, in milliseconds. */
+/** How long a server has to respond, in milliseconds. */
 const ANSWER_WITHIN = 1500;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
   maxPoolSize: 1,
   serverSelectionTimeoutMS: ANSWER_WITHIN,
   waitQueueTimeoutMS: ANSWER_WITHIN,
-  // a connection that was silent this long is not asked again
+  // a connection that was silent this long is not reused
   socketTimeoutMS: ANSWER_WITHIN,
   connectTimeoutMS: ANSWER_WITHIN,
 };
 
-/** What is asked. */
+/** The query to run. */
 export type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
 
-/** Whether a cluster answers, asked over a connection of its own: that of commands may have a long queue. */
+/** Checks whether a cluster responds, over its own connection, since the pool for commands may have a long queue. */
 export interface Pulse {
-  /** Answers within 1.5 s. Who asks while another is asking gets the same answer. */
+  /** Resolves within 1.5 s. Concurrent calls share one result. */
   readonly isBeating: () => Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** Connects when it is first asked: most commands never do. */
+/** Connects on first use, which most CLI commands never need. */
 export function pulseOf(uri: string, question: Question): Pulse {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
   let asking: Promise<boolean> | undefined;
 
   function connect(): Promise<mongoose.mongo.MongoClient> {
     connecting ??= mongoose.mongo.MongoClient.connect(uri, OPTIONS).catch((error: unknown) => {
-      // a client that never connected stays closed; one that did finds back by itself
+      // a client that never connected stays closed, so retry; a connected one reconnects by itself
       connecting = undefined;
       throw error;
     });
@@ -54,7 +54,7 @@ export function pulseOf(uri: string, question: Question): Pulse {
   };
 }
 
-/** False when there is no answer in time; one that lies ready behind a busy event loop is let in first. */
+/** False if there is no response in time; one that has already arrived behind a busy event loop is processed first. */
 function withinTime(answer: Promise<boolean>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => setImmediate(() => setImmediate(resolve, false)), ANSWER_WITHIN);

@@ -36,10 +36,10 @@ export interface ApolloOptions {
   readonly logger: Logger;
 }
 
-/** Fields of an operation that is compiled at most: a field takes some 0.1 ms and 1 KB of code, and graphql-jit repeats fragments. */
+/** Maximum fields of a compiled operation: a field takes about 0.1 ms and 1 KB of code, and graphql-jit repeats fragments. */
 const MOST_COMPILED_FIELDS = 250;
 
-/** Apollo Server as the GraphQL face runs it: no caching, batching, reporting or landing page of its own. */
+/** Creates Apollo Server without caching, batching, reporting or landing page. */
 export function createApollo({
   schema,
   operations,
@@ -61,7 +61,7 @@ export function createApollo({
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const result = await execute({ document, operation, contextValue: context, variableValues: variables });
-            // one error for the whole: each list past the limit has one of its own
+            // one error for the request, instead of one per list over the limit
             const refusal = tooLarge(context);
             return refusal ? { errors: [withHttpStatus(refusal)] } : result;
           },
@@ -78,7 +78,7 @@ export function createApollo({
     stopOnTerminationSignals: false,
     parseOptions: { maxLexicalTokens: QUERY_LIMITS.tokens },
     validationRules: [queryLimitsRule],
-    // Apollo takes them out of the messages; they need not be looked for
+    // Apollo removes them from messages, so do not compute them
     validationOptions: { hideSuggestions: true },
     formatError,
     logger: quiet(logger),
@@ -92,16 +92,16 @@ export function createApollo({
   });
 }
 
-/** What is judged when the operation is known: size, who may introspect, and its cost. */
+/** Checks once the operation is known: Idempotency-Key, caller, cost and turn. */
 function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation: async ({ document, operation, request, contextValue }) => {
           const { caller, onOperation, takeTurn } = contextValue;
-          // several operations and no name that picks one: nothing may run, or it would run uncharged
-          if (!operation) throw unfit('operationName must name one of the operations in the document.');
-          if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw unfit('There are no subscriptions.');
+          // several operations but no name to select one: reject, or it would run without being charged
+          if (!operation) throw unfit('operationName must be the name of an operation in the document.');
+          if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw unfit('Subscriptions are not supported.');
           onOperation(
             operation.selectionSet.selections
               .map((field) => (field.kind === Kind.FIELD ? field.name.value : '…'))
@@ -135,7 +135,7 @@ function unfit(message: string): GraphQLError {
   return new GraphQLError(message, { extensions });
 }
 
-/** An Idempotency-Key names one write: with several in a request, which answer it replays would be anyone's guess. */
+/** An Idempotency-Key is for one write: with several in a request it would be unclear which answer to replay. */
 function refuseSharedKey(
   operation: OperationDefinitionNode,
   document: DocumentNode,
@@ -143,13 +143,13 @@ function refuseSharedKey(
 ): void {
   const isWrite = operation.operation === OperationTypeNode.MUTATION;
   if (!isWrite || caller?.idempotencyKey === undefined || countRootFields(document, operation) === 1) return;
-  const detail = 'takes one mutation field a request';
+  const detail = 'requires exactly one mutation field in the request';
   throw withHttpStatus(invalidRequest([{ parameter: 'Idempotency-Key', code: 'several', detail }]));
 }
 
 /** Takes all points of an operation before any of it runs. */
 async function payFor(caller: RequestContext, points: () => number): Promise<void> {
-  // the first was taken before the request was read
+  // the first point was taken before the request was read
   const more = points() - 1;
   if (more > 0) await caller.charge(more);
 }
@@ -159,7 +159,7 @@ function rethrowWithStatus(error: unknown): never {
   throw known ? withHttpStatus(known) : error;
 }
 
-/** Apollo's own words at a lower level: what matters of them is logged with its request. */
+/** Logs Apollo's own messages at debug level; anything important is logged with its request. */
 function quiet(logger: Logger): Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
   const note = (message: unknown): void => {
     logger.debug({ apollo: String(message) });

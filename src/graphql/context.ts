@@ -1,9 +1,9 @@
 import type { RequestContext } from '../context';
 import type { LargePart } from '../http/turns';
 
-/** What resolvers get, with what the transport adds. Root fields never run without a caller. */
+/** The resolver context with additions for GraphQL. Root fields never run without a caller. */
 export interface GraphqlContext extends RequestContext {
-  /** The context of a key; undefined for someone who may only introspect. */
+  /** The context of a key or user; undefined for callers who can only introspect. */
   readonly caller: RequestContext | undefined;
   readonly onOperation: (fields: string) => void;
   /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */

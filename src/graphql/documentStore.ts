@@ -5,14 +5,14 @@ import { LRUCache } from 'lru-cache';
 type DocumentStore = NonNullable<ApolloServerOptions<BaseContext>['documentStore']>;
 
 const MOST_DOCUMENTS = 1000;
-/** Of the texts together; a parsed document takes some hundred bytes for each, its tokens included. */
+/** Total for all texts; a parsed document with its tokens takes a few hundred bytes per character. */
 const MOST_CHARACTERS = 128 * 1024;
-/** A longer text is parsed each time: it would push out too many others. */
+/** Longer texts are not cached, because they would evict too many others. */
 const LONGEST = 16 * 1024;
 
 /**
- * Parsed and validated documents, the least recently used forgotten. Apollo's own store holds 30 MiB of their JSON, which is
- * five times that in memory: a client that writes its values into its queries made it grow by 5 KB a query.
+ * An LRU cache of parsed and validated documents. Apollo's own store allows 30 MiB of JSON, which takes five times that in
+ * memory: with a client that inlines values into its queries it grew by 5 KB per query.
  */
 export function createDocumentStore(): DocumentStore {
   const documents = new LRUCache<string, DocumentNode>({

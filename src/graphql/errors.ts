@@ -5,7 +5,7 @@ import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } fro
 import { errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
 
-/** Apollo's own codes for what a caller did wrong. */
+/** Apollo's error codes for invalid requests. */
 const CALLER_FAULTS: readonly string[] = [
   'GRAPHQL_PARSE_FAILED',
   'GRAPHQL_VALIDATION_FAILED',
@@ -16,15 +16,15 @@ const CALLER_FAULTS: readonly string[] = [
   'PERSISTED_QUERY_NOT_SUPPORTED',
 ];
 
-/** What graphql-js says of a document whose fields or fragments take it too long to compare. */
+/** graphql-js's message for a document whose fields or fragments take too long to compare. */
 const ABORTED = 'Validation aborted.';
 const TOO_REPETITIVE =
-  'The query names the same fields or fragments too often to be compared with each other. Ask for each field once at each place.';
+  'The query repeats the same fields or fragments too often. Select each field only once in each place.';
 
-/** Of a message that quotes what was sent. */
+/** Maximum length of a message that quotes the request. */
 const MOST_CHARACTERS = 500;
 
-/** An error as the GraphQL face shows it: the same code and status as REST, in `extensions`. What is not meant for the caller is masked. */
+/** Formats an error with the same code and status as REST, in `extensions`. Errors not meant for the caller are masked. */
 export function formatError(formatted: GraphQLFormattedError, error: unknown): GraphQLFormattedError {
   const place = {
     ...(formatted.locations && { locations: formatted.locations }),
@@ -42,14 +42,14 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
   return { message: known.detail, ...place, extensions: extensionsOf(known) };
 }
 
-/** The code of Apollo's word on a request, by the HTTP status that it gave it. */
+/** The code of an error from Apollo, by its HTTP status. */
 function callerFaultCode(error: unknown): ErrorCode {
   const status = error instanceof GraphQLError && (error.extensions.http as { status?: number } | undefined)?.status;
   if (status === 405) return 'method_not_allowed';
   return status === 406 ? 'not_acceptable' : 'invalid_request';
 }
 
-/** Whether an error is Apollo's or graphql's word on the request itself. */
+/** Whether Apollo or graphql-js rejected the request as invalid. */
 export function isCallerFault(formatted: GraphQLFormattedError, error: unknown): boolean {
   return CALLER_FAULTS.includes(String(formatted.extensions?.code)) && !findAppError(error);
 }
@@ -58,7 +58,7 @@ export function extensionsOf({ code, status, extras }: AppError): Record<string,
   return { code, status, ...extraMembers(extras) };
 }
 
-/** An AppError that Apollo answers with its own HTTP status: for 401, 413 and 429, which concern the whole request. */
+/** Wraps an AppError so that Apollo uses its HTTP status, for errors that concern the whole request (401, 413, 429). */
 export function withHttpStatus(error: AppError): GraphQLError {
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(errorHeaders(error))) headers.set(name.toLowerCase(), value);

@@ -18,7 +18,7 @@ import { createIntrospectionAnswers } from './introspectionAnswers';
 import { runApollo, writeApollo } from './mount';
 import { QUERY_LIMITS } from './queryLimits';
 
-/** Where the GraphQL face stands. */
+/** Path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
 
 export interface GraphqlOptions {
@@ -26,13 +26,13 @@ export interface GraphqlOptions {
   readonly operations: readonly Operation[];
   readonly openContext: OpenContext;
   readonly introspection: Config['INTROSPECTION'];
-  /** Limits what an address without a key may ask of the schema. */
+  /** Limits introspection without a key, per address. */
   readonly introspectionLimiter: RateLimiter;
   readonly logger: Logger;
 }
 
 export interface GraphqlFace {
-  /** Answers an exchange, or throws the AppError to answer with. `open` says who calls; a key, when left out. */
+  /** Answers an exchange, or throws the AppError to answer with. `open` authenticates the caller (default: by key). */
   handle(exchange: Exchange, open?: (exchange: Exchange) => Promise<RequestContext | undefined>): Promise<void>;
   stop(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function createGraphqlFace({
   const introspectionAnswers = createIntrospectionAnswers();
   await apollo.start();
 
-  /** Key, rate and plan are judged before Apollo reads anything; without a key only introspection can be open. */
+  /** Checks key, rate and plan before Apollo sees the request; without a key only public introspection is possible. */
   async function openCaller(exchange: Exchange): Promise<RequestContext | undefined> {
     const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
     if (!mayIntrospect) return openContext(incomingRequest(exchange));
@@ -62,7 +62,7 @@ export async function createGraphqlFace({
     async handle(exchange, open = openCaller) {
       const { request, response, requestId } = exchange;
       if (request.method !== 'POST' && request.method !== 'GET') {
-        throw new AppError('method_not_allowed', `${request.method ?? ''} is not allowed here.`, {
+        throw new AppError('method_not_allowed', 'Only GET and POST are allowed.', {
           allow: ['GET', 'POST'],
         });
       }
@@ -76,7 +76,7 @@ export async function createGraphqlFace({
       const run = (): Promise<HTTPGraphQLResponse> => runApollo(apollo, request, body, () => Promise.resolve(context));
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));
       response.setHeader('X-Content-Type-Options', 'nosniff');
-      // of a key or a session: nothing that stands between may keep it, whatever Apollo thinks of its own refusals
+      // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
       answer.headers.set('cache-control', 'no-store');
       await writeApollo(response, answer, (text) => withRequestId(exchange, text));
     },
@@ -94,7 +94,7 @@ async function readBody(exchange: Exchange): Promise<unknown> {
   return body;
 }
 
-/** Errors carry the id of their request; Apollo's formatter never sees it. */
+/** Adds the request id to errors, since Apollo's formatter does not know it. */
 function withRequestId(exchange: Exchange, text: string): string {
   if (!text.startsWith('{"errors"')) return text;
   const answer = JSON.parse(text) as { errors: { extensions?: Record<string, unknown> }[] };
@@ -103,7 +103,7 @@ function withRequestId(exchange: Exchange, text: string): string {
   return `${JSON.stringify(answer)}\n`;
 }
 
-/** Answers with one error that concerns the whole request, under its own HTTP status. */
+/** Answers with one error for the whole request, with its HTTP status. */
 export function sendGraphqlError(exchange: Exchange, error: AppError): void {
   exchange.log.code = error.code;
   setErrorHeaders(exchange.response, error);

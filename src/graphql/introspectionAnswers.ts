@@ -2,12 +2,12 @@ import type { HTTPGraphQLResponse } from '@apollo/server';
 import { LRUCache } from 'lru-cache';
 import type { Exchange } from '../http/exchange';
 
-/** Answers that are kept, and the characters of all of them and of the longest, with what asked for them. */
+/** Maximum number of cached answers, and maximum characters of all of them and of one, including their requests. */
 const MOST_ANSWERS = 100;
 const MOST_CHARACTERS = 4 * 1024 * 1024;
 const LONGEST = 1024 * 1024;
 
-/** What Apollo looks at besides the method, the address and the body. */
+/** Headers that affect Apollo's answer, in addition to the method, URL and body. */
 const HEADERS = ['accept', 'content-type', 'apollo-require-preflight', 'x-apollo-operation-name'] as const;
 
 interface Kept {
@@ -22,9 +22,8 @@ type IntrospectionAnswers = (
 ) => Promise<HTTPGraphQLResponse>;
 
 /**
- * Answers to those without a key, who may ask for the schema and nothing else: an answer depends on nothing but the request, so
- * one that was made is given to each who asks the same, without its being parsed, validated or run. The least recently
- * used is forgotten.
+ * An LRU cache of answers to callers without a key, who can only introspect. Their answers depend on nothing but the
+ * request, so identical requests need not be parsed, validated or executed again.
  */
 export function createIntrospectionAnswers(): IntrospectionAnswers {
   const kept = new LRUCache<string, Kept>({

@@ -1,7 +1,7 @@
 import { type ApolloServer, type BaseContext, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Runs one HTTP request through Apollo's own HTTP layer. `body` is parsed JSON, or undefined when there is none. */
+/** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none. */
 export function runApollo<Context extends BaseContext>(
   server: ApolloServer<Context>,
   request: IncomingMessage,
@@ -33,7 +33,7 @@ export async function writeApollo(
 ): Promise<void> {
   response.statusCode = answer.status ?? 200;
   for (const [name, value] of answer.headers) {
-    // Apollo counted the text before the edit
+    // Apollo's content-length is from before the edit
     if (name !== 'content-length') response.setHeader(name, value);
   }
   if (answer.body.kind === 'complete') {

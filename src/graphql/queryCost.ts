@@ -21,54 +21,54 @@ import type { Operation } from '../schema/operations';
 import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
 /*
- * The worst number of rows of an operation (contract, section 6; docs/decisions/query-cost.md): each list gives as many as
- * its limit for every row that it stands below, and the rows of all lists are added, under whatever name and fragment.
+ * The worst-case number of rows of an operation (contract, section 6; docs/decisions/query-cost.md): each list returns its
+ * limit for every row of its parent, and all lists are added, including aliases and fragments.
  */
 
-/** Rows that cost a point, beside the point of each root field. */
+/** Rows per point, in addition to the point per root field. */
 const ROWS_A_POINT = 1000;
-/** Lists inside each other from which on a query is large; a total counts as that many. */
+/** Levels of nested lists that make a query large; a total counts as this many. */
 const LARGE = 2;
-/** Lists that a refusal names, those with the most rows first. */
+/** Number of lists named in an error, those with the most rows first. */
 const MOST_NAMED = 3;
 
 type Variables = Readonly<Record<string, unknown>>;
 
 export interface Cost {
   /**
-   * What its shape makes it wait for: totals and lists inside lists are large queries, rows with lists of their own, such
-   * as lines, large pages. Undefined for all others.
+   * The turn it has to wait for: totals and nested lists are large queries; rows with their own lists, such as lines, are
+   * large pages. Undefined for all others.
    */
   readonly turn: LargePart | undefined;
-  /** Points that the operation takes. @throws AppError invalid_request over the limit of rows, naming the lists. */
+  /** Points of the operation. @throws AppError invalid_request with the largest lists if it is over the row limit. */
   points(variables: Variables): number;
 }
 
 export type CostOf = (document: DocumentNode, operation: OperationDefinitionNode) => Cost;
 
-/** What a list's `limit` may be, by its @constraint. */
+/** The allowed values of a list's `limit`, from its @constraint. */
 interface Bounds {
   readonly min: number;
   readonly max: number;
   readonly fallback: number;
 }
 
-/** A part of a selection with lists or totals in it: a field, or a fragment with the parts that stand in it, one array however often it is spread. */
+/** A part of a selection that contains lists or totals: a field, or a fragment with its parts (one shared array for all spreads). */
 interface Part {
-  /** Key of the field in the answer; a fragment has none. */
+  /** Response key of the field; undefined for a fragment. */
   readonly key?: string;
-  /** Rows for each row above; undefined for what is no list. */
+  /** Rows per parent row; undefined if it is not a list. */
   readonly limit?: (variables: Variables) => number;
   readonly isTotal?: boolean;
-  /** Whether it gives objects of no limited number: a page's rows, and the lines of a row. */
+  /** Whether it is a list of objects without its own limit: a page's rows, or the lines of a row. */
   readonly isBare?: boolean;
   readonly inner: readonly Part[];
 }
 
 /**
- * Reads the cost of operations of a schema; what does not depend on variables is read once from each operation's node.
- * Documents must be within the limits and valid.
- * @throws Error when a `limit` has no bounds or no default: its rows could not be told.
+ * Computes the cost of operations; the part that does not depend on variables is computed once per operation. Documents
+ * must be valid and within the limits.
+ * @throws Error if a `limit` has no bounds or default, since its rows would be unknown.
  */
 export function createCostOf(schema: GraphQLSchema, operations: readonly Operation[] = []): CostOf {
   const counted: Counted = { lists: listsOf(schema), totals: totalsOf(schema, operations) };
@@ -85,7 +85,7 @@ interface Counted {
   readonly totals: ReadonlySet<GraphQLField<unknown, unknown>>;
 }
 
-/** Queries that REST does not have, but for those of users: no list of names has to be kept. */
+/** All queries without a REST route, except those for users, so that no list of names has to be maintained. */
 function totalsOf(schema: GraphQLSchema, operations: readonly Operation[]): Counted['totals'] {
   const queries = schema.getQueryType()?.getFields() ?? {};
   const names = operations.filter(({ kind, rest, role }) => kind === 'Query' && !rest && role === undefined);
@@ -107,7 +107,7 @@ function listsOf(schema: GraphQLSchema): Counted['lists'] {
 function boundsOf(schema: GraphQLSchema, argument: GraphQLArgument, place: string): Bounds {
   const { min, max, default: fallback } = constraintOf(schema, argument);
   if (min === undefined || max === undefined || fallback === undefined) {
-    throw new Error(`the schema is not fit to serve: the limit of ${place} needs min, max and default in @constraint`);
+    throw new Error(`invalid schema: the limit of ${place} needs min, max and default in @constraint`);
   }
   return { min, max, fallback };
 }
@@ -131,7 +131,7 @@ function readCost(
   };
 }
 
-/** Each fragment is read once, so this is linear in the document. */
+/** Processes each fragment once, so this is linear in the document. */
 function partsOf(
   document: DocumentNode,
   operation: OperationDefinitionNode,
@@ -177,8 +177,8 @@ function partsOf(
 }
 
 /**
- * What the `limit` of a list is with some variables. A value that its check will refuse counts as the nearest that it would
- * not, so that none makes a query cheaper; one that is no whole number as the most.
+ * The `limit` of a list for given variables. A value that validation will reject later is clamped to the bounds, so that it
+ * cannot make a query cheaper; a value that is not a whole number counts as the maximum.
  */
 function limitOf(
   field: FieldNode,
@@ -200,7 +200,7 @@ function limitOf(
   };
 }
 
-/** Rows of some parts for each row above them. Arrays are the fragments' own, so each is counted once. */
+/** Rows of parts per parent row. Memoised by array, so that each fragment is counted once. */
 function countRows(parts: readonly Part[], variables: Variables, known: Map<readonly Part[], number>): number {
   const found = known.get(parts);
   if (found !== undefined) return found;
@@ -216,12 +216,12 @@ function countRows(parts: readonly Part[], variables: Variables, known: Map<read
 function turnOf(parts: readonly Part[]): LargePart | undefined {
   const lists = deepest(parts, ({ limit, isTotal }) => (isTotal ? LARGE : limit ? 1 : 0), new Map());
   if (lists >= LARGE) return 'query';
-  // of a page: its rows, and what stands in each
+  // a page's rows, and a list in each row
   const bare = lists === 0 ? 0 : deepest(parts, ({ isBare }) => (isBare ? 1 : 0), new Map());
   return bare >= LARGE ? 'page' : undefined;
 }
 
-/** The most that parts inside each other weigh together. Each array is looked at once, as rows are counted. */
+/** The maximum total weight along a path of nested parts. Memoised by array, like countRows. */
 function deepest(
   parts: readonly Part[],
   weightOf: (part: Part) => number,
@@ -242,11 +242,11 @@ function tooManyRows(rows: number, parts: readonly Part[], variables: Variables)
   return new AppError(
     'invalid_request',
     `The query can return ${rows.toLocaleString('en')} rows; the limit is ${QUERY_LIMITS.rows.toLocaleString('en')}. ` +
-      `The rows of nested lists multiply: ${named.join(', ')}${more}. Lower the \`limit\` of these lists, or ask for less at a time.`,
+      `The rows of nested lists multiply: ${named.join(', ')}${more}. Lower the \`limit\` of these lists, or split the query.`,
   );
 }
 
-/** Rows of each list by its path in the answer; walks fragments wherever they are spread, which the limits bound. */
+/** Rows of each list by its path in the answer; walks every fragment spread, which the limits bound. */
 function rowsByPath(parts: readonly Part[], variables: Variables): Map<string, number> {
   const rows = new Map<string, number>();
   const walk = (some: readonly Part[], path: string, above: number): void => {

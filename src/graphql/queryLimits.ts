@@ -12,24 +12,24 @@ import {
 } from 'graphql';
 import { mostRepeated } from './repeatedFields';
 
-/** Limits of a GraphQL request (contract, section 6); why they are judged first: docs/decisions/query-cost.md. */
+/** Limits of a GraphQL request (contract, section 6); docs/decisions/query-cost.md explains why they are checked first. */
 export const QUERY_LIMITS = {
-  /** Nested fields, introspection aside. */
+  /** Nested fields, not counting introspection. */
   depth: 10,
   aliases: 30,
   rootFields: 20,
-  /** Fields at every level, those of a fragment wherever it is spread. */
+  /** Fields at all levels, after fragment expansion. */
   fields: 5000,
-  /** Fragments wherever they are spread, inline ones too. Two for each field, since one that holds another alone adds none. */
+  /** Fragment spreads after expansion, including inline ones. Limited separately, since fragments of only fragments have no fields. */
   spreads: 10_000,
-  /** Times that one object is asked for at one place of the answer. */
+  /** How often one object is selected in one place of the answer. */
   repeats: 100,
   tokens: 2000,
-  /** Lines of query text: to place an error, graphql-js counts them from the first. */
+  /** Lines of query text, because graphql-js counts them from the start to locate each error. */
   lines: 2000,
   /** Bytes of query text. */
   bytes: 100 * 1024,
-  /** Rows that the lists of an operation can return at worst. */
+  /** Rows that an operation can return in the worst case. */
   rows: 20_000,
 } as const;
 
@@ -38,27 +38,27 @@ interface Size {
   readonly aliases: number;
   /** Fields at this level, fragments included. */
   readonly rootFields: number;
-  /** Fields at this level and below, and spreads of fragments; beyond 2^1023 Infinity, which is over any limit. */
+  /** Fields and fragment spreads at this level and below; Infinity beyond 2^1023, which is over any limit. */
   readonly fields: number;
   readonly spreads: number;
 }
 
 interface Measure {
   readonly sizeOf: (definition: ExecutableDefinitionNode) => Size;
-  /** Fragments that hold themselves, of what was measured so far. */
+  /** Fragments found so far that contain themselves. */
   readonly cyclic: ReadonlySet<FragmentDefinitionNode>;
 }
 
-/** Faults of one document that are listed; more would say nothing new. */
+/** Maximum number of faults listed for a document. */
 const MOST_FAULTS = 10;
 const MOST_WRITTEN = 1_000_000_000;
 
 const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0 };
 
 /**
- * A validation rule that refuses a document with an operation over the limits. Linear in the document: each fragment is
- * measured once. It judges the whole document before any other rule has looked below its definitions, and what it refuses
- * the others never see: they, and all that runs after them, may walk fragments wherever they are spread.
+ * A validation rule that rejects documents over the limits. Linear in the document, since each fragment is measured once.
+ * It checks the whole document before the other rules visit its definitions, and hides rejected documents from them,
+ * because they and all later code may walk every fragment spread.
  */
 export function queryLimitsRule(context: ValidationContext): ASTVisitor {
   return {
@@ -66,7 +66,7 @@ export function queryLimitsRule(context: ValidationContext): ASTVisitor {
       const faults = faultsOf(document);
       if (faults.length === 0) return undefined;
       for (const fault of faults) context.reportError(fault);
-      // the walk goes on in what is given back, and there is nothing in it
+      // the visitor continues with the returned document, which is empty
       return { ...document, definitions: [] };
     },
   };
@@ -75,11 +75,11 @@ export function queryLimitsRule(context: ValidationContext): ASTVisitor {
 function faultsOf(document: DocumentNode): GraphQLError[] {
   const lines = document.loc ? countLines(document.loc.source.body) : 0;
   if (lines > QUERY_LIMITS.lines) {
-    return [new GraphQLError(`The query text ${tooMany('has this many lines:', lines, QUERY_LIMITS.lines)}`)];
+    return [new GraphQLError(`The query text ${tooMany('has too many lines:', lines, QUERY_LIMITS.lines)}`)];
   }
   const { sizeOf, cyclic } = measure(document);
   const operations = document.definitions.filter((node) => node.kind === Kind.OPERATION_DEFINITION);
-  // by themselves too: one that no operation spreads is walked by other rules before one of them refuses it
+  // fragments on their own too: other rules walk an unused fragment before one of them rejects it
   const fragments = document.definitions.filter((node) => node.kind === Kind.FRAGMENT_DEFINITION);
   const [ofOperations, ofFragments] = [operations, fragments].map((nodes) =>
     nodes.flatMap((node) => faultsOfSize(node, sizeOf(node))),
@@ -97,12 +97,12 @@ function faultsOfSize(node: ExecutableDefinitionNode, size: Size): GraphQLError[
   const { depth, aliases, rootFields, fields, spreads } = size;
   const ofAnswer = [
     refuse(node, 'has a depth of', depth, QUERY_LIMITS.depth),
-    refuse(node, 'has this many aliases:', aliases, QUERY_LIMITS.aliases),
-    refuse(node, 'has this many root fields:', rootFields, QUERY_LIMITS.rootFields),
+    refuse(node, 'has too many aliases:', aliases, QUERY_LIMITS.aliases),
+    refuse(node, 'has too many root fields:', rootFields, QUERY_LIMITS.rootFields),
   ];
   const ofWalk = [
-    refuse(node, 'has this many fields where its fragments are spread:', fields, QUERY_LIMITS.fields),
-    refuse(node, 'spreads this many fragments, those within fragments included:', spreads, QUERY_LIMITS.spreads),
+    refuse(node, 'has too many fields after its fragments are expanded:', fields, QUERY_LIMITS.fields),
+    refuse(node, 'has too many fragment spreads, including those inside fragments:', spreads, QUERY_LIMITS.spreads),
   ];
   return [...(node.kind === Kind.OPERATION_DEFINITION ? ofAnswer : []), ...ofWalk].flat();
 }
@@ -112,7 +112,7 @@ function faultsOfRepeats(
   fragments: Map<string, FragmentDefinitionNode>,
 ): GraphQLError[] {
   const repeats = mostRepeated([node.selectionSet], fragments);
-  return refuse(node, 'asks for one object this many times at one place:', repeats, QUERY_LIMITS.repeats);
+  return refuse(node, 'selects one object too many times in one place:', repeats, QUERY_LIMITS.repeats);
 }
 
 function refuse(nodes: ExecutableDefinitionNode, what: string, found: number, limit: number): GraphQLError[] {
@@ -131,17 +131,17 @@ function countLines(text: string): number {
   return lines;
 }
 
-/** Root fields of an operation, fragments included: a point each. */
+/** Root fields of an operation, including those in fragments; each costs a point. */
 export function countRootFields(document: DocumentNode, operation: OperationDefinitionNode): number {
   return measure(document).sizeOf(operation).rootFields;
 }
 
-/** Fields of an operation at every level, fragments included. */
+/** Fields of an operation at all levels, including those in fragments. */
 export function countFields(document: DocumentNode, operation: OperationDefinitionNode): number {
   return measure(document).sizeOf(operation).fields;
 }
 
-/** Whether an operation asks for nothing but the schema. */
+/** Whether an operation only introspects the schema. */
 export function isIntrospection(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   const fragments = fragmentsOf(document);
   const visited = new Set<string>();
@@ -169,7 +169,7 @@ function measure(document: DocumentNode): Measure {
   const cyclic = new Set<FragmentDefinitionNode>();
   const open = new Set<string>();
 
-  /** Whether it is the fragment that its name stands for, of two by that name. */
+  /** Whether a node is the fragment that its name resolves to, if two have the same name. */
   function isNamed(node: ExecutableDefinitionNode): node is FragmentDefinitionNode {
     return node.kind === Kind.FRAGMENT_DEFINITION && fragments.get(node.name.value) === node;
   }
@@ -178,7 +178,7 @@ function measure(document: DocumentNode): Measure {
     const found = known.get(name);
     if (found) return found;
     const fragment = fragments.get(name);
-    // another rule says that it is missing
+    // another rule reports the missing fragment
     if (!fragment) return NOTHING;
     if (open.has(name)) {
       cyclic.add(fragment);

@@ -3,9 +3,9 @@ import { type FragmentDefinitionNode, Kind, type SelectionSetNode } from 'graphq
 type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
 
 /**
- * How often a selection asks for one field, with fields of its own, at one place of the answer. Validation compares each of these
- * with each other, and what is in them; leaves take it a fraction of that and are not counted.
- * Fragments are walked wherever they are spread, once at each place: for documents within the other limits.
+ * How often a selection selects the same field (with subfields) in one place of the answer. Validation compares all of them
+ * and their contents with each other; leaf fields take a fraction of that and are not counted. Walks every fragment spread,
+ * once per place, so the document must be within the other limits.
  */
 export function mostRepeated(sets: readonly SelectionSetNode[], fragments: Fragments): number {
   const places = new Map<string, SelectionSetNode[]>();

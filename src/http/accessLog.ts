@@ -4,7 +4,7 @@ import type { Principal } from '../access/principal';
 import type { Face, Metrics } from '../metrics';
 import type { Exchange } from './exchange';
 
-/** Status of a request whose caller left before the answer, as nginx has it. */
+/** Status of a request whose caller disconnected before the answer, as in nginx. */
 export const CALLER_LEFT = 499;
 
 interface Watchers {
@@ -13,7 +13,7 @@ interface Watchers {
   readonly finished: (exchange: Exchange, status: number) => void;
 }
 
-/** One line and one count a request, when it is done; no key, no query, no body in it. */
+/** Logs and counts each request when it is done; the log line has no key, query or body. */
 export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, finished }: Watchers): void {
   const { request, response, path, requestId, address, log } = exchange;
   const started = performance.now();
@@ -32,13 +32,13 @@ export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, 
       status,
       ...(code === undefined ? {} : { code }),
       ms: Math.round(ms * 10) / 10,
-      ...(principal && whose(principal)),
+      ...(principal && callerFields(principal)),
       address,
     });
   });
 }
 
-function whose(principal: Principal): Record<string, string> {
+function callerFields(principal: Principal): Record<string, string> {
   const who = principal.kind === 'key' ? { key_id: principal.key.id } : { user_id: principal.user.id };
   return { ...who, organisation_id: principal.organisation.id };
 }

@@ -4,14 +4,14 @@ import { AppError, invalidRequest, validationFailed } from '../errors';
 import { structureFault } from './json';
 import type { Exchange } from './exchange';
 
-/** Largest body of a call, and of a bulk call, in bytes (contract, section 6). */
+/** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
 export const BODY_LIMIT = 1024 * 1024;
 export const BULK_BODY_LIMIT = 5 * 1024 * 1024;
-/** From this size on a request waits for its turn among the large ones of its organisation, in bytes. */
+/** Above this size, in bytes, a request waits for its turn among the large ones of its organisation. */
 const LARGE = 64 * 1024;
 
 /**
- * Refuses a body by its headers: it must be JSON in UTF-8, uncompressed, and within the limit.
+ * Checks a body's headers: it must be JSON in UTF-8, uncompressed, and within the limit.
  * @throws AppError unsupported_media_type, payload_too_large
  */
 export function checkBodyHeaders(request: IncomingMessage, limit: number): void {
@@ -28,7 +28,7 @@ export function checkBodyHeaders(request: IncomingMessage, limit: number): void 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 function isJsonUtf8(header: string | undefined): boolean {
-  // what nearly every client sends needs no reading
+  // the common case needs no parsing
   if (header === 'application/json') return true;
   try {
     const { type, parameters } = parseContentType(header ?? '');
@@ -39,9 +39,9 @@ function isJsonUtf8(header: string | undefined): boolean {
 }
 
 /**
- * Reads a body as JSON. Its memory is counted as the exchange's until that is done.
- * @throws AppError payload_too_large, unavailable; invalid_request when it is no valid UTF-8, no JSON, or has a member
- * twice; validation_failed when it is built of more than any valid one
+ * Reads a body as JSON. Its memory is counted until the exchange is done.
+ * @throws AppError payload_too_large, unavailable; invalid_request if it is not valid UTF-8 or JSON, or has a duplicate
+ * member; validation_failed if its structure is larger than that of any valid body
  */
 export async function readJson(exchange: Exchange, limit: number): Promise<unknown> {
   exchange.isReceiving = true;
@@ -66,18 +66,18 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
 }
 
 const NOTHING = Buffer.alloc(0);
-/** A body that comes in pieces gets a buffer of at least this many bytes. */
+/** Minimum buffer size for a body that arrives in several chunks. */
 const LEAST_BUFFER = 16 * 1024;
 
 /**
- * Collects the body in one buffer that grows: a piece of its own costs 440 bytes, however small it is. One that is refused
- * is no longer kept, only waited off, so that the caller can read the answer.
+ * Collects the body in one growing buffer, because each separate chunk costs 440 bytes, however small. The rest of a
+ * rejected body is read and discarded, so that the caller can read the answer.
  */
 function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
   const { request, bodies } = exchange;
   const most = Math.min(limit, Number(request.headers['content-length'] ?? limit));
   return new Promise((resolve, reject) => {
-    // it may have gone while its key was looked up, and its `close` with it
+    // it may have closed while its key was looked up
     if (request.destroyed) {
       reject(cutOff());
       return;
@@ -93,7 +93,7 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
         const isWhole = start === 0 && size === most;
         const room = isWhole ? size : Math.min(most, Math.max(size, 2 * buffer.length, LEAST_BUFFER));
         bodies.hold(exchange, room);
-        // most bodies come in one piece
+        // most bodies arrive in one chunk
         if (isWhole) {
           buffer = chunk;
           return;
@@ -120,27 +120,27 @@ function readBytes(exchange: Exchange, limit: number): Promise<Buffer> {
       resolve(buffer.subarray(0, size));
     });
     request.once('close', () => {
-      // comes after the end too, where an error would be made for nobody
+      // also emitted after `end`, where it is not an error
       if (!request.readableEnded) reject(cutOff());
     });
   });
 }
 
 function cutOff(): AppError {
-  return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was whole' }]);
+  return invalidRequest([{ pointer: '', code: 'incomplete', detail: 'ended before it was complete' }]);
 }
 
-/** Bodies up to this many bytes count as they are: what they become is small, and not worth a look at each byte. */
+/** Bodies up to this many bytes are counted by their length: their parsed size is small, and not worth scanning for. */
 const SMALL = 4096;
-/** What a value costs in memory besides its text, in bytes; measured are 8 (a number in a list) to 87 (a new name in an object). */
+/** Memory of a parsed value in addition to its text, in bytes; measured: 8 (a number in a list) to 87 (a new name in an object). */
 const VALUE_COST = 64;
 const [COMMA, BRACKET, BRACE] = [0x2c, 0x5b, 0x7b];
 
-/** About how many bytes of memory a JSON text takes once it is parsed: its own, and those of each value in it. */
+/** Estimates the memory of a JSON text and its parsed values, in bytes. */
 function sizeParsed(bytes: Buffer): number {
   if (bytes.length <= SMALL) return bytes.length;
   let values = 0;
-  // by index: iterating takes ten times as long
+  // by index, because iterating takes ten times as long
   for (let at = 0, end = bytes.length; at < end; at += 1) {
     const byte = bytes[at];
     if (byte === COMMA || byte === BRACKET || byte === BRACE) values += 1;

@@ -3,20 +3,20 @@ import { AppError } from '../errors';
 import type { Principal } from '../access/principal';
 
 /*
- * Memory that bodies take, over all connections: what has come of each, and what was parsed from it, until its request
- * is done (docs/decisions/bodies-and-fairness.md).
+ * Counts the memory of all request bodies: the bytes received and the values parsed from them, until the request is done
+ * (docs/decisions/bodies-and-fairness.md).
  */
 
-/** Most of the whole that one key, and one organisation with all its keys, may hold. */
+/** Maximum share of the limit for one key (or address), and for one organisation with all its keys. */
 const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
 
 const REFUSALS = {
-  all: 'Too much is being sent at the moment.',
-  caller: 'Too much is being sent by this caller at once.',
-  organisation: 'Too much is being sent by this organisation at once.',
+  all: 'Too much data is being sent at the moment.',
+  caller: 'This caller is sending too much data at once.',
+  organisation: 'This organisation is sending too much data at once.',
 } as const;
 
-/** Whose body it is: an exchange. */
+/** The sender of a body: an exchange. */
 interface Sender {
   readonly address: string;
   readonly log: { readonly principal?: Principal };
@@ -24,17 +24,17 @@ interface Sender {
 
 export interface BodyMemory {
   /**
-   * Notes how many bytes a request holds from now on.
-   * @throws AppError unavailable, when that is too many; what was noted before stays
+   * Sets how many bytes a request holds.
+   * @throws AppError unavailable if that is too many; the previous value is kept
    */
   hold(exchange: Sender, bytes: number): void;
-  /** Notes that a request holds nothing any more. */
+  /** Releases everything that a request holds. */
   release(exchange: Sender): void;
-  /** Bytes held now. */
+  /** Bytes currently held. */
   readonly held: () => number;
 }
 
-/** Those that a request's bytes count for, the whole aside. */
+/** An owner with a share that a request's bytes count towards. */
 interface Owner {
   readonly kind: keyof typeof SHARES;
   readonly name: string;
@@ -45,13 +45,13 @@ interface Holding {
   readonly owners: readonly Owner[];
 }
 
-/** Keeps count of bodies within a limit in bytes; `onRefused` is told of each refusal. */
+/** Limits the memory of bodies, in bytes; `onRefused` is called for each refusal. */
 export function createBodyMemory(limit: number, onRefused: () => void): BodyMemory {
   const holdings = new Map<Sender, Holding>();
   const byOwner = new Map<string, number>();
   let total = 0;
 
-  /** Whose part would become too large; who holds nothing else is let in, whatever the size. */
+  /** Whose share would be exceeded; an owner that holds nothing else is always allowed. */
   function fullFor({ bytes, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
     const isOver = (held: number, most: number): boolean => held + more > most && held > bytes;
     if (isOver(total, limit)) return 'all';

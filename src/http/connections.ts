@@ -1,31 +1,31 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** How long a connection is left open after it was told to end, so that what the caller still sends does not cut off its answer, in milliseconds. */
+/** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
 const LINGER = 1000;
-/** How long the rest of a refused body is read off before that, in all and without a byte of it, in milliseconds (nginx's lingering_time and lingering_timeout). */
+/** How long the rest of a rejected body is read before that, in total and between two bytes, in milliseconds (nginx's lingering_time and lingering_timeout). */
 const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
 
 interface Use {
-  /** Requests that arrived and are not answered yet. */
+  /** Requests that are not answered yet. */
   readonly open: Set<ServerResponse>;
-  /** The last request, whole or not. */
+  /** The last request, complete or not. */
   last?: IncomingMessage;
   idleSince: number;
-  /** Bytes that had come when it fell idle: more of them are a request on its way. */
+  /** Bytes read when it became idle; if there are more, a request is arriving. */
   bytesRead: number;
 }
 
-/** The connections of a server, and what each is doing. */
+/** Tracks the connections of a server. */
 export interface Connections {
   readonly count: () => number;
-  /** Notes a request; while the server drains its answer ends the connection. */
+  /** Records a request; while the server drains, its answer ends the connection. */
   requestArrived(response: ServerResponse): void;
-  /** Whether a connection's answer is on its way, so that nothing else may be written. */
+  /** Whether an answer is being sent, so that nothing else may be written. */
   isAnswering(socket: Socket): boolean;
-  /** The last answer of each connection that has not begun, and every later one, tells its caller to use another connection. */
+  /** From now on, answers tell callers to use another connection: the last pending one of each connection, and all later ones. */
   announceEnd(): void;
-  /** Ends connections that have been idle for some milliseconds since the end was announced. */
+  /** Ends connections that have been idle for this many milliseconds since the end was announced. */
   endIdle(milliseconds: number): void;
 }
 
@@ -38,14 +38,14 @@ export function trackConnections(server: Server): Connections {
     const use: Use = { open, idleSince: performance.now(), bytesRead: 0 };
     uses.set(socket, use);
     const destroySoon = socket.destroySoon.bind(socket);
-    // what Node does after an answer that ends the connection: bytes still unread would make of that a reset, and the answer is lost
+    // Node calls this after an answer that ends the connection; with unread bytes it would reset it, and the answer would be lost
     socket.destroySoon = () => {
       if (use.last?.complete === false) endAfterBody(socket, use.last);
       else destroySoon();
     };
     socket.once('close', () => {
       uses.delete(socket);
-      // Node tells the one on its way by itself; those behind it, which waited for their turn, it forgets
+      // Node emits `close` for the answer being sent, but not for pipelined ones behind it
       process.nextTick(() => {
         for (const response of open) response.emit('close');
       });
@@ -55,7 +55,7 @@ export function trackConnections(server: Server): Connections {
   return {
     count: () => uses.size,
     requestArrived(response) {
-      // one that has to wait for its turn has no socket of its own yet
+      // a pipelined response has no socket yet, so use the request's
       const { socket } = response.req;
       const use = uses.get(socket);
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
@@ -72,7 +72,7 @@ export function trackConnections(server: Server): Connections {
     announceEnd() {
       endingSince ??= performance.now();
       for (const { open } of uses.values()) {
-        // of several that wait for their turn, the last: those behind the one that ends the connection would be lost
+        // only the last of several pipelined answers: those after the one that ends the connection would be lost
         const last = [...open].at(-1);
         if (last?.headersSent === false) last.setHeader('Connection', 'close');
       }
@@ -87,7 +87,7 @@ export function trackConnections(server: Server): Connections {
   };
 }
 
-/** Ends a connection once the body on it is whole, or takes too long: a client that sends all of it before it reads gets its answer then. */
+/** Ends a connection once its request body is complete or takes too long, so that clients that send everything before they read get the answer. */
 function endAfterBody(socket: Socket, request: IncomingMessage): void {
   const since = performance.now();
   let { bytesRead } = socket;
@@ -102,7 +102,7 @@ function endAfterBody(socket: Socket, request: IncomingMessage): void {
   request.once('end', end).once('close', end).resume();
 }
 
-/** Ends our side, and the whole connection when the caller did the same or took too long for it. */
+/** Ends our side, and the whole connection when the caller does the same or takes too long. */
 export function endGently(socket: Socket, lastWords?: string): void {
   if (!socket.writable) return;
   if (lastWords !== undefined) socket.write(lastWords);

@@ -1,10 +1,10 @@
 import type { Exchange } from './exchange';
 
-/** Apollo Studio's own pages may call /graphql, as its Sandbox does. */
+/** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
 const ALLOWED_HEADERS =
   'Authorization, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, Apollo-Require-Preflight, X-Apollo-Operation-Name';
-/** Headers of answers that scripts may read: every one that the OpenAPI document or an exchange names (held by a test). */
+/** Response headers that scripts may read: all in the OpenAPI document or set on an exchange (checked by a test). */
 const EXPOSED_HEADERS = [
   'X-Request-Id',
   'RateLimit-Policy',
@@ -21,10 +21,10 @@ const EXPOSED_HEADERS = [
   'ETag',
   'Idempotent-Replayed',
 ].join(', ');
-/** Seconds a browser may keep a preflight's answer. */
+/** How long browsers may cache a preflight response, in seconds. */
 const MAX_AGE = 600;
 
-/** Says which pages may read an answer; true when the request was a preflight and is answered. Cookies are never let in. */
+/** Sets the CORS headers, never allowing credentials; true if the request was a preflight, which is then answered. */
 export function applyCors(exchange: Exchange, origins: readonly string[], isGraphql: boolean): boolean {
   const { request, response } = exchange;
   const { origin } = request.headers;

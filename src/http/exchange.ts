@@ -9,42 +9,42 @@ import { redact } from '../log';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
 
-/** One request and its answer, with what the log will say of it. */
+/** A request and its response, with the fields for its log line. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Path without the query, and the query with its `?`, as sent. */
+  /** The path, and the query with its `?`, as sent. */
   readonly path: string;
   readonly search: string;
   readonly requestId: string;
   /** Network address of the caller. */
   readonly address: string;
   readonly log: ExchangeLog;
-  /** Where the memory of its body is counted. */
+  /** Counts the memory of its body. */
   readonly bodies: BodyMemory;
-  /** Where it waits before it does something large. */
+  /** Where it waits before large work. */
   readonly turns: Turns;
-  /** Whether the caller's body is awaited: then nothing else is. */
+  /** Whether it is waiting for the caller's body, and therefore for nothing else. */
   isReceiving: boolean;
-  /** Whether it waits for its turn among large requests (turns.ts). */
+  /** Whether it is waiting for its turn among large requests (turns.ts). */
   isWaiting: boolean;
-  /** Lets a caller that asked first (`Expect: 100-continue`) send its body; what is refused by its head never gets here. */
+  /** Sends `100 Continue` if the caller expects it; not called if the request is rejected by its headers. */
   askForBody(): void;
 }
 
 interface ExchangeLog {
-  /** Root fields that were asked for. */
+  /** The requested root fields. */
   operation?: string;
   code?: string;
   principal?: Principal;
 }
 
-/** How long before its end a key is said to expire, in milliseconds. */
+/** How long before its expiry a key is reported as expiring, in milliseconds. */
 const EXPIRY_WARNING = 7 * 24 * 60 * 60 * 1000;
 
 const AUTHORIZATION = 'authorization';
 
-/** A caller's own request id is kept when it is short, plain, and no key. */
+/** A caller's own request id is kept if it is short, plain, and not a key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 
 export function openExchange(
@@ -59,7 +59,7 @@ export function openExchange(
   response.setHeader('X-Request-Id', requestId);
   const keepsAlive = response.shouldKeepAlive;
   const asksFirst = request.headers.expect !== undefined && request.httpVersion === '1.1';
-  // refused, such a caller may send its body or not: no telling where its next request would begin
+  // if rejected, such a caller may or may not send its body, so the start of its next request is unknown
   if (asksFirst) response.shouldKeepAlive = false;
   return {
     request,
@@ -81,7 +81,7 @@ export function openExchange(
   };
 }
 
-/** What the context factory takes of an exchange. */
+/** The part of an exchange that the context factory needs. */
 export function incomingRequest(exchange: Exchange): IncomingRequest {
   return {
     requestId: exchange.requestId,
@@ -101,10 +101,10 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
   };
 }
 
-/** The Authorization header; of several Node would show the first, and a proxy may have judged another. */
+/** The Authorization header if there is exactly one: with several, Node uses the first, but a proxy may have checked another. */
 function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let times = 0;
-  // names and values in turn
+  // names and values alternate
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
     if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) times += 1;
@@ -112,13 +112,13 @@ function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | u
   return times > 1 ? undefined : headers.authorization;
 }
 
-/** A header's value; one that came several times is all of them, which no check lets pass. */
+/** A header's value; repeated headers are joined, which then fails validation. */
 function singleHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
 }
 
-/** The address of the caller, seen past as many proxies as are trusted. */
+/** The address of the caller, behind the given number of trusted proxies. */
 function callerAddress({ headers, socket }: IncomingMessage, trustedProxies: number): string {
   const direct = socket.remoteAddress ?? '';
   if (trustedProxies === 0) return plainAddress(direct);
@@ -127,13 +127,13 @@ function callerAddress({ headers, socket }: IncomingMessage, trustedProxies: num
   return plainAddress(isIP(claimed) === 0 ? direct : claimed);
 }
 
-/** A key that ends soon says so in time to rotate it. */
+/** Warns the caller of a key that expires soon, in time to rotate it. */
 function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrincipal): void {
   if (expiresAt === null || expiresAt.getTime() - Date.now() > EXPIRY_WARNING) return;
   response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
 }
 
-/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones; reset is in Unix seconds there. */
+/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones, whose reset is in Unix seconds. */
 function setRateHeaders(response: ServerResponse, state: RateState): void {
   const seconds = secondsUntilReset(state);
   response.setHeader('RateLimit-Policy', `"default";q=${String(state.limit)};w=${String(WINDOW_SECONDS)}`);
@@ -143,7 +143,7 @@ function setRateHeaders(response: ServerResponse, state: RateState): void {
   response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));
 }
 
-/** Answers with a whole body; HEAD gets its headers alone. */
+/** Sends a complete response; for HEAD without the body. */
 export function send(exchange: Exchange, status: number, contentType: string, body: string): void {
   const { request, response } = exchange;
   if (response.headersSent) return;
@@ -153,7 +153,7 @@ export function send(exchange: Exchange, status: number, contentType: string, bo
   response.setHeader('Content-Length', bytes.length);
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (!response.hasHeader('Cache-Control')) response.setHeader('Cache-Control', 'no-store');
-  // Node reads off what is left of a body after the answer; one over the limit is not worth waiting for
+  // otherwise Node would read the rest of the body after the answer, which is not worth it for one over the limit
   if (status === 413) response.setHeader('Connection', 'close');
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }

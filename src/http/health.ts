@@ -9,14 +9,14 @@ export interface HealthOptions {
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Seconds until it makes sense to look again. */
+/** Retry-After, in seconds. */
 const LOOK_AGAIN = 2;
 
 export function isHealthPath(path: string): boolean {
   return path === '/livez' || path === '/readyz';
 }
 
-/** GET /livez: the process is up. GET /readyz: it can answer; 503 while the database is away or the server drains. */
+/** GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. */
 export function createHealth({
   databases,
   limiters,
@@ -34,14 +34,14 @@ export function createHealth({
       send(exchange, 503, JSON_TYPE, body);
     };
     if (isDraining()) {
-      // said at once: a balancer that waits for it would send more in the meantime
+      // without waiting for the database, because load balancers keep sending requests in the meantime
       unfit('{"status":"draining"}');
       return true;
     }
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const database = isAnswering ? 'ok' : 'unavailable';
     const status = isAnswering ? limiter : database;
-    // with the shared limiter away, memory limits: degraded, and still fit to serve
+    // without the shared limiter, limits are kept in memory: degraded, but still able to serve
     const body = JSON.stringify({ status, checks: { database, limiter } });
     if (isAnswering) send(exchange, 200, JSON_TYPE, body);
     else unfit(body);

@@ -2,36 +2,36 @@ import type { Fault } from '../errors';
 import { escapePointer } from '../schema/validation';
 
 /*
- * What is looked for in JSON text before it is parsed: JSON.parse keeps the last of two members with one name, and takes
- * seconds for 5 MiB of names that it has not seen before (docs/decisions/worst-bodies.md).
+ * Checks JSON text before it is parsed: JSON.parse keeps the last of two members with the same name, and takes seconds for
+ * 5 MiB of distinct names (docs/decisions/worst-bodies.md).
  */
 
-/** Most of what a text may hold. */
+/** Limits of a JSON text. */
 export interface JsonBounds {
-  /** Levels of lists and objects inside each other: what walks a value later must not overflow the stack. */
+  /** Levels of nested lists and objects, so that recursive code does not overflow the stack later. */
   readonly depth: number;
-  /** Lists and objects. */
+  /** Number of lists and objects. */
   readonly containers: number;
-  /** Different names of members. */
+  /** Distinct member names. */
   readonly names: number;
-  /** Members beyond the 100th of their object, of all objects. */
+  /** Members beyond the 100th of their object, in all objects together. */
   readonly wideMembers: number;
 }
 
-/** Far above what a valid body can hold: 1,000 customers with 100 contacts each are 103,001 containers. */
+/** Far above any valid body: 1,000 customers with 100 contacts each are 103,001 containers. */
 export const BODY_BOUNDS: JsonBounds = { depth: 64, containers: 250_000, names: 20_000, wideMembers: 20_000 };
 
 const WIDE = 100;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
 
 /**
- * The first fault in how a JSON text is built: `duplicate` for a second member of one name, `depth` or `size` past the
- * bounds. One pass; of a text that is no JSON it may find none, or one that is not there.
+ * The first structural fault of a JSON text: `duplicate` for a repeated member name, `depth` or `size` beyond the bounds.
+ * One pass; the result for a text that is not valid JSON is meaningless.
  */
 export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Fault | undefined {
-  // by name: the object that had it last, at each depth. Objects of one depth follow each other, so that is enough
+  // by name: the last object with this name at each depth, which is enough, since objects at one depth do not overlap
   const names = new Map<string, number[]>();
-  // by depth: the object's number, 0 for a list; how many members it has; the name or index that is read
+  // by depth: the object's number (0 for a list), its number of members, and the current name or index
   const objects: number[] = [];
   const counts: number[] = [];
   const path: (string | number)[] = [];
@@ -47,7 +47,8 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
           path[depth] = name;
           let last = names.get(name);
           if (!last) {
-            if (names.size === bounds.names) return tooLarge(`holds more than ${count(bounds.names)} different names`);
+            if (names.size === bounds.names)
+              return tooLarge(`has more than ${count(bounds.names)} distinct member names`);
             names.set(name, (last = []));
           }
           const object = objects[depth] ?? 0;
@@ -57,7 +58,7 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
           counts[depth] = members;
           if (members > WIDE && ++wide > bounds.wideMembers) {
             return tooLarge(
-              `holds more than ${count(bounds.wideMembers)} members in objects of more than ${count(WIDE)}`,
+              `has more than ${count(bounds.wideMembers)} members beyond the ${count(WIDE)}th of their objects`,
             );
           }
         }
@@ -73,11 +74,11 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
         awaitsName = text.charCodeAt(at) === OPEN_OBJECT;
         depth += 1;
         if (depth === bounds.depth) {
-          const detail = `is nested deeper than ${count(bounds.depth)} levels`;
+          const detail = `is nested more than ${count(bounds.depth)} levels deep`;
           return { pointer: pointerTo(path, depth - 1), code: 'depth', detail };
         }
         if (++containers > bounds.containers) {
-          return tooLarge(`holds more than ${count(bounds.containers)} lists and objects`);
+          return tooLarge(`has more than ${count(bounds.containers)} lists and objects`);
         }
         objects[depth] = awaitsName ? ++made : 0;
         counts[depth] = 0;
@@ -94,9 +95,9 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
   return undefined;
 }
 
-const TWICE = 'is given twice in one object';
+const TWICE = 'appears twice in one object';
 
-/** Where a text ends that begins at a quote; past the end where it does not. */
+/** Index of the quote that closes a string; the length of the text if there is none. */
 function closingQuote(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at += 1) {
     const code = text.charCodeAt(at);

@@ -5,16 +5,16 @@ import type { Metrics } from '../metrics/index';
 
 export const METRICS_PATH = '/metrics';
 
-/** Headers that a proxy adds: with one of them the caller is not who the connection says. */
+/** Headers added by proxies, which mean that the connection's address is not the caller's. */
 const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'];
-/** Ranges of addresses that may read, by METRICS; the others are judged by nothing. */
+/** Address ranges that may read the metrics, by METRICS; other values do not depend on the address. */
 const NEAR = {
   loopback: ['loopback'],
-  // a Prometheus in another container or on another machine of the network
+  // for a Prometheus in another container or on another machine in the network
   private: ['loopback', 'private', 'uniqueLocal', 'linkLocal'],
 } as const satisfies Partial<Record<Config['METRICS'], readonly string[]>>;
 
-/** GET /metrics, for whoever may read it; anyone else learns nothing of it. Answers whether it did. */
+/** GET /metrics for allowed callers; for others it looks like any unknown page. Resolves to whether it answered. */
 export function createMetricsPage(
   metrics: Metrics,
   access: Config['METRICS'],
@@ -28,7 +28,7 @@ export function createMetricsPage(
   };
 }
 
-/** Whether the caller connects from one of some ranges, and not through a proxy there. */
+/** Whether the caller connects from one of the ranges, and not through a proxy. */
 function isNear({ request }: Exchange, ranges: readonly string[]): boolean {
   if (FORWARDED.some((name) => request.headers[name] !== undefined)) return false;
   const address = request.socket.remoteAddress ?? '';

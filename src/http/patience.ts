@@ -2,77 +2,77 @@ import { AppError } from '../errors';
 import type { Exchange } from './exchange';
 
 /*
- * How long, and how many, requests wait for the database. The driver's own deadlines are those of single stages, and a
- * read that it tries again meets them twice; so each request looks for itself whether the database still answers. While
- * it does not, requests are refused at once, and memory stays as it was.
+ * Limits how long and how many requests wait for the database. The driver's timeouts are per stage, and apply again to a
+ * retried read, so each request checks for itself whether the database still responds. While it does not, requests are
+ * rejected at once, so that memory does not grow.
  */
 
-/** When a request first asks whether the database answers, and how often from then on, in milliseconds. */
+/** When a request first checks whether the database responds, and how often after that, in milliseconds. */
 const LOOK_EVERY = 1000;
-/** How often it is seen whose time to ask has come, in milliseconds. */
+/** How often requests are scanned for due checks, in milliseconds. */
 const SWEEP_EVERY = 100;
-/** How often a database that is away is asked, in milliseconds. */
+/** How often a database that is down is checked, in milliseconds. */
 const ASK_AGAIN = 200;
 /**
- * How long a request whose connections were lost may go on, in milliseconds. The driver tells most of them, or tries
- * again; a command that it was about to write to a connection just closed waits for ever.
+ * How long a request may continue after its connections were lost, in milliseconds. The driver fails or retries most
+ * commands, but one written to a connection that was just closed waits forever.
  */
 const AFTER_LOSS = 5000;
-/** How many times as long a request is known whose work does not end: no deadline of the driver is longer. */
+/** A request whose work does not end is forgotten after this multiple of its limit, which is longer than any driver timeout. */
 const FORGOTTEN_AFTER = 2;
-/** Requests that may wait at once: at 20 KB each 40 MB, and no database that answers leaves so many waiting. */
+/** Maximum number of waiting requests: at 20 KB each that is 40 MB, and a working database never has so many waiting. */
 const MOST_IN_HAND = 2000;
-/** Most of those that may be one organisation's. */
+/** Maximum for one organisation. */
 const MOST_OF_ONE = MOST_IN_HAND / 4;
-const AWAY = 'The database does not answer at the moment.';
+const AWAY = 'The database is not responding.';
 
 export interface Patience {
   /**
-   * Does the work of a request. Rejects with what it throws, or earlier when the database does not answer; the work then
-   * goes on by itself, and what it answers is not sent.
+   * Runs the work of a request. Rejects with its error, or earlier if the database does not respond; the work then
+   * continues in the background, and its answer is not sent.
    * @throws AppError unavailable
    */
   spend(exchange: Exchange, work: () => Promise<void>): Promise<void>;
   /**
-   * Judges a request that is about to ask the database for the first time.
-   * @throws AppError unavailable, when the database is away or too many wait for it
+   * Checks a request before its first database query.
+   * @throws AppError unavailable if the database is down or too many requests wait for it
    */
   admit(): void;
   /**
-   * Judges a request of an organisation that is about to ask for the organisation's data.
-   * @throws AppError unavailable, when too many of the same organisation wait
+   * Checks a request before it queries its organisation's data.
+   * @throws AppError unavailable if too many requests of the organisation are waiting
    */
   readonly admitOrganisation: (organisation: { readonly id: string }) => void;
-  /** Whether requests of others than this organisation are at work now: those that wait for a body or a turn are not. */
+  /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
   readonly hasOthers: (organisationId: string) => boolean;
-  /** Requests at work now, those that were given up but still wait included. */
+  /** Requests in progress, including rejected ones whose work has not ended. */
   readonly inHand: () => number;
   stop(): void;
 }
 
 export interface PatienceOptions {
-  /** Whether the control database and a cluster's answer. */
+  /** Whether a cluster (default: that of the control database) responds. */
   readonly answers: (cluster: string | undefined) => Promise<boolean>;
-  /** When the connections to the control database or a cluster's were last lost, by performance.now(). */
+  /** When the connections to a cluster (default: that of the control database) were last lost, by performance.now(). */
   readonly lostAt: (cluster: string | undefined) => number;
   readonly onShed: () => void;
   readonly onOverShare: () => void;
-  /** Told when the control database goes away, and when it is back. */
+  /** Called when the control database goes down, and when it is back. */
   readonly onChange: (isAway: boolean) => void;
-  /** Told when the work of a request has ended, or is not waited for any more. */
+  /** Called when the work of a request has ended or is forgotten. */
   readonly onEnd: (exchange: Exchange) => void;
-  /** Longest a request may take, however much the database answers, in milliseconds; a last look at that comes on top, up to 5 s. */
+  /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s. */
   readonly longest: number;
 }
 
-/** A request at work; moments are by performance.now(). */
+/** A request in progress; times are by performance.now(). */
 interface Waiting {
   readonly started: number;
-  /** Since when it may have asked the database something: from its start or the end of its body. */
+  /** Since when it may have queried the database: its start, or the end of its body. */
   askingSince: number;
-  /** When its connections were first lost since then: what is tried again and lost again has no more time for that. */
+  /** When its connections were first lost since then; a retry that is lost again gets no extra time. */
   lostAt: number | undefined;
-  /** When it next asks whether the database answers. */
+  /** When it next checks whether the database responds. */
   lookAt: number;
   reject(reason: AppError): void;
 }
@@ -84,7 +84,7 @@ export function createPatience(options: PatienceOptions): Patience {
   let asking: NodeJS.Timeout | undefined;
   let sweeping: NodeJS.Timeout | undefined;
 
-  /** A request that still waits for its caller's body is not the database's matter. */
+  /** Requests that wait for their caller's body do not count, since they do not wait for the database. */
   function isMore(most: number, organisation?: string): boolean {
     if (inHand.size <= most) return false;
     let waiting = 0;
@@ -112,7 +112,7 @@ export function createPatience(options: PatienceOptions): Patience {
     return (await ask()) && (cluster === undefined || (await answers(cluster)));
   }
 
-  /** Whether it was under way when its connections were lost, and should have been told since. */
+  /** Whether it was in progress when its connections were lost, and should have failed since. */
   function isLost({ log }: Exchange, waiting: Waiting): boolean {
     const last = Math.max(lostAt(undefined), lostAt(log.principal?.organisation.cluster));
     if (last > waiting.askingSince) waiting.lostAt ??= last;
@@ -122,7 +122,7 @@ export function createPatience(options: PatienceOptions): Patience {
   async function look(exchange: Exchange, waiting: Waiting): Promise<void> {
     const areThere = await answersStill(exchange);
     if (!areThere || isLost(exchange, waiting)) waiting.reject(unavailable(AWAY));
-    else if (performance.now() - waiting.started > longest) waiting.reject(unavailable('This took too long.'));
+    else if (performance.now() - waiting.started > longest) waiting.reject(unavailable('The request took too long.'));
     else waiting.lookAt = performance.now() + LOOK_EVERY;
   }
 
@@ -157,12 +157,12 @@ export function createPatience(options: PatienceOptions): Patience {
       if (isAway) throw unavailable(AWAY);
       if (!isMore(MOST_IN_HAND)) return;
       onShed();
-      throw unavailable('Too many requests wait for the database.');
+      throw unavailable('Too many requests are waiting for the database.');
     },
     admitOrganisation({ id }) {
       if (!isMore(MOST_OF_ONE, id)) return;
       onOverShare();
-      throw unavailable('Too many requests of this organisation are under way.');
+      throw unavailable('Too many requests of this organisation are in progress.');
     },
     stop() {
       isStopped = true;
@@ -170,7 +170,7 @@ export function createPatience(options: PatienceOptions): Patience {
       clearInterval(sweeping);
     },
     spend(exchange, work) {
-      // one timer for all: most requests are answered before they would look
+      // one timer for all, since most requests are answered before their first check
       sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
       return new Promise((resolve, reject) => {
         const started = performance.now();

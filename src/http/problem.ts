@@ -2,12 +2,11 @@ import type { ServerResponse } from 'node:http';
 import type { AppErrorExtras, ErrorCode } from '../errors';
 
 /*
- * What an error says, written here alone: a problem (RFC 9457) on REST and the pages, the same members in `extensions` on
- * GraphQL.
+ * The representation of errors: a problem (RFC 9457) in REST and pages, and the same members in `extensions` in GraphQL.
  */
 
-/** What is said of an error: an AppError, or what Node refused before there was a request. */
-export interface Told {
+/** The content of an error: an AppError, or a connection that Node rejected before there was a request. */
+export interface ErrorContent {
   readonly code: ErrorCode;
   readonly status: number;
   readonly title: string;
@@ -16,12 +15,12 @@ export interface Told {
 }
 
 /** A problem as JSON text. */
-export function problemText({ code, status, title, detail, extras }: Told, requestId: string): string {
+export function problemText({ code, status, title, detail, extras }: ErrorContent, requestId: string): string {
   const common = { type: `/errors/${code}`, title, status, detail, code, request_id: requestId };
   return JSON.stringify({ ...common, ...extraMembers(extras) });
 }
 
-/** Members that an error has besides the common ones, where they apply. */
+/** Members in addition to the common ones, where they apply. */
 export function extraMembers({
   requiredScope,
   retryAfter,
@@ -36,8 +35,8 @@ export function extraMembers({
   };
 }
 
-/** Headers that go with an error wherever it is answered. */
-export function errorHeaders({ code, extras: { retryAfter, allow } }: Told): Record<string, string> {
+/** Headers of an error response. */
+export function errorHeaders({ code, extras: { retryAfter, allow } }: ErrorContent): Record<string, string> {
   return {
     ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
     ...(allow === undefined ? {} : { Allow: allow.join(', ') }),
@@ -45,6 +44,6 @@ export function errorHeaders({ code, extras: { retryAfter, allow } }: Told): Rec
   };
 }
 
-export function setErrorHeaders(response: ServerResponse, error: Told): void {
+export function setErrorHeaders(response: ServerResponse, error: ErrorContent): void {
   for (const [name, value] of Object.entries(errorHeaders(error))) response.setHeader(name, value);
 }

@@ -5,21 +5,21 @@ import type { Logger } from 'pino';
 import { plainAddress } from '../access/addresses';
 import type { Metrics } from '../metrics';
 import { type Connections, endGently } from './connections';
-import { errorHeaders, problemText, type Told } from './problem';
+import { type ErrorContent, errorHeaders, problemText } from './problem';
 
-/** What Node's parser and its timeouts say, as an answer; anything else is a malformed request. */
+/** Responses for errors of Node's parser and timeouts; anything else is a malformed request. */
 const REFUSALS: Readonly<Record<string, { status: number; detail: string }>> = {
-  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The head of the request is larger than 16 KiB.' },
+  HPE_HEADER_OVERFLOW: { status: 431, detail: 'The request headers are larger than 16 KiB.' },
   HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, detail: 'The chunk extensions of the body are too large.' },
   ERR_HTTP_REQUEST_TIMEOUT: { status: 408, detail: 'The request took too long to arrive.' },
 };
 const MALFORMED = { status: 400, detail: 'The request is not valid HTTP/1.1.' };
 
-/** Answers what never became a request with a small problem, logs it, and ends the connection. */
+/** Answers invalid HTTP with a problem, logs it, and ends the connection. */
 export function refuseBroken(server: Server, connections: Connections, logger: Logger, metrics: Metrics): void {
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
     const socket = stream as Socket;
-    // a caller that is gone, or that gets an answer already, is told nothing more
+    // no response if the caller is gone, or is already receiving one
     if (error.code === 'ECONNRESET' || !socket.writable || connections.isAnswering(socket)) {
       socket.destroy();
       return;
@@ -40,7 +40,7 @@ export function refuseBroken(server: Server, connections: Connections, logger: L
 
 function answer(status: number, detail: string, requestId: string): string {
   const title = STATUS_CODES[status] ?? '';
-  const refusal: Told = { code: 'invalid_request', status, title, detail, extras: {} };
+  const refusal: ErrorContent = { code: 'invalid_request', status, title, detail, extras: {} };
   const body = problemText(refusal, requestId);
   const headers = {
     'Content-Type': 'application/problem+json',

@@ -3,24 +3,24 @@ import type { Principal } from '../access/principal';
 import { AppError } from '../errors';
 
 /*
- * Turns of large requests: each organisation has a few under way and a few that wait, so that one which sends ever more
- * of them is refused before another waits (docs/decisions/bodies-and-fairness.md).
+ * Turns for large requests: each organisation has a few in progress and a few waiting, so that an organisation that sends
+ * too many is rejected before it slows down others (docs/decisions/bodies-and-fairness.md).
  */
 
 /**
- * Large requests of one organisation that are carried out at once. Of two queries one's answer would be made while the
- * other's is read: both would be done later, and others' reads take longer. Bodies wait for the database most of their time.
- * Of pages with lines four at their largest fit into 512 MiB.
+ * Concurrent large requests per organisation. Two queries at once would both finish later, since one's answer is built
+ * while the other's is read, and slow down other reads. Bodies wait for the database most of the time. Four pages with lines
+ * of the maximum size fit into 512 MiB.
  */
 const AT_ONCE = { query: 1, body: 2, page: 4 };
-/** How many may wait for that. Most pages are small, and no more than all requests of an organisation can wait. */
+/** Maximum number waiting. Pages need no limit: most are small, and an organisation's total number of requests is limited. */
 const MOST_WAITING = { query: 16, body: 16, page: Infinity };
 
-/** What makes a request large. */
+/** The kind of large request. */
 export type LargePart = keyof typeof AT_ONCE;
 const PARTS = Object.keys(AT_ONCE) as LargePart[];
 
-/** Who takes a turn: an exchange. */
+/** The part of an exchange used here. */
 interface Taker {
   readonly request: Pick<IncomingMessage, 'socket'>;
   readonly response: Pick<ServerResponse, 'closed' | 'once'>;
@@ -30,12 +30,12 @@ interface Taker {
 
 export interface Turns {
   /**
-   * Waits until an exchange may do something large; at once where it has its turn already, or nobody is known to ask. What
-   * follows a body gives up the body's turn.
-   * @throws AppError unavailable, when too many of the organisation wait, or its caller has left
+   * Waits until an exchange may start large work; returns immediately if it has its turn already or has no principal.
+   * Taking a turn of another kind gives up the turn for the body.
+   * @throws AppError unavailable if too many of the organisation are waiting, or the caller has disconnected
    */
   take(exchange: Taker, part: LargePart): Promise<void>;
-  /** Ends the turns of an exchange, where it has any. */
+  /** Ends all turns of an exchange. */
   end(exchange: Taker): void;
 }
 
@@ -50,10 +50,10 @@ interface Line {
   readonly waiting: Set<Waiter>;
 }
 
-/** `onRefused` is told of each refusal. */
+/** `onRefused` is called for each refusal. */
 export function createTurns(onRefused: () => void): Turns {
   const lines = new Map<string, Line>();
-  /** Told of their end once only, so nothing may be given to them afterwards. */
+  /** Exchanges that have ended; `end` is only called once for each, so they must not get another turn. */
   const ended = new WeakSet<Taker>();
 
   function wait(line: Line, exchange: Taker): Promise<void> {
@@ -61,7 +61,7 @@ export function createTurns(onRefused: () => void): Turns {
     return new Promise<void>((resolve, reject) => {
       const waiter = { exchange, go: resolve, refuse: reject };
       line.waiting.add(waiter);
-      // who left, or was told 503 in the meantime
+      // the caller disconnected, or got a 503 in the meantime
       exchange.response.once('close', () => {
         giveUp(line, exchange);
       });
@@ -94,11 +94,11 @@ export function createTurns(onRefused: () => void): Turns {
     async take(exchange, part) {
       const name = nameOf(exchange, part);
       if (name === undefined) return;
-      // its body is read: kept on, the place would stand idle while this waits
+      // its body is read, and keeping that turn while waiting would waste it
       if (part !== 'body') leave(exchange, 'body');
       const line = lines.get(name) ?? { under: new Set<Taker>(), waiting: new Set<Waiter>() };
       if (line.under.has(exchange)) return;
-      // whoever is gone would never end its turn
+      // a closed exchange would never end its turn
       if (ended.has(exchange) || exchange.response.closed || exchange.request.socket.destroyed) throw tooMany();
       lines.set(name, line);
       if (line.under.size < AT_ONCE[part]) {
@@ -123,5 +123,5 @@ function nameOf({ log }: Taker, part: LargePart): string | undefined {
 }
 
 function tooMany(): AppError {
-  return new AppError('unavailable', 'Too many large requests of this organisation are under way.');
+  return new AppError('unavailable', 'Too many large requests of this organisation are in progress.');
 }

@@ -3,7 +3,7 @@ import { keyState } from '../access/keyState';
 import type { ApiKey } from '../access/apiKey';
 import type { KeyState, Metrics } from './index';
 
-/** Counts the keys that requests come with, by what a look-up finds; a key that is not looked up was none. */
+/** Counts the keys in requests by lookup result; a key that is not looked up is malformed. */
 export function countKeys(
   metrics: Metrics,
   apiKeys: KeySource,
@@ -28,7 +28,7 @@ export function countKeys(
   const isLookedUp = (): boolean => wasLookedUp;
   return (authorization, address) => {
     wasLookedUp = false;
-    // the text of a key is judged, and its look-up begun, before this returns
+    // authenticate parses the key and starts its lookup synchronously
     const result = authenticate(authorization, address);
     if (!isLookedUp()) metrics.keyFound('malformed');
     return result;

@@ -1,6 +1,6 @@
 /**
- * Label for what a request asked for, out of a bounded set: the name of its one root field, `introspection`, `multiple`
- * for several, `other` for a field or fragment that the schema does not know, `none` where it did not get that far.
+ * The operation label of a request, from a bounded set: the name of its only root field, `introspection`, `multiple`
+ * for several, `other` for a field or fragment not in the schema, `none` if it failed before that was known.
  */
 export function operationLabel(operations: readonly string[]): (fields: string | undefined) => string {
   const known = new Set(operations);

@@ -1,11 +1,11 @@
 import { Counter, type CounterConfiguration, type Registry } from 'prom-client';
 
-/** Counts one, for the values of its labels in their order. */
+/** Adds one, for label values in order. */
 export type Count = (...labels: readonly (string | number)[]) => void;
 
 /**
- * A counter of what happens with every request: counted here and handed on when it is read, since to check and hash the
- * labels costs more than the rest of the count. Labels' values hold no spaces.
+ * A counter for events in every request: counted here and passed on when the metrics are read, since validating and
+ * hashing the labels costs more than counting. Label values must not contain spaces.
  */
 export function tally(
   registry: Registry,

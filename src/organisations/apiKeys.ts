@@ -17,56 +17,56 @@ export interface NewApiKey {
   readonly scopes: readonly Scope[];
   readonly createdBy: string;
   readonly expiresAt: Date | null;
-  /** CIDR ranges it may be used from; from anywhere when left out or empty. */
+  /** CIDR ranges it may be used from; anywhere if omitted or empty. */
   readonly allowedRanges?: readonly string[];
 }
 
 export interface Rotation {
-  /** How long the old key goes on, in milliseconds; never longer than it would have. */
+  /** How long the old key keeps working, in milliseconds; its own expiry still applies. */
   readonly overlap: number;
-  /** When the new key ends; as long after its making as the old one's end was after its own when left out. */
+  /** When the new key expires; by default it gets the same lifetime as the old one. */
   readonly expiresAt?: Date | null | undefined;
 }
 
-/** Who changes keys, and of which organisation; the operator, of every one, when left out. */
+/** Who changes keys, and in which organisation; in all of them if omitted, for the operator. */
 export interface Authority {
   readonly actor: Actor;
   readonly organisationId?: string;
 }
 
-/** A page of an organisation's keys, newest first: those that are live, those that have ended, or all. */
+/** A page of an organisation's keys, newest first: active ones, ended ones, or all. */
 export interface KeyPageQuery extends ListArguments {
   readonly organisationId: string;
   readonly state?: 'active' | 'ended' | null;
 }
 
-/** A key that was just made: the only time its text is there. */
+/** A new key; the only time its text is available. */
 export interface MadeKey {
   readonly document: ApiKey;
   readonly key: string;
 }
 
 export interface ApiKeys {
-  /** Undefined when there is no such organisation. */
+  /** Undefined if the organisation does not exist. */
   create(input: NewApiKey, by?: Authority): Promise<MadeKey | undefined>;
-  /** Reads a key by id from the primary, joined with others of the same turn. */
+  /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
   find(id: string): Promise<ApiKey | null>;
   list(organisationId: string): Promise<ApiKey[]>;
   page(query: KeyPageQuery): Promise<Page<ApiKey>>;
-  /** Ends a key; once this resolves no request that starts later succeeds with it. False when there is no such key. */
+  /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
   revoke(id: string, by?: Authority): Promise<boolean>;
-  /** Makes a key in the place of another with its name, scopes and ranges. Undefined when there is no such live key. */
+  /** Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key. */
   rotate(id: string, rotation: Rotation, by?: Authority): Promise<(MadeKey & { readonly old: ApiKey }) | undefined>;
-  /** Notes the use of a key and from where, at most once a minute, without holding the request up. */
+  /** Records the time and address of a use, at most once a minute, without delaying the request. */
   markUsed(key: ApiKey, address: string): void;
-  /** Resolves when the uses that were noted are written. */
+  /** Resolves when all recorded uses are written. */
   settle(): Promise<void>;
 }
 
 export interface ApiKeysOptions {
   readonly keyPrefix: string;
   readonly pepper: string;
-  /** Who does what is done here. */
+  /** The actor in audit events. */
   readonly actor: Actor;
   readonly onError: (error: unknown) => void;
 }
@@ -94,9 +94,9 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
     return recordEvent(models, by.actor, event, session);
   }
 
-  /** Stores a key; undefined when its organisation is gone. */
+  /** Stores a key; undefined if its organisation no longer exists. */
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
-    // written, not only read, so that a plan change at the same moment cannot miss the new key
+    // a write, not just a read, so that a concurrent plan change cannot miss the new key
     const organisation = await models.organisations
       .findOneAndUpdate({ _id: input.organisationId }, { $inc: { keys_made: 1 } }, { session })
       .lean();
@@ -127,7 +127,7 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
     revoke: (id, by = operator) =>
       transaction(async (session) => {
         const own = { _id: id, ...ownKeys(by) };
-        // a key that was revoked before keeps its first moment
+        // a key that is already revoked keeps its revocation time
         const revoked = await models.apiKeys
           .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
           .lean();
@@ -161,7 +161,7 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
   };
 }
 
-/** Another organisation's key is not there. */
+/** Restricts a user to keys of their own organisation. */
 function ownKeys({ organisationId }: Authority): Record<string, string> {
   return organisationId === undefined ? {} : { 'organisation.id': organisationId };
 }
@@ -172,7 +172,7 @@ function stateCondition(state: 'active' | 'ended', now: Date): Record<string, un
     : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
 }
 
-/** The key that takes another's place: the same but for its text, and as long a life as the old one was given. */
+/** The replacement of a key: the same settings and, by default, the same lifetime. */
 function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined): NewApiKey {
   const sameLifetime = (end: Date): Date => new Date(now.getTime() + end.getTime() - old.created_at.getTime());
   return {
@@ -185,7 +185,7 @@ function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined)
   };
 }
 
-/** What the audit log says of a new key. */
+/** The audit details of a new key. */
 function describe(key: ApiKey): Record<string, unknown> {
   const { name, prefix, scopes, expires_at, allowed_ranges } = key;
   return { name, prefix, scopes, expires_at, allowed_ranges };

@@ -8,7 +8,7 @@ export interface AuditQuery {
   readonly organisationId?: string | undefined;
   readonly action?: AuditAction | undefined;
   readonly since?: Date | undefined;
-  /** Most events to give, newest first. */
+  /** Maximum number of events, newest first. */
   readonly limit: number;
 }
 
@@ -45,7 +45,7 @@ export function auditLog(models: ControlModels): AuditLog {
   };
 }
 
-/** Writes an event in the transaction of what it tells of: neither is there without the other. */
+/** Writes an event in the transaction of its change, so that neither exists without the other. */
 export async function recordEvent(
   models: ControlModels,
   actor: Actor,

@@ -1,6 +1,6 @@
-/* What an audit event is; light, since the command line's definitions name the actions. */
+/* The type of audit events; without heavy imports, since the command line definitions use the list of actions. */
 
-/** Everything that is done to organisations, keys and sign-ins. */
+/** All audited actions on organisations, keys and sign-ins. */
 export const AUDIT_ACTIONS = [
   'organisation.created',
   'organisation.plan_changed',
@@ -14,17 +14,17 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** Who does something, and from where. */
+/** Who performed an action, and from where. */
 export interface Actor {
-  /** As `cli:<user>` or `user:<id>`. */
+  /** `cli:<user>` or `user:<id>`. */
   readonly who: string;
-  /** What to call a user. */
+  /** Display name of a user. */
   readonly name?: string;
   /** Host or network address. */
   readonly from: string;
 }
 
-/** One line of the audit log; never changed once written. */
+/** One entry in the audit log; immutable. */
 export interface AuditEvent {
   /** UUID. */
   readonly _id: string;
@@ -33,6 +33,6 @@ export interface AuditEvent {
   readonly actor: Actor;
   readonly organisation_id: string;
   readonly key_id: string | null;
-  /** What was set, by name; never a key's text. */
+  /** The values that were set, by name; never a key's text. */
   readonly details: Readonly<Record<string, unknown>>;
 }

@@ -9,30 +9,30 @@ import { controlModels } from './models';
 import { organisations, type Organisations } from './organisations';
 import { openSessions, type Session, type Sessions } from './sessions';
 
-/** Everything the control database holds, behind its rules. */
+/** Access to the control database. */
 export interface Control {
   readonly organisations: Organisations;
   readonly apiKeys: ApiKeys;
   readonly audit: AuditLog;
   readonly sessions: Sessions;
   readonly usage: KeyUsage;
-  /** What a signed-in user may do with the keys of its organisation, at a network address. */
+  /** The key operations of a signed-in user, acting from a network address. */
   integrations(session: Session, from: string): Integrations;
 }
 
 export interface ControlOptions {
   readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER'>;
   readonly databases: Databases;
-  /** Who does what is done through this control; told in the audit log. */
+  /** The actor in audit events. */
   readonly actor: Actor;
-  /** Told of writes that fail beside a request (last use of a key). */
+  /** Called when a background write fails (the last use of a key). */
   readonly onError: (error: unknown) => void;
 }
 
-/** Opens the control data, making its indexes where they are missing. */
+/** Opens the control data, and creates missing indexes. */
 export async function openControl({ config, databases, actor, onError }: ControlOptions): Promise<Control> {
   const models = controlModels(databases.control);
-  // at once: every command waits for them
+  // in parallel, because every command waits for them
   const [usage, sessions] = await Promise.all([
     openKeyUsage(databases.control),
     openSessions(databases.control, models),

@@ -17,8 +17,8 @@ export interface KeyInput {
 }
 
 /**
- * The keys, usage and audit log of one organisation, for whoever is signed in there. Another organisation's key is
- * `not_found`, as one that never was.
+ * The keys, usage and audit log of one organisation, for a signed-in user. A key of another organisation is `not_found`,
+ * like one that never existed.
  */
 export interface Integrations {
   keys(query: ListArguments & Pick<KeyPageQuery, 'state'>): Promise<Page<ApiKey>>;
@@ -26,7 +26,7 @@ export interface Integrations {
   createKey(input: KeyInput): Promise<MadeKey>;
   /** @throws AppError plan_required, not_found, validation_failed for a key that has ended */
   rotateKey(id: string, rotation: Rotation): Promise<MadeKey & { readonly old: ApiKey }>;
-  /** On every plan: ending a key must always be possible. @throws AppError not_found */
+  /** Allowed on every plan, because revoking a key must always be possible. @throws AppError not_found */
   revokeKey(id: string): Promise<ApiKey>;
   /** @throws AppError not_found */
   usage(id: string, period: UsagePeriod): Promise<UsageBucket[]>;
@@ -64,7 +64,7 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
       const key = await requireKey(id);
       if (rotation.expiresAt) refusePast(rotation.expiresAt);
       const rotated = await apiKeys.rotate(key._id, rotation, by);
-      if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; make a new key' });
+      if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
       return rotated;
     },
     async revokeKey(id) {

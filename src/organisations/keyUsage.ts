@@ -1,16 +1,16 @@
 import { type Connection, type Model, Schema, trusted } from 'mongoose';
 import { nativeCollection } from '../database/native';
 
-/** What a key's requests came to. */
+/** Counts of a key's requests by outcome. */
 export interface UsageCounts {
   readonly requests: number;
-  /** Answered with an error that was not a 429. */
+  /** Requests that failed with an error other than 429. */
   readonly errors: number;
-  /** Answered with 429. */
+  /** Requests that failed with 429. */
   readonly rate_limited: number;
 }
 
-/** One hour or day, by its first moment in UTC. */
+/** One hour or day, by its start in UTC. */
 export interface UsageBucket extends UsageCounts {
   readonly start: Date;
 }
@@ -24,14 +24,14 @@ export interface UsageEntry extends UsageCounts {
 }
 
 export interface KeyUsage {
-  /** Adds counts to the hour and to its day. */
+  /** Adds counts to their hours and days. */
   add(entries: readonly UsageEntry[]): Promise<void>;
-  /** Every hour or day of a period up to now, oldest first, those without a request too. */
+  /** Every hour or day of a period up to now, oldest first, including those without requests. */
   read(keyId: string, period: UsagePeriod, now?: Date): Promise<UsageBucket[]>;
 }
 
 interface UsageDocument extends UsageBucket {
-  /** `<key id>:<hour|day>:<start>`: made once, however many instances add to it. */
+  /** `<key id>:<hour|day>:<start>`, so that all instances add to the same row. */
   readonly _id: string;
   readonly key_id: string;
   readonly unit: Unit;
@@ -42,14 +42,14 @@ type Unit = 'hour' | 'day';
 
 const HOUR = 3_600_000;
 const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: 24 * HOUR };
-/** How long a row is kept after its start: the period it is shown for, and a little more. */
+/** How long a row is kept after its start: slightly longer than the period it is shown for. */
 const KEPT: Readonly<Record<Unit, number>> = { hour: 48 * HOUR, day: 32 * 24 * HOUR };
 const PERIODS = {
   last_24h: { unit: 'hour', buckets: 24 },
   last_30d: { unit: 'day', buckets: 30 },
 } as const satisfies Record<UsagePeriod, { unit: Unit; buckets: number }>;
 
-/** Rows of one command: each key and hour makes two. */
+/** Rows per command; each key and hour makes two. */
 const BATCH = 1000;
 
 const date = { type: Date, required: true } as const;
@@ -63,13 +63,13 @@ const usageSchema = new Schema(
     ...{ requests: count, errors: count, rate_limited: count },
     ends_at: date,
   },
-  // `errors` is a name of mongoose's own documents, which lean reads never make
+  // `errors` is reserved on mongoose documents, which lean reads do not create
   { versionKey: false, suppressReservedKeysWarning: true },
 )
   .index({ ends_at: 1 }, { expireAfterSeconds: 0 })
   .index({ key_id: 1, unit: 1, start: 1 });
 
-/** Opens the usage rows of the control database, making their indexes where they are missing. */
+/** Opens the usage rows in the control database, and creates missing indexes. */
 export async function openKeyUsage(control: Connection): Promise<KeyUsage> {
   const model = control.model('key_usage', usageSchema, 'key_usage') as unknown as Model<UsageDocument>;
   await model.createIndexes();
@@ -110,7 +110,7 @@ function increment({ keyId, hour, requests, errors, rate_limited }: UsageEntry, 
   };
 }
 
-/** First moment of the hour or day, in UTC. */
+/** Start of the hour or day, in UTC. */
 function startOf(moment: Date, unit: Unit): Date {
   return new Date(Math.floor(moment.getTime() / LENGTHS[unit]) * LENGTHS[unit]);
 }

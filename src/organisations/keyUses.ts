@@ -5,19 +5,19 @@ import type { ControlModels } from './models';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;
-/** Uses are gathered this long, in milliseconds: thousands of keys that wake up together are one write, not one each. */
+/** How long uses are batched, in milliseconds, so that thousands of keys used at once take one write. */
 const GATHERED_FOR = 250;
 
 export interface KeyUses {
-  /** Notes a use, without holding anyone up. */
+  /** Records a use, without delaying the request. */
   note(key: ApiKey, address: string): void;
-  /** Resolves when everything noted so far is written, or was told as an error. */
+  /** Resolves when everything recorded so far is written or has failed. */
   settle(): Promise<void>;
 }
 
 export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void): KeyUses {
   const rows = nativeCollection(apiKeys);
-  // when this instance last noted a use, so that a burst of requests writes once
+  // when this instance last recorded a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
   let gathered = new Map<string, { readonly at: Date; readonly address: string }>();
   let timer: NodeJS.Timeout | undefined;
@@ -29,8 +29,8 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
     const uses = [...gathered];
     gathered = new Map();
     if (uses.length === 0) return;
-    // one update each, which the driver tries again on a failover; and one of many that met a revocation under way
-    // brought SecantusDB to a stop: it waits for the revocation with a lock that the revocation needs
+    // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
+    // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
     const operations = uses.map(([id, { at, address }]) => ({
       updateOne: {
         filter: { _id: id, last_used_at: { $not: { $gte: new Date(at.getTime() - LAST_USED_EVERY) } } },

@@ -3,7 +3,7 @@ import type { ApiKey } from '../access/apiKey';
 import type { AuditEvent } from './auditEvents';
 import type { Plan } from '../access/plans';
 
-/** An organisation as the control database keeps it. */
+/** An organisation as stored in the control database. */
 export interface OrganisationDocument {
   /** UUID. */
   readonly _id: string;
@@ -11,7 +11,7 @@ export interface OrganisationDocument {
   readonly plan: Plan;
   readonly currency: string;
   readonly cluster: string;
-  /** Set on the organisation that `demo` made. */
+  /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
 }

@@ -10,28 +10,28 @@ export interface NewOrganisation {
   readonly name: string;
   readonly plan: Plan;
   readonly currency: string;
-  /** Where its database is placed; the cluster with the fewest organisations when left out. */
+  /** The cluster for its database; by default the one with the fewest organisations. */
   readonly cluster?: string | undefined;
   readonly demo?: boolean;
 }
 
 export interface Organisations {
-  /** Makes an organisation, and its database with every index. */
+  /** Creates an organisation, and its database with all indexes. */
   create(input: NewOrganisation): Promise<Organisation>;
   find(id: string): Promise<Organisation | undefined>;
   findDemo(): Promise<Organisation | undefined>;
   list(): Promise<Organisation[]>;
-  /** Changes the plan, on the organisation and on each of its keys at once. Undefined when there is no such organisation. */
+  /** Changes the plan of the organisation and all its keys at once. Undefined if the organisation does not exist. */
   setPlan(id: string, plan: Plan): Promise<Organisation | undefined>;
 }
 
 export interface OrganisationsOptions {
   readonly control: Connection;
   readonly models: ControlModels;
-  /** Who does what is done here. */
+  /** The actor in audit events. */
   readonly actor: Actor;
   readonly clusters: readonly string[];
-  /** Makes an organisation's collections and indexes. */
+  /** Creates an organisation's collections and indexes. */
   readonly prepare: (organisation: Organisation) => Promise<unknown>;
 }
 
@@ -51,7 +51,7 @@ export function organisations({ control, models, actor, clusters, prepare }: Org
 
   return {
     async create(input) {
-      const cluster = input.cluster ?? (await emptiest(models, clusters));
+      const cluster = input.cluster ?? (await leastUsedCluster(models, clusters));
       const document: OrganisationDocument = {
         _id: randomUUID(),
         name: input.name,
@@ -62,7 +62,7 @@ export function organisations({ control, models, actor, clusters, prepare }: Org
         created_at: new Date(),
       };
       const organisation = toOrganisation(document);
-      // the indexes come first: an organisation that is listed is whole
+      // the indexes come first, so that a listed organisation is complete
       await prepare(organisation);
       const { name, plan, currency } = organisation;
       await transaction(async (session) => {
@@ -104,7 +104,7 @@ export function toOrganisation(document: OrganisationDocument): Organisation {
   return { id, name, plan, currency, cluster };
 }
 
-async function emptiest(models: ControlModels, clusters: readonly string[]): Promise<string> {
+async function leastUsedCluster(models: ControlModels, clusters: readonly string[]): Promise<string> {
   const counts = await Promise.all(clusters.map((cluster) => models.organisations.countDocuments({ cluster })));
   const fewest = Math.min(...counts);
   return clusters[counts.indexOf(fewest)] ?? 'default';

@@ -7,39 +7,39 @@ import type { Actor, AuditAction } from './auditEvents';
 import type { ControlModels } from './models';
 import { toOrganisation } from './organisations';
 
-/** Who signs in, where, and as what. */
+/** Who signs in, to which organisation, and with which role. */
 export interface NewSession {
   readonly organisationId: string;
   readonly user: User;
   readonly role: Role;
 }
 
-/** Someone who is signed in, as of now. */
+/** A current session. */
 export interface Session {
   readonly organisation: Organisation;
   readonly user: User;
   readonly role: Role;
-  /** When it ends if nothing is done before. */
+  /** When it expires if it is not used again. */
   readonly endsAt: Date;
 }
 
 export interface Sessions {
-  /** Signs in; gives the session's token, which is not kept. Undefined when there is no such organisation. */
+  /** Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist. */
   start(session: NewSession, from: string): Promise<string | undefined>;
-  /** Makes a token that signs in once, within 15 minutes. Undefined when there is no such organisation. */
+  /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
   makeLink(session: NewSession, actor: Actor): Promise<{ token: string; endsAt: Date } | undefined>;
-  /** Uses a link's token up and signs in. Undefined when it was used, has ended or never was. */
+  /** Consumes a link's token and signs in. Undefined if it was used, has expired or never existed. */
   useLink(token: string, from: string): Promise<string | undefined>;
-  /** The session of a token, read from the primary; noted as used at most once a minute. */
+  /** The session of a token, read from the primary; its use is recorded at most once a minute. */
   find(token: string): Promise<Session | undefined>;
   /** Ends one session. */
   end(token: string, from: string): Promise<void>;
-  /** Ends the sessions and links of a user, or of everyone in an organisation. Gives how many sessions ended. */
+  /** Ends the sessions and links of a user, or of everyone in an organisation. Returns how many sessions ended. */
   endAll(of: { readonly organisationId: string; readonly userId?: string }, actor: Actor): Promise<number>;
 }
 
 interface SessionDocument {
-  /** SHA-256 of the token, base64url: who reads the database cannot sign in with it. */
+  /** SHA-256 of the token, base64url, so that reading the database does not allow signing in. */
   readonly _id: string;
   readonly organisation_id: string;
   readonly user: User;
@@ -53,9 +53,9 @@ type LinkDocument = Omit<SessionDocument, 'used_at'>;
 
 const MINUTE = 60_000;
 const LINK_LIFE = 15 * MINUTE;
-/** A session ends when it was not used for this long, and this long after it began, whatever happens. */
+/** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
 export const SESSION_LIMITS = { idle: 60 * MINUTE, absolute: 12 * 60 * MINUTE } as const;
-/** How often a session's use is noted. */
+/** How often a session's use is recorded. */
 const NOTE_EVERY = MINUTE;
 
 const text = { type: String, required: true } as const;
@@ -75,7 +75,7 @@ const linkSchema = new Schema(whose, { versionKey: false })
   .index({ ends_at: 1 }, { expireAfterSeconds: 0 })
   .index({ organisation_id: 1, 'user.id': 1 });
 
-/** Opens the sessions and sign-in links of the control database, making their indexes where they are missing. */
+/** Opens the sessions and sign-in links in the control database, and creates missing indexes. */
 export async function openSessions(control: Connection, models: ControlModels): Promise<Sessions> {
   const stored = control.model('sessions', sessionSchema, 'sessions') as unknown as Model<SessionDocument>;
   const links = control.model('sign_in_links', linkSchema, 'sign_in_links') as unknown as Model<LinkDocument>;
@@ -141,7 +141,7 @@ export async function openSessions(control: Connection, models: ControlModels): 
       if (!isToken(token)) return undefined;
       const id = digest(token);
       const now = Date.now();
-      // the sweep of the TTL index comes up to a minute late
+      // the TTL index deletes up to a minute late
       const found = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
       const organisation = found && (await models.organisations.findById(found.organisation_id).lean());
       if (!organisation) return undefined;
@@ -178,7 +178,7 @@ export async function openSessions(control: Connection, models: ControlModels): 
   };
 }
 
-/** A signed-in user as the audit log has them. */
+/** A signed-in user as an actor in the audit log. */
 export function userActor(user: User, from: string): Actor {
   return { who: `user:${user.id}`, name: user.name, from };
 }
@@ -188,7 +188,7 @@ function makeToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whether a text could be a token: anything else is refused without a look-up. */
+/** Whether a text could be a token; anything else is rejected without a lookup. */
 function isToken(text: string): boolean {
   return /^[\w-]{43}$/.test(text);
 }

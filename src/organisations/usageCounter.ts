@@ -1,27 +1,27 @@
 import type { KeyUsage, UsageEntry } from './keyUsage';
 
 export interface UsageCounter {
-  /** Counts a request that was answered; never waits, never fails. */
+  /** Counts a finished request; never blocks or fails. */
   count(keyId: string, outcome: UsageOutcome): void;
   /** Stops counting and writes what is left. */
   stop(): Promise<void>;
 }
 
-/** What a request came to: a 429, another error, or neither. */
+/** The outcome of a request: a 429, another error, or neither. */
 export type UsageOutcome = 'ok' | 'error' | 'rate_limited';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
-  /** Told when a write failed; the counts are written with the next one. */
+  /** Called when a write fails; its counts are included in the next one. */
   readonly onError: (error: unknown) => void;
   /** Milliseconds between writes. */
   readonly every?: number;
-  /** Most counts of a key and hour held at once; what comes on top is not counted. */
+  /** Maximum number of counters (one per key and hour); beyond it, requests are not counted. */
   readonly capacity?: number;
 }
 
 const EVERY = 60_000;
-/** 10,000 keys in an hour are some 2 MB. */
+/** 10,000 counters take about 2 MB. */
 const CAPACITY = 10_000;
 const HOUR = 3_600_000;
 
@@ -57,7 +57,7 @@ export function createUsageCounter({ usage, onError, every, capacity = CAPACITY 
     }
   }
 
-  /** One write at a time: a slow database is not asked twice. */
+  /** One write at a time, so that a slow database does not get more work. */
   const flush = (): Promise<void> => (writing = writing.then(write));
   const timer = setInterval(() => void flush(), every ?? EVERY).unref();
 

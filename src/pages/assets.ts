@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import express, { type Router } from 'express';
 
-/** Where the files that this project wrote itself lie, seen from src/pages and dist/pages alike: tsc copies no assets. */
+/** This project's own assets; the path works from both src/pages and dist/pages, since tsc copies no assets. */
 const PUBLIC = join(__dirname, '..', '..', 'public');
 const GRAPHIQL = packageFolder('graphiql');
 const REACT = join(packageFolder('react'), 'umd');
@@ -10,7 +10,7 @@ const SWAGGER_UI = packageFolder('swagger-ui-dist');
 
 const ONE_DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Every file below /assets: nothing else of a package can be read. */
+/** An allowlist of the files below /assets, so that nothing else in a package can be read. */
 const FILES: Readonly<Record<string, { readonly root: string; readonly file: string }>> = {
   'style.css': { root: PUBLIC, file: 'style.css' },
   'prose.css': { root: PUBLIC, file: 'prose.css' },
@@ -38,20 +38,20 @@ const FILES: Readonly<Record<string, { readonly root: string; readonly file: str
   'vendor/swagger-ui.js': { root: SWAGGER_UI, file: 'swagger-ui-bundle.js' },
 };
 
-/** Serves the files above, with ETag; those of packages may be kept for a day, our own are asked for again each time. */
+/** Serves the files above with an ETag. Files from packages may be cached for a day; our own are revalidated every time. */
 export function assets(): Router {
   const router = express.Router({ caseSensitive: true });
   for (const [name, { root, file }] of Object.entries(FILES)) {
     const caching = root === PUBLIC ? { maxAge: 0 } : { maxAge: ONE_DAY_MS };
     router.get(`/${name}`, (_request, response) => {
-      // with `root` a dot folder above it, as in npx's cache, does not count as hidden
+      // with `root`, a parent folder that begins with a dot (as in npx's cache) is not treated as hidden
       response.sendFile(file, { root, acceptRanges: false, ...caching });
     });
   }
   return router;
 }
 
-/** Paths of all assets, relative to the mount. */
+/** Paths of all assets, relative to the mount point. */
 export const ASSET_NAMES: readonly string[] = Object.keys(FILES);
 
 function packageFolder(name: string): string {

@@ -6,7 +6,7 @@ type Directives = Readonly<Record<string, readonly string[]>>;
 const SANDBOX_SCRIPTS = 'https://embeddable-sandbox.cdn.apollographql.com';
 const SANDBOX_FRAME = 'https://sandbox.embed.apollographql.com';
 
-/** Where Apollo Sandbox's embed comes from. */
+/** URL of Apollo Sandbox's embed script. */
 export const SANDBOX_SCRIPT = `${SANDBOX_SCRIPTS}/_latest/embeddable-sandbox.umd.production.min.js`;
 
 // no upgrade-insecure-requests: over plain http on a local network it would break every asset
@@ -21,27 +21,27 @@ const BASE: Directives = {
   'frame-ancestors': ["'none'"],
 };
 
-/** Headers for every answer; pages that need more than same-origin files loosen the policy for themselves. */
+/** Headers for every response; pages that need more than same-origin files relax the policy themselves. */
 export const defaultHeaders: RequestHandler = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: BASE },
   xFrameOptions: { action: 'deny' },
-  // the rest of the domain belongs to others
+  // the rest of the domain is not ours
   strictTransportSecurity: { includeSubDomains: false },
 });
 
-/** Pages made of our own files only. */
+/** Pages that use only our own files. */
 export const ownPolicy: RequestHandler = policy({});
 
-/** Settings: our own files, and forms that sign in and out. */
+/** Settings: our own files, and forms to sign in and out. */
 export const settingsPolicy: RequestHandler = policy({ 'form-action': ["'self'"] });
 
-/** Apollo Sandbox: its loader and its frame. */
+/** Apollo Sandbox: its script and its frame. */
 export const sandboxPolicy: RequestHandler = policy({
   'script-src': ["'self'", SANDBOX_SCRIPTS],
   'frame-src': [SANDBOX_FRAME],
 });
 
-/** GraphiQL: CodeMirror writes style elements, and its style sheet carries fonts and images as data URLs. */
+/** GraphiQL: CodeMirror adds style elements, and its style sheet has fonts and images as data URLs. */
 export const graphiqlPolicy: RequestHandler = policy({
   'style-src': ["'self'", "'unsafe-inline'"],
   'img-src': ["'self'", 'data:'],

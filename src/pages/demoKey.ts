@@ -5,8 +5,8 @@ const LOOPBACK_ADDRESS = /^(::ffff:)?127\.|^::1$/;
 const PROXY_HEADERS = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'via'];
 
 /**
- * The demo's key where this visitor may see it: at the machine itself. The Host header alone is the caller's word, so the
- * connection has to come from loopback too, and through no proxy that says so.
+ * The demo's key, if this visitor may see it: only on the machine itself. The Host header can be forged, so the
+ * connection must also come from loopback, and not through a proxy that identifies itself.
  */
 export function visibleDemoKey(request: IncomingMessage, demoKey: string | undefined): string | undefined {
   const { headers, socket } = request;

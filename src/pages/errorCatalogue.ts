@@ -6,7 +6,7 @@ import type { Page, Visit } from './page';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
 
-/** `/errors`, and a page for each code: what a problem's `type` leads to. */
+/** `/errors`, and a page for each code, which a problem's `type` links to. */
 export const errorCatalogue: readonly Page[] = [
   { path: '/errors', policy: ownPolicy, render: renderList },
   ...CODES.map((code) => ({
@@ -16,7 +16,7 @@ export const errorCatalogue: readonly Page[] = [
   })),
 ];
 
-/** Members that a problem of this code has besides the common ones, as an example. */
+/** Example members of problems with this code, in addition to the common ones. */
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
   invalid_request: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
   insufficient_scope: { required_scope: 'quotes:read' },
@@ -34,9 +34,9 @@ function renderList(visit: Visit): Html {
     current: '/errors',
     body: html`<h1>Errors</h1>
       <p class="lead">
-        REST answers with <code>application/problem+json</code> (RFC 9457), GraphQL with the same <code>code</code>,
-        <code>status</code> and <code>request_id</code> in <code>extensions</code>. Decide by <code>code</code>; quote
-        <code>request_id</code> when you ask.
+        REST errors are <code>application/problem+json</code> (RFC 9457). GraphQL errors have the same
+        <code>code</code>, <code>status</code> and <code>request_id</code> in <code>extensions</code>. Handle errors by
+        <code>code</code>, and include <code>request_id</code> when you contact support.
       </p>
       <ul class="errors">
         ${CODES.map((code) => {
@@ -60,15 +60,15 @@ function renderCode(code: ErrorCode, visit: Visit): Html {
     body: html`<p class="crumbs"><a href="/errors">Errors</a></p>
       <h1>${title}</h1>
       <p><span class="badge">${status}</span> <code>${code}</code></p>
-      <h2>What it means, and what to do</h2>
+      <h2>What it means and what to do</h2>
       <p>${withCode(help)}</p>
-      <h2>Trying again</h2>
+      <h2>Retries</h2>
       <p>${withCode(RETRIES[retry])}</p>
-      <h2>How it looks</h2>
+      <h2>Example</h2>
       <h3>REST: HTTP ${status}, <code>application/problem+json</code></h3>
-      <pre tabindex="0" aria-label="Example on REST"><code>${restExample(code)}</code></pre>
+      <pre tabindex="0" aria-label="REST example"><code>${restExample(code)}</code></pre>
       <h3>GraphQL: in <code>errors</code></h3>
-      <pre tabindex="0" aria-label="Example on GraphQL"><code>${graphqlExample(code)}</code></pre>`,
+      <pre tabindex="0" aria-label="GraphQL example"><code>${graphqlExample(code)}</code></pre>`,
   });
 }
 

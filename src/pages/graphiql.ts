@@ -10,7 +10,7 @@ export const graphiql: Page = { path: '/graphiql', policy: graphiqlPolicy, rende
 function render(visit: Visit): Html {
   return layout({
     title: 'GraphiQL · Scopegate',
-    description: 'GraphiQL over the Scopegate schema.',
+    description: 'GraphiQL for the Scopegate schema.',
     version: visit.version,
     current: '/graphql',
     kind: 'tool',
@@ -20,12 +20,12 @@ function render(visit: Visit): Html {
       <div class="stage" id="graphiql">
         <noscript
           ><p class="notice">
-            GraphiQL needs JavaScript. Send queries by <code>POST /graphql</code>; the <a href="/">first page</a> shows
-            how.
+            GraphiQL needs JavaScript. You can send queries to <code>POST /graphql</code>; the
+            <a href="/">home page</a> shows how.
           </p></noscript
         >
       </div>
-      <p class="aside"><button class="own-button" type="button" id="examples" hidden>Back to the examples</button></p>
+      <p class="aside"><button class="own-button" type="button" id="examples" hidden>Restore the examples</button></p>
       ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf(visit), introspection: visit.introspection })}`,
   });
 }

@@ -1,4 +1,4 @@
-/** A piece of HTML that is safe to send: made by the `html` tag only. */
+/** Safe HTML, created only by the `html` tag. */
 export class Html {
   constructor(readonly text: string) {}
 }
@@ -13,22 +13,22 @@ const ESCAPES: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** Builds HTML; every value is escaped for text and quoted attributes, except Html itself. `undefined` is left out. */
+/** Builds HTML. Every value except Html is escaped for text and quoted attributes; `undefined` renders nothing. */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Html {
   const pieces = literals.map((literal, index) => literal + render(parts[index]));
   return new Html(pieces.join(''));
 }
 
-/** Data for a script, as a JSON block: not executed, so it needs no leave from the Content-Security-Policy. */
+/** Data for a script, as a JSON block: it is not executed, so the Content-Security-Policy allows it. */
 export function jsonBlock(id: string, data: unknown): Html {
-  // `</script>` and `<!--` inside a text would end or hide the block
+  // `</script>` or `<!--` in a text would end or hide the block
   const text = JSON.stringify(data).replaceAll('<', '\\u003c');
   return html`<script type="application/json" id="${id}">
     ${new Html(text)}
   </script>`;
 }
 
-/** Text with `code` between backticks, as written in the error table. */
+/** Text with `code` in backticks, as in the error table. */
 export function withCode(text: string): readonly Html[] {
   return text.split('`').map((piece, index) => (index % 2 === 1 ? html`<code>${piece}</code>` : html`${piece}`));
 }

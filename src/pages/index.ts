@@ -12,21 +12,21 @@ import { reference } from './reference';
 import { sandbox } from './sandbox';
 
 export interface PagesOptions {
-  /** Filled into the tools' Authorization header, on the machine that serves it only. */
+  /** Prefilled in the tools' Authorization header, for visitors on this machine only. */
   readonly demoKey?: string;
-  /** The product's version, shown in the footer. */
+  /** The version shown in the footer. */
   readonly version: string;
   /** Who may introspect the GraphQL schema. */
   readonly introspection: 'public' | 'key' | 'off';
-  /** Told of what was masked as `internal`. */
+  /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
 
 const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, ...errorCatalogue];
 
 /**
- * The web pages and their assets, as a request handler of node:http. Everything that it does not know is a 404: a page
- * for a browser, a problem for anything else. The request id of a problem is the response's X-Request-Id.
+ * The web pages and their assets, as a node:http request handler. Any other path is a 404: a page for a browser, a
+ * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
   const { version, onError } = options;
@@ -52,7 +52,7 @@ export function createPages(options: PagesOptions): Express {
 function serve(page: Page, options: PagesOptions): RequestHandler {
   return (request, response) => {
     const visit = visitOf(request, options);
-    // a page that holds a key is not for the disk
+    // a page with a key must not be written to disk
     response.set('Cache-Control', visit.demoKey === undefined ? 'no-cache' : 'no-store');
     response.vary('Accept').type('html').send(page.render(visit).text);
   };
@@ -62,7 +62,7 @@ function visitOf(request: Request, { version, introspection, demoKey }: PagesOpt
   return { version, introspection, demoKey: visibleDemoKey(request, demoKey) };
 }
 
-/** Refuses a caller that asked for anything but a page, such as a GraphQL client that sends its queries by GET. */
+/** Rejects callers that do not accept HTML, such as a GraphQL client that sends queries by GET. */
 function wantsPage(version: string): RequestHandler {
   return (request, response, next) => {
     if (request.accepts('html') !== false) {
@@ -71,8 +71,8 @@ function wantsPage(version: string): RequestHandler {
     }
     const error =
       request.path === sandbox.path
-        ? new AppError('method_not_allowed', 'Send GraphQL by POST.', { allow: ['POST'] })
-        : new AppError('not_acceptable', 'This is a page: let `Accept` include text/html.');
+        ? new AppError('method_not_allowed', 'GraphQL requests must use POST.', { allow: ['POST'] })
+        : new AppError('not_acceptable', 'This is an HTML page: `Accept` must include text/html.');
     sendError(request, response, error, version);
   };
 }

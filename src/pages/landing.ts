@@ -3,31 +3,31 @@ import { html, type Html } from './html';
 import { layout } from './layout';
 import type { Page, Visit } from './page';
 
-/** `/`: what this is, whether it is up, and the ways in. */
+/** `/`: what Scopegate is, its status, and how to use it. */
 export const landing: Page = { path: '/', policy: ownPolicy, render };
 
 const INTROSPECTION: Readonly<Record<Visit['introspection'], string>> = {
   public: 'Anyone may introspect the schema.',
-  key: 'Introspection takes a valid key.',
-  off: 'Introspection is switched off here.',
+  key: 'Introspection requires a valid key.',
+  off: 'Introspection is disabled.',
 };
 
-/** Stands in commands for the address in the browser, which a proxy may have changed; the script puts it there. */
+/** Placeholder in commands; the script replaces it with the browser's origin, which a proxy may have changed. */
 const ORIGIN = 'http://127.0.0.1:4000';
 
 function render(visit: Visit): Html {
   return layout({
     title: 'Scopegate',
     description:
-      "An organisation's quotes, products, orders, customers and request threads, as GraphQL and REST behind scoped keys.",
+      "An organisation's quotes, products, orders, customers and request threads, as GraphQL and REST APIs with scoped keys.",
     version: visit.version,
     scripts: ['landing.js'],
     body: html`<section class="hero">
         <p class="status" id="status" role="status" data-state="unknown">Checking…</p>
-        <h1>One schema. Two faces. Scoped keys.</h1>
+        <h1>One schema. Two APIs. Scoped keys.</h1>
         <p class="lead">
-          An organisation’s quotes, products, orders, customers and request threads, served as one GraphQL schema and as
-          a REST facade generated from it, to holders of scoped API keys.
+          An organisation’s quotes, products, orders, customers and request threads, through one GraphQL schema and a
+          REST API generated from it, with scoped API keys.
         </p>
       </section>
       ${waysIn(visit)} ${firstCalls(visit)}
@@ -35,28 +35,28 @@ function render(visit: Visit): Html {
         <h2 id="rules">Good to know</h2>
         <dl class="facts">
           <div>
-            <dt>Same on both faces</dt>
+            <dt>The same in both APIs</dt>
             <dd>
-              An operation takes the same arguments, scope and limits on REST and GraphQL and fails with the same codes;
-              GraphQL adds relations. Money is an integer in minor units, times are UTC, ids are UUIDs.
+              An operation has the same arguments, scopes, limits and error codes in REST and GraphQL; GraphQL adds
+              relations. Amounts are integers in minor units, times are in UTC, ids are UUIDs.
             </dd>
           </div>
           <div>
             <dt>Errors</dt>
             <dd>
-              REST answers with <code>application/problem+json</code>; GraphQL carries the same <code>code</code> in
-              <code>extensions</code>. <a href="/errors">All codes, and what to do</a>.
+              REST errors are <code>application/problem+json</code>; GraphQL errors have the same <code>code</code> in
+              <code>extensions</code>. <a href="/errors">See all codes</a>.
             </dd>
           </div>
           <div>
             <dt>Safe retries</dt>
             <dd>
-              Send an <code>Idempotency-Key</code> with a write and repeat it as often as you need to: it happens once.
+              Send an <code>Idempotency-Key</code> with each write, and retry safely: the write happens only once.
             </dd>
           </div>
           <div>
             <dt>Limits</dt>
-            <dd>Each key has a budget a minute. <code>RateLimit</code> headers on every answer say what is left.</dd>
+            <dd>Each key has a rate limit per minute. <code>RateLimit</code> headers show what is left.</dd>
           </div>
         </dl>
       </section>`,
@@ -65,28 +65,27 @@ function render(visit: Visit): Html {
 
 function waysIn(visit: Visit): Html {
   return html`<section aria-labelledby="ways">
-    <h2 id="ways">Three ways in</h2>
+    <h2 id="ways">Get started</h2>
     <ul class="cards">
       <li>
         <h3><a href="/api/v1/docs">REST reference</a></h3>
-        <p>Every route with its parameters, answers and errors. Put your key in and try it from the page.</p>
+        <p>Every route with its parameters, responses and errors. Enter your key and try requests on the page.</p>
         <p class="path"><code>/api/v1</code></p>
       </li>
       <li>
         <h3><a href="/graphql">GraphQL</a></h3>
         <p>
-          Apollo Sandbox with a first query, or the bundled <a href="/graphiql">GraphiQL</a> where there is no internet.
+          Apollo Sandbox with an example query, or the bundled <a href="/graphiql">GraphiQL</a>, which works offline.
           ${INTROSPECTION[visit.introspection]}
         </p>
         <p class="path"><code>POST /graphql</code></p>
       </li>
       <li>
-        <h3><a href="/settings/integrations">A key of your own</a></h3>
+        <h3><a href="/settings/integrations">Get an API key</a></h3>
         <p>
-          A key belongs to one organisation and holds the scopes you give it. Admins make it in the settings, operators
-          so:
+          A key belongs to one organisation and has the scopes you choose. Admins create it in Settings; operators with:
         </p>
-        ${copyable('A key', 'npx scopegate key create --org ID --name NAME --scopes quotes:read,customers:read')}
+        ${copyable('Create a key', 'npx scopegate key create --org ID --name NAME --scopes quotes:read,customers:read')}
       </li>
     </ul>
   </section>`;
@@ -95,8 +94,8 @@ function waysIn(visit: Visit): Html {
 function firstCalls(visit: Visit): Html {
   const key = visit.demoKey ?? '$SCOPEGATE_KEY';
   return html`<section aria-labelledby="calls">
-    <h2 id="calls">First calls</h2>
-    ${visit.demoKey === undefined ? undefined : html`<p>These carry the key of this demo and run as they are. Only this machine is shown it.</p>`}
+    <h2 id="calls">Make your first requests</h2>
+    ${visit.demoKey === undefined ? undefined : html`<p>These use this demo’s key and work as they are. The key is only shown on this machine.</p>`}
     <h3>REST</h3>
     ${copyable('REST', restCall(key))}
     <h3>GraphQL</h3>
@@ -115,7 +114,7 @@ function graphqlCall(key: string): string {
   "${ORIGIN}/graphql"`;
 }
 
-/** A command, with a button that the script shows where the browser can copy. */
+/** A command with a copy button, which the script shows if the browser supports it. */
 function copyable(name: string, command: string): Html {
   const [start = '', ...rest] = command.split(ORIGIN);
   const code = [html`${start}`, ...rest.map((piece) => html`<span data-origin>${ORIGIN}</span>${piece}`)];

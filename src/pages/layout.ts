@@ -7,12 +7,12 @@ export interface LayoutOptions {
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
   readonly body: Html;
-  /** Text, settings, the REST reference, or a tool that fills the window below the bar and so has no footer. Default text. */
+  /** A tool fills the window below the bar and has no footer. Default prose. */
   readonly kind?: 'prose' | 'settings' | 'reference' | 'tool';
-  /** Names below /assets, loaded in this order between the frame's style sheet and the one of the kind. */
+  /** Names below /assets, loaded in this order between the common style sheet and the one of the kind. */
   readonly styles?: readonly string[];
   readonly scripts?: readonly string[];
-  /** Name below /assets of an ES module. */
+  /** Name of an ES module below /assets. */
   readonly module?: string;
 }
 
@@ -23,7 +23,7 @@ const NAVIGATION = [
   { path: '/settings/integrations', label: 'Settings' },
 ] as const;
 
-/** A whole document around `body`. */
+/** A complete document around `body`. */
 export function layout(options: LayoutOptions): Html {
   const { title, description, version, current, body, kind = 'prose', styles = [], scripts = [], module } = options;
   return html`<!doctype html>
@@ -45,7 +45,7 @@ export function layout(options: LayoutOptions): Html {
           <nav aria-label="Main">${NAVIGATION.map((entry) => navigationLink(entry, current))}</nav>
         </header>
         ${
-          // Swagger UI brings a main of its own
+          // Swagger UI has its own main element
           kind === 'reference'
             ? html`<div id="content" tabindex="-1">${body}</div>`
             : html`<main id="content" tabindex="-1">${body}</main>`
@@ -64,7 +64,7 @@ export function layout(options: LayoutOptions): Html {
     </html> `;
 }
 
-/** The logo: a gate with a keyhole, the same drawing as public/favicon.svg. */
+/** The logo: a gate with a keyhole, as in public/favicon.svg. */
 const LOGO = html`<svg class="logo" viewBox="0 0 32 32" width="28" height="28" aria-hidden="true" focusable="false">
   <rect width="32" height="32" rx="8" />
   <path d="M7 25V14.5a9 9 0 0 1 18 0V25" fill="none" stroke-width="2.6" stroke-linecap="round" />

@@ -1,11 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { Html } from './html';
 
-/** What a page may know of the visit it is rendered for. */
+/** What a page is rendered with. */
 export interface Visit {
   readonly version: string;
   readonly introspection: 'public' | 'key' | 'off';
-  /** The demo's key; undefined where the visitor may not see it. */
+  /** The demo's key; undefined if the visitor may not see it. */
   readonly demoKey: string | undefined;
 }
 
@@ -15,11 +15,11 @@ export interface Page {
   /** Sets the page's Content-Security-Policy. */
   readonly policy: RequestHandler;
   readonly render: (visit: Visit) => Html;
-  /** Methods for `Allow` that other parts of the server answer at this path, besides GET and HEAD. */
+  /** Methods other than GET and HEAD that other parts of the server handle at this path, for `Allow`. */
   readonly otherMethods?: readonly string[];
 }
 
-/** Stands for a key that the visitor has yet to fill in. Its ellipsis cannot be sent in a header, which the scripts rely on. */
+/** Placeholder for a key that the visitor has to enter. The scripts detect it by its ellipsis, which no header can contain. */
 const KEY_PLACEHOLDER = 'svc_live_…';
 
 /** The Authorization header that a tool starts with. */

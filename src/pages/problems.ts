@@ -4,42 +4,42 @@ import { problemText, setErrorHeaders } from '../http/problem';
 import { html } from './html';
 import { layout } from './layout';
 
-/** Answers with an error: a page for a browser, a problem (RFC 9457) for anything else. */
+/** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
 export function sendError(request: Request, response: Response, error: AppError, version: string): void {
   const { code, status, title, detail } = error;
   setErrorHeaders(response, error);
   response.status(status).set('Cache-Control', 'no-cache').vary('Accept');
-  // the problem stands first so that it is what `Accept: */*` gets
+  // the problem comes first so that `Accept: */*` gets it
   if (request.accepts(['application/problem+json', 'text/html']) === 'text/html') {
     const body = html`<h1>${title}</h1>
       <p class="lead">${detail}</p>
       <p><span class="badge">${status}</span> <a href="/errors/${code}">${code}</a></p>
-      <p><a href="/">To the first page</a></p>`;
+      <p><a href="/">Home page</a></p>`;
     const page = layout({ title: `${title} · Scopegate`, description: detail, version, body });
     response.type('html').send(page.text);
     return;
   }
   const problem = problemText(error, String(response.getHeader('x-request-id')));
-  // as bytes, because Express would add a charset that JSON types do not have
+  // as bytes, because Express would add a charset, which JSON types do not have
   response.set('Content-Type', 'application/problem+json').send(Buffer.from(problem));
 }
 
-/** 404 for whatever no page answered. */
+/** 404 for any path without a page. */
 export function nothingHere(version: string): RequestHandler {
   return (request, response) => {
     sendError(request, response, notFound('page'), version);
   };
 }
 
-/** 405 naming the methods that the path takes. */
+/** 405 with the methods that the path supports. */
 export function methodNotAllowed(allow: readonly string[], version: string): RequestHandler {
   return (request, response) => {
-    const detail = `${request.path} does not take ${request.method}.`;
+    const detail = `${request.path} does not support ${request.method}.`;
     sendError(request, response, new AppError('method_not_allowed', detail, { allow }), version);
   };
 }
 
-/** What Express or a file answered with a throw: the caller's fault told, anything else masked and handed to `onError`. */
+/** Handles errors thrown by Express or file serving: client errors are shown, others are masked and passed to `onError`. */
 export function failed(version: string, onError: ((error: unknown) => void) | undefined): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
@@ -54,7 +54,7 @@ function asAppError(error: unknown, onError: ((error: unknown) => void) | undefi
   const known = findAppError(error);
   if (known) return known;
   const status = error instanceof Error && 'status' in error ? error.status : undefined;
-  if (status === 400) return new AppError('invalid_request', 'The address could not be read.');
+  if (status === 400) return new AppError('invalid_request', 'The URL is malformed.');
   onError?.(error);
-  return new AppError('internal', 'Something failed on our side.');
+  return new AppError('internal', 'Something went wrong on our side.');
 }

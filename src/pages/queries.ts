@@ -1,11 +1,11 @@
-/** An example query of the GraphQL tools. */
+/** An example query for the GraphQL tools. */
 export interface ExampleQuery {
   readonly query: string;
   readonly variables?: string;
 }
 
 const QUOTES = `# Accepted quotes, newest first, with
-# lines and customers in one call.
+# lines and customers in one request.
 # Amounts are integers in minor units.
 query QuotesWithLines {
   quotes(status: [accepted], limit: 5) {
@@ -30,7 +30,7 @@ query QuotesWithLines {
 }
 `;
 
-const ORDERS = `# Orders with who placed them. Takes
+const ORDERS = `# Orders with their customers. Requires
 # orders:read and customers:read.
 query OrdersWithCustomers {
   orders(sort: "-created_at", limit: 10) {
@@ -69,7 +69,7 @@ query ProductSearch($q: String) {
 `;
 
 const SALES = `# A dashboard in one request: totals by month
-# and currency, and what sold best.
+# and currency, and best-selling products.
 query SalesByMonth {
   order_totals(group_by: [MONTH]) {
     data {
@@ -90,8 +90,8 @@ query SalesByMonth {
 }
 `;
 
-const ME = `# Whose key this is, what it may do,
-# and what is left of its budget.
+const ME = `# The key's organisation, scopes,
+# and remaining rate limit.
 query Me {
   me {
     organisation {

@@ -9,7 +9,7 @@ export const reference: Page = { path: '/api/v1/docs', policy: referencePolicy, 
 function render(visit: Visit): Html {
   return layout({
     title: 'REST reference · Scopegate',
-    description: 'Every route of the Scopegate REST facade, to read and to try.',
+    description: 'Every route of the Scopegate REST API, with a client to try them.',
     version: visit.version,
     current: '/api/v1/docs',
     kind: 'reference',
@@ -19,7 +19,7 @@ function render(visit: Visit): Html {
       <div id="reference">
         <noscript
           ><p class="notice">
-            The reference needs JavaScript. The document behind it is
+            The reference needs JavaScript. The OpenAPI document is at
             <a href="/api/v1/openapi.json">/api/v1/openapi.json</a>.
           </p></noscript
         >

@@ -4,13 +4,13 @@ import { layout } from './layout';
 import { authorizationOf, type Page, type Visit } from './page';
 import { FIRST_QUERY } from './queries';
 
-/** `/graphql` in a browser: Apollo Sandbox, which gives way to GraphiQL when it cannot be loaded. */
+/** `/graphql` in a browser: Apollo Sandbox, or GraphiQL if Sandbox cannot be loaded. */
 export const sandbox: Page = { path: '/graphql', policy: sandboxPolicy, render, otherMethods: ['POST'] };
 
 function render(visit: Visit): Html {
   return layout({
     title: 'GraphQL · Scopegate',
-    description: 'Apollo Sandbox over the Scopegate schema.',
+    description: 'Apollo Sandbox for the Scopegate schema.',
     version: visit.version,
     current: '/graphql',
     kind: 'tool',
@@ -22,12 +22,12 @@ function render(visit: Visit): Html {
         </p>
         <noscript
           ><p class="notice">
-            Sandbox needs JavaScript. Send queries by <code>POST /graphql</code>; the <a href="/">first page</a> shows
-            how.
+            Sandbox needs JavaScript. You can send queries to <code>POST /graphql</code>; the
+            <a href="/">home page</a> shows how.
           </p></noscript
         >
       </div>
-      <p class="aside"><a href="/graphiql">GraphiQL, without a CDN</a></p>
+      <p class="aside"><a href="/graphiql">Use GraphiQL instead (no CDN)</a></p>
       ${jsonBlock('settings', { script: SANDBOX_SCRIPT, document: FIRST_QUERY, authorization: authorizationOf(visit) })}`,
   });
 }

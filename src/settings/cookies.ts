@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** The cookies of settings: who is signed in, and who is on the way to be. */
+/** A cookie of the settings pages: the session, or a sign-in in progress. */
 export interface Cookies {
   read(request: IncomingMessage): string | undefined;
   set(response: ServerResponse, value: string, seconds: number): void;
   clear(response: ServerResponse): void;
 }
 
-/** A cookie of this host alone; over https one that no other host of the domain can set (`__Host-`). */
+/** A cookie for this host only; over https with `__Host-`, so that no other host of the domain can set it. */
 export function cookie(name: string, publicUrl: string | undefined): Cookies {
   const isSecure = publicUrl?.startsWith('https:') === true;
   const fullName = isSecure ? `__Host-${name}` : name;

@@ -20,7 +20,7 @@ import { renderIntegrations } from './page';
 import { type Attempt, readAttempt, writeAttempt } from './attempt';
 import { renderLink, renderSignIn } from './signInPages';
 
-/** Where the settings page sends GraphQL, the one address that takes its cookie. */
+/** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = '/settings/graphql';
 const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
@@ -32,26 +32,26 @@ export interface SettingsOptions {
   readonly version: string;
   readonly patience: Patience;
   readonly sessionCookie: Cookies;
-  /** Limits links that let no one in, by address. */
+  /** Limits invalid sign-in links per address. */
   readonly failures: RateLimiter;
   readonly onError: (error: unknown) => void;
 }
 
-/** What a route answers: a page, or another address. */
+/** A route's response: a page or a redirect. */
 type Reply = { readonly page: Html; readonly status?: number } | { readonly to: string };
 type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
 
-/** The cookie that says who is signed in. */
+/** The session cookie. */
 export function sessionCookieOf({ PUBLIC_URL }: Config): Cookies {
   return cookie('scopegate_session', PUBLIC_URL);
 }
 
-/** Whether an address is one of settings. */
+/** Whether a path belongs to settings. */
 export function isSettings(path: string): boolean {
   return path === '/settings' || path.startsWith('/settings/');
 }
 
-/** The pages of settings, and signing in and out. Changes of keys go through {@link SETTINGS_GRAPHQL}. */
+/** The settings pages, sign-in and sign-out. Keys are changed through {@link SETTINGS_GRAPHQL}. */
 export function createSettings(options: SettingsOptions): (exchange: Exchange) => void {
   const { config, control, version, patience, sessionCookie, failures, onError } = options;
   const { sessions } = control;
@@ -63,7 +63,7 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
   const app: Express = express();
   app.disable('x-powered-by').enable('case sensitive routing').set('query parser', 'simple');
   app.use(defaultHeaders, settingsPolicy, (_request, response, next) => {
-    // same-origin, since a form's Origin is `null` where no referrer is sent at all
+    // same-origin, because without any referrer a form's Origin would be `null`
     response.set({ 'Cache-Control': 'no-store', 'Referrer-Policy': 'same-origin' });
     next();
   });
@@ -73,7 +73,7 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
     next();
   };
 
-  /** Answers with what a route says, unless the database kept it so long that 503 was said already. */
+  /** Sends a route's reply, unless it took so long that a 503 was already sent. */
   const answer =
     (route: Route): RequestHandler =>
     async (request, response) => {
@@ -116,7 +116,7 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
     [SIGN_IN]: {
       async get(request) {
         const { link } = request.query;
-        // only the button's POST uses a link up: mail scanners and previews follow links too
+        // only the button's POST consumes a link, because mail scanners and previews follow links too
         if (typeof link === 'string') return { page: renderLink({ version, link }) };
         if (await sessionOf(request)) return { to: PAGE };
         return { page: renderSignIn({ version, hasProvider: provider !== undefined }) };
@@ -127,13 +127,13 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
         const token = typeof link === 'string' ? await sessions.useLink(link, address) : undefined;
         if (token !== undefined) return enter(response, token);
         const state = await failures.consume(addressBucket(address));
-        if (!state.allowed) throw rateLimited(state, 'Too many links that let no one in from this address');
+        if (!state.allowed) throw rateLimited(state, 'Too many invalid sign-in links from this address');
         return { status: 410, page: renderSignIn({ version, hasProvider: provider !== undefined, failure: 'link' }) };
       },
     },
     [`${SIGN_IN}/oidc`]: {
       async get(_request, response) {
-        if (!provider) throw new AppError('not_found', 'No identity provider is set up here.');
+        if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
         const { url, attempt } = await provider.begin();
         attemptCookie.set(response, writeAttempt(attempt), ATTEMPT_SECONDS);
         return { to: url };
@@ -141,13 +141,14 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
     },
     [CALLBACK_PATH]: {
       async get(request, response, { address, search }) {
-        if (!provider) throw new AppError('not_found', 'No identity provider is set up here.');
+        if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
         const attempt: Attempt | undefined = readAttempt(attemptCookie.read(request));
         attemptCookie.clear(response);
-        if (!attempt) throw new AppError('forbidden', 'This sign-in was begun elsewhere or too long ago. Start again.');
+        if (!attempt)
+          throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
         const token = await sessions.start(await provider.finish(search, attempt), address);
         if (token === undefined) {
-          throw new AppError('forbidden', 'The organisation that the identity provider names is not known here.');
+          throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
         }
         return enter(response, token);
       },
@@ -177,7 +178,7 @@ export function createSettings(options: SettingsOptions): (exchange: Exchange) =
   app.use(nothingHere(version));
   app.use((error: unknown, _request: Request, _response: Response, next: (error: unknown) => void) => {
     const status = error instanceof Error && 'status' in error ? error.status : undefined;
-    if (status === 413 || status === 415) next(new AppError('invalid_request', 'The form could not be read.'));
+    if (status === 413 || status === 415) next(new AppError('invalid_request', 'The form is malformed.'));
     else if (status === 400) next(error);
     else {
       const known = toAppError(error);

@@ -4,10 +4,10 @@ import type { Config } from '../config';
 import { AppError } from '../errors';
 import type { NewSession } from '../organisations/sessions';
 
-/** Where an issuer sends users back to, below PUBLIC_URL. */
+/** Path of the redirect URI, below PUBLIC_URL. */
 export const CALLBACK_PATH = '/settings/sign-in/oidc/callback';
 
-/** What a sign-in on its way must remember: in a cookie of the browser that began it. */
+/** The state of a sign-in in progress, kept in a cookie of the browser that started it. */
 export interface Attempt {
   readonly state: string;
   readonly nonce: string;
@@ -15,18 +15,18 @@ export interface Attempt {
 }
 
 export interface OpenId {
-  /** Where to send a browser, and what it has to bring back. */
+  /** The URL to redirect the browser to, and the state to check when it returns. */
   begin(): Promise<{ url: string; attempt: Attempt }>;
   /**
-   * Who came back. `search` is the query of the callback.
-   * @throws AppError forbidden for whoever the issuer did not let in, or who has no organisation or role here
+   * The session for the user who returned. `search` is the query of the callback.
+   * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here
    */
   finish(search: string, attempt: Attempt): Promise<NewSession>;
 }
 
 export interface OpenIdOptions {
   readonly config: Config;
-  /** Told of what the issuer answered when a sign-in fails. */
+  /** Called with the issuer's error if a sign-in fails. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -34,7 +34,7 @@ type Claims = Readonly<Record<string, unknown>>;
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** Signing in by OpenID Connect: code flow with PKCE, state and nonce. Undefined where OIDC_ISSUER is not set. */
+/** Sign-in with OpenID Connect: code flow with PKCE, state and nonce. Undefined if OIDC_ISSUER is not set. */
 export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
@@ -42,12 +42,12 @@ export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
   let discovered: Promise<{ library: typeof Library; client: Library.Configuration }> | undefined;
 
-  /** Found once; looked for again after a failure, so that the gateway starts while the issuer is away. */
+  /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */
   function discover(): NonNullable<typeof discovered> {
     discovered ??= connect(client).catch((error: unknown) => {
       discovered = undefined;
       onError(error);
-      throw new AppError('unavailable', 'The identity provider does not answer at the moment.', { retryAfter: 5 });
+      throw new AppError('unavailable', 'The identity provider is not responding.', { retryAfter: 5 });
     });
     return discovered;
   }
@@ -97,17 +97,17 @@ export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
     id: string;
     secret: string;
   }): Promise<{ library: typeof Library; client: Library.Configuration }> {
-    // an ES module, and large: loaded when the first user signs in
+    // an ES module, and large: loaded on the first sign-in
     const library = await import('openid-client');
     const url = new URL(own.issuer);
-    // config.ts lets plain http through for loopback alone; marked as deprecated so that it stands out
+    // config.ts allows http for loopback only; the library marks this as deprecated to make it stand out
     /* eslint-disable @typescript-eslint/no-deprecated */
     const allowances: ((client: Library.Configuration) => void)[] =
       url.protocol === 'http:' ? [library.allowInsecureRequests] : [];
     /* eslint-enable @typescript-eslint/no-deprecated */
     const found = await library.discovery(url, own.id, own.secret, undefined, { execute: allowances });
     const server = found.serverMetadata();
-    // the default of the specification where the issuer names none
+    // the specification's default
     const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
     const authenticate = methods.includes('client_secret_basic') ? library.ClientSecretBasic : library.ClientSecretPost;
     const client = new library.Configuration(server, own.id, own.secret, authenticate(own.secret));
@@ -116,7 +116,7 @@ export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
   }
 }
 
-/** @throws AppError forbidden where a claim that is needed is not there */
+/** @throws AppError forbidden if a required claim is missing */
 function toSession(claims: Claims & { readonly sub: string }, config: Config): NewSession {
   const organisationId = claims[config.OIDC_ORGANISATION_CLAIM];
   const role = strongestRole(claims[config.OIDC_ROLE_CLAIM]);
@@ -140,6 +140,6 @@ function strongestRole(claim: unknown): Role | undefined {
 }
 
 function notAllowed(claim: string, meaning: string): AppError {
-  const detail = `The identity provider lets you in, but its claim ${claim} does not hold ${meaning}. Ask whoever runs it.`;
+  const detail = `The identity provider signed you in, but its claim ${claim} is not ${meaning}. Ask its administrator.`;
   return new AppError('forbidden', detail);
 }

@@ -10,20 +10,20 @@ interface IntegrationsPage {
   readonly csrf: string;
 }
 
-/** What each scope allows, in the words of someone who gives it. */
+/** What each scope allows, for the admin who grants it. */
 const ALLOWS: Readonly<Record<Scope, string>> = {
   'products:read': 'List, search and read products.',
-  'products:write': 'Make and change products, up to 1,000 in a call.',
+  'products:write': 'Create and update products, up to 1,000 per call.',
   'quotes:read': 'List, search and read quotes with their lines, and quote totals.',
-  'quotes:write': 'Nothing yet: kept for writing quotes.',
+  'quotes:write': 'Reserved; no operation uses it yet.',
   'orders:read': 'List, search and read orders with their lines, order totals and product sales.',
   'customers:read': 'List, search and read customers, with their addresses and contacts.',
-  'customers:write': 'Make and change customers, up to 1,000 in a call.',
+  'customers:write': 'Create and update customers, up to 1,000 per call.',
   'requests:read': 'List, search and read request threads and their messages.',
   'requests:write': 'Open request threads.',
 };
 
-/** `/settings/integrations`: the frame of the page; its rows come by GraphQL. */
+/** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
 export function renderIntegrations({ version, session, csrf }: IntegrationsPage): Html {
   const { organisation, user, role } = session;
   const hasPlan = PLANS[organisation.plan].integrations;
@@ -49,12 +49,12 @@ export function renderIntegrations({ version, session, csrf }: IntegrationsPage)
         </form>
       </div>
       ${hasPlan ? undefined : PLAN_NOTICE}
-      ${mayChange ? undefined : html`<p class="info">You are a member: you can look, and an admin can change.</p>`}
+      ${mayChange ? undefined : html`<p class="info">You are a member: you can view keys, but only admins can change them.</p>`}
       <p class="alert" id="failure" role="alert" hidden></p>
       <p class="unseen" id="said" role="status"></p>
       <noscript
         ><p class="alert">
-          This page needs JavaScript. Keys can be managed with <code>scopegate key</code> too.
+          This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
         </p></noscript
       >
       ${keysSection(mayChange && hasPlan)} ${USAGE_SECTION} ${AUDIT_SECTION} ${mayChange ? dialogs(hasPlan) : undefined}
@@ -63,8 +63,8 @@ export function renderIntegrations({ version, session, csrf }: IntegrationsPage)
 }
 
 const PLAN_NOTICE = html`<p class="info" id="plan">
-  This organisation’s plan does not include integrations: its keys are answered <code>plan_required</code>, and none can
-  be made. Keys that are there can be revoked, and work again as soon as the plan does.
+  This organisation’s plan does not include integrations: its keys get the error <code>plan_required</code>, and no new
+  ones can be created. Existing keys can be revoked, and work again as soon as the plan includes integrations.
 </p>`;
 
 function keysSection(mayMake: boolean): Html {
@@ -125,7 +125,9 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title" hid
     </div>
   </dl>
   <div id="chart"></div>
-  <p class="hint">Counted once a minute; times are UTC. Errors are answers with 400 and above, 429 aside.</p>
+  <p class="hint">
+    Updated once a minute; times are in UTC. Errors are responses with status 400 and above, except 429.
+  </p>
   <details>
     <summary>As a table</summary>
     <div class="scroll" tabindex="0" role="region" aria-label="Usage as a table">
@@ -167,17 +169,17 @@ function dialogs(mayMake: boolean): Html {
       <form method="dialog">
         <h2 id="revoke-title">Revoke this key?</h2>
         <p>
-          Whatever uses <strong data-name></strong> (<code data-prefix></code>) stops working at once: its next request
-          is answered 401. This cannot be undone.
+          Anything that uses <strong data-name></strong> (<code data-prefix></code>) stops working immediately: its next
+          request gets a 401. This cannot be undone.
         </p>
         <p data-use></p>
-        <p>It is allowed to:</p>
+        <p>Its scopes:</p>
         <ul data-scopes></ul>
-        <p class="hint">To change a key without a gap, rotate it: the old one goes on for a while.</p>
+        <p class="hint">To replace a key without downtime, rotate it instead: the old one keeps working for a while.</p>
         <p class="alert" role="alert" data-failure hidden></p>
         <p class="buttons">
-          <button class="button" type="submit" value="cancel">Keep it</button>
-          <button class="button danger" type="button" data-do>Revoke the key</button>
+          <button class="button" type="submit" value="cancel">Cancel</button>
+          <button class="button danger" type="button" data-do>Revoke key</button>
         </p>
       </form>
     </dialog>`;
@@ -187,9 +189,9 @@ function makeDialog(): Html {
   return html`<dialog id="make-dialog" aria-labelledby="make-title">
     <form method="dialog">
       <h2 id="make-title">New key</h2>
-      <label class="field">What it is for <input name="name" required maxlength="200" autocomplete="off" /></label>
+      <label class="field">Name <input name="name" required maxlength="200" autocomplete="off" /></label>
       <fieldset class="scopes">
-        <legend>What it may do</legend>
+        <legend>Scopes</legend>
         ${ALL_SCOPES.map(
           (scope) =>
             html`<label
@@ -199,7 +201,7 @@ function makeDialog(): Html {
         )}
       </fieldset>
       <label class="field"
-        >When it ends
+        >Expires
         <select name="expires">
           <option value="30">in 30 days</option>
           <option value="90" selected>in 90 days</option>
@@ -208,16 +210,16 @@ function makeDialog(): Html {
         </select></label
       >
       <label class="field"
-        >Only from these addresses (optional)
+        >Allowed addresses (optional)
         <input name="ranges" autocomplete="off" aria-describedby="ranges-hint" />
         <span class="hint" id="ranges-hint"
-          >CIDR ranges separated by commas, as 203.0.113.0/24; from anywhere when empty.</span
+          >Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.</span
         ></label
       >
       <p class="alert" role="alert" data-failure hidden></p>
       <p class="buttons">
         <button class="button" type="submit" value="cancel" formnovalidate>Cancel</button>
-        <button class="button primary" type="button" data-do>Make the key</button>
+        <button class="button primary" type="button" data-do>Create key</button>
       </p>
     </form>
   </dialog>`;
@@ -225,16 +227,16 @@ function makeDialog(): Html {
 
 const ROTATE_DIALOG = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title">
   <form method="dialog">
-    <h2 id="rotate-title">Rotate this key</h2>
+    <h2 id="rotate-title">Rotate this key?</h2>
     <p>
-      A new key takes the place of <strong data-name></strong> (<code data-prefix></code>), with its name, scopes and
-      addresses. Put it where the old one is used before the old one ends.
+      A new key replaces <strong data-name></strong> (<code data-prefix></code>), with the same name, scopes and allowed
+      addresses. Switch to it before the old key expires.
     </p>
     <label class="field"
-      >The old key goes on for
+      >Keep the old key working for
       <select name="overlap">
-        <option value="0">no time: it ends at once</option>
-        <option value="1">an hour</option>
+        <option value="0">0 hours (expire it now)</option>
+        <option value="1">1 hour</option>
         <option value="24" selected>24 hours</option>
         <option value="168">7 days</option>
         <option value="720">30 days</option>
@@ -243,25 +245,25 @@ const ROTATE_DIALOG = html`<dialog id="rotate-dialog" aria-labelledby="rotate-ti
     <p class="alert" role="alert" data-failure hidden></p>
     <p class="buttons">
       <button class="button" type="submit" value="cancel">Cancel</button>
-      <button class="button primary" type="button" data-do>Rotate the key</button>
+      <button class="button primary" type="button" data-do>Rotate key</button>
     </p>
   </form>
 </dialog>`;
 
 const MADE_DIALOG = html`<dialog id="made-dialog" aria-labelledby="made-title">
   <form method="dialog">
-    <h2 id="made-title">Keep this key now</h2>
-    <p>It is shown this one time. Store it where your program reads its secrets.</p>
+    <h2 id="made-title">Save this key now</h2>
+    <p>It will not be shown again. Store it where your program reads its secrets.</p>
     <div class="command">
       <pre tabindex="0" aria-label="The key"><code data-key></code></pre>
       <button class="button" type="button" data-copy>Copy</button>
     </div>
     <p>Try it:</p>
     <div class="command">
-      <pre tabindex="0" aria-label="A call with the key"><code data-curl></code></pre>
+      <pre tabindex="0" aria-label="Example request with the key"><code data-curl></code></pre>
       <button class="button" type="button" data-copy>Copy</button>
     </div>
     <p data-old></p>
-    <p class="buttons"><button class="button primary" type="submit">I have stored it</button></p>
+    <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
   </form>
 </dialog>`;

@@ -33,7 +33,7 @@ interface RotateArgs {
 const HOUR = 3_600_000;
 const DEFAULT_OVERLAP_HOURS = 24;
 
-/** The operations of the settings page: they translate, {@link Integrations} holds the rules. */
+/** The operations of the settings page: they translate arguments and results; {@link Integrations} has the rules. */
 export const settingsResolvers = {
   Query: {
     api_keys: async (_: unknown, args: ListArgs & { state?: 'active' | 'ended' | null }, context: RequestContext) =>
@@ -63,8 +63,8 @@ export const settingsResolvers = {
 };
 
 function integrations(context: RequestContext): Integrations {
-  // the guard lets users only in here, and a user's context has them
-  if (!context.integrations) throw new Error('keys were asked for without a user');
+  // the guard only admits users, whose context always has this
+  if (!context.integrations) throw new Error('the context of a key has no integrations');
   return context.integrations;
 }
 
@@ -73,7 +73,7 @@ function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
   const faults: Fault[] = [];
   const plainName = name.trim();
   if (plainName === '' || /[\p{Cc}\p{Cs}]/u.test(plainName)) {
-    faults.push({ pointer: '/name', code: 'format', detail: 'must be one line with something in it' });
+    faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line' });
   }
   const granted: Scope[] = [];
   scopes.forEach((scope, at) => {
@@ -93,7 +93,7 @@ function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
       faults.push({
         pointer: `/allowed_ranges/${String(at)}`,
         code: 'format',
-        detail: 'must be an address or CIDR range, as 203.0.113.0/24',
+        detail: 'must be an address or CIDR range, e.g. 203.0.113.0/24',
       });
   });
   if (faults.length > 0) throw validationFailed(faults);
@@ -112,7 +112,7 @@ function toMade({ key, document }: MadeKey) {
   return { key, api_key: toKey(document) };
 }
 
-/** A key as it is shown, member by member: a hash can never slip in. */
+/** A key in the API, as an allowlist of members: a hash can never leak. */
 function toKey(key: ApiKey) {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
   const { last_used_at, last_used_from, allowed_ranges, rotated_to } = key;

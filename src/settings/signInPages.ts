@@ -3,9 +3,9 @@ import { layout } from '../pages/layout';
 
 interface SignInOptions {
   readonly version: string;
-  /** Whether OpenID Connect is set up. */
+  /** Whether OpenID Connect is configured. */
   readonly hasProvider: boolean;
-  /** Why an earlier try let no one in. */
+  /** Why the previous attempt failed. */
   readonly failure?: 'link';
 }
 
@@ -17,26 +17,26 @@ export function renderSignIn({ version, hasProvider, failure }: SignInOptions): 
       ${
         failure &&
         html`<p class="alert" role="alert">
-          This link has been used or has ended: links are good once, for 15 minutes. Ask for a new one.
+          This link has been used or has expired. Links work once, within 15 minutes. Ask for a new one.
         </p>`
       }
-      <p class="lead">API keys of an organisation are managed by its signed-in users.</p>
+      <p class="lead">Sign in to manage the API keys of your organisation.</p>
       ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
       <h2>With a one-time link</h2>
-      <p>Whoever runs this gateway makes one at a terminal. It is good once, for 15 minutes.</p>
+      <p>The operator of this gateway can create a link in a terminal. It works once, within 15 minutes.</p>
       <pre
         tabindex="0"
-        aria-label="Command that makes a link"
+        aria-label="Command that creates a link"
       ><code>npx scopegate org link --org ID --role admin</code></pre>`,
   );
 }
 
-/** What a one-time link leads to. Reading it uses nothing up. */
+/** The page of a one-time link. Viewing it does not consume the link. */
 export function renderLink({ version, link }: { readonly version: string; readonly link: string }): Html {
   return signInLayout(
     version,
     html`<h1>Sign in</h1>
-      <p class="lead">This link signs you in on this browser, once.</p>
+      <p class="lead">This one-time link signs you in to this browser.</p>
       <form method="post" action="/settings/sign-in">
         <input type="hidden" name="link" value="${link}" />
         <button class="button primary" type="submit">Continue</button>

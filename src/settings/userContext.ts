@@ -23,7 +23,7 @@ export interface UserContextOptions {
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 
-/** The context of a signed-in user: session (401), origin and CSRF token (403), rate (429); roles follow with each operation. */
+/** The context of a signed-in user. Checks session (401), origin and CSRF token (403) and rate (429); roles are checked per operation. */
 export function userContextFactory(options: UserContextOptions): OpenUserContext {
   const { control, sessionCookie, publicUrl, limiter, organisationData } = options;
   return async (exchange) => {
@@ -53,12 +53,12 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       },
       authorise({ role: needed }) {
         if (needed === undefined) {
-          throw new AppError('forbidden', 'This takes an API key; a signed-in user manages keys only.');
+          throw new AppError('forbidden', 'This operation requires an API key; signed-in users can only manage keys.');
         }
         if (!includesRole(role, needed)) {
           throw new AppError(
             'forbidden',
-            `This takes the role ${needed}; yours is ${role}. Ask an admin of the organisation.`,
+            `This operation requires the role ${needed}; yours is ${role}. Ask an admin of the organisation.`,
           );
         }
       },
@@ -66,7 +66,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
         rate = await take(points);
       },
       write: (work, how) => stampedWrite(data, work, how),
-      // a key's value must never be kept to be replayed
+      // no idempotent replay, since a key's value must never be stored
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey: undefined,
       checkElement: () => ({ faults: [], more: 0 }),
@@ -80,6 +80,9 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
     const token = sessionCookie.read(request);
     const session = token === undefined ? undefined : await sessions.find(token);
     if (token !== undefined && session) return { token, session };
-    throw new AppError('unauthenticated', 'You are not signed in, or no longer; sign in at /settings/sign-in.');
+    throw new AppError(
+      'unauthenticated',
+      'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
+    );
   }
 }

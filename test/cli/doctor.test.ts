@@ -7,7 +7,7 @@ interface Diagnosis {
   readonly checks: readonly { name: string; ok: boolean; detail: string; fix?: string }[];
 }
 
-test('doctor finds an index that is missing, says what to do, and makes it with --fix', async () => {
+test('doctor finds a missing index, suggests the fix, and creates it with --fix', async () => {
   const cli = commandLine();
   const { id } = await makeOrganisation(cli);
   expect(await cli.json('doctor')).toMatchObject({ ok: true });
@@ -22,14 +22,14 @@ test('doctor finds an index that is missing, says what to do, and makes it with 
       name: `indexes of Northwind Traders (${id})`,
       ok: false,
       detail: expect.stringContaining('quotes: number_1') as unknown,
-      fix: 'scopegate doctor --fix',
+      fix: 'run scopegate doctor --fix',
     },
   ]);
 
   const fixed = await cli.json<Diagnosis>('doctor', '--fix');
   expect(fixed.ok).toBe(true);
   expect(fixed.checks).toContainEqual(
-    expect.objectContaining({ ok: true, detail: expect.stringContaining('made quotes: number_1') as unknown }),
+    expect.objectContaining({ ok: true, detail: expect.stringContaining('created quotes: number_1') as unknown }),
   );
   expect(await cli.json('doctor')).toMatchObject({ ok: true });
 });
@@ -59,7 +59,7 @@ test.each([
   expect(checks.at(-1)).toMatchObject({ name, ok: false, fix: expect.any(String) as unknown });
 });
 
-test('doctor says when Redis does not answer, and not its password', async () => {
+test('doctor reports an unreachable Redis without its password', async () => {
   const { code, stdout } = await commandLine({ REDIS_URL: 'redis://user:hunter2@127.0.0.1:1' }).run('doctor', '--json');
   expect(code).toBe(1);
   const { checks } = JSON.parse(stdout) as Diagnosis;

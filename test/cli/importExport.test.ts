@@ -225,7 +225,7 @@ test('a byte order mark, CRLF, blank lines and ids in capitals are taken', async
   expect(answer.files.products).toEqual({ read: 2, created: 0, updated: 0, unchanged: 2, failed: 0 });
 });
 
-test('a path with nothing to import says what an import takes', async () => {
+test('a path with nothing to import names the files that an import reads', async () => {
   const { id: org } = await makeOrganisation(cli, 'Nothing');
   const folder = await newFolder();
   const [empty, missing, other] = await Promise.all([
@@ -235,7 +235,7 @@ test('a path with nothing to import says what an import takes', async () => {
   ]);
   expect(empty).toMatchObject({ code: 1, stdout: '' });
   expect(empty.stderr).toContain('products.ndjson, customers.ndjson, quotes.ndjson, orders.ndjson, requests.ndjson');
-  expect(missing.stderr).toContain('there is no file or folder');
+  expect(missing.stderr).toContain('no such file or folder');
   expect(other).toMatchObject({ code: 2, stdout: '' });
 });
 

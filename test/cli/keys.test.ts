@@ -12,7 +12,7 @@ beforeAll(async () => {
   org = (await makeOrganisation(cli)).id;
 });
 
-test('a key is shown when it is made, and never again', async () => {
+test('a key is shown when it is created, and never again', async () => {
   const made = await cli.json<MadeKey>(
     'key',
     'create',
@@ -78,7 +78,7 @@ test('a key is active until it is revoked or its time is over', async () => {
   expect(days).toBeCloseTo(90, 3);
 });
 
-test('a key of a plan without API access is made with a warning', async () => {
+test('creating a key on a plan without API access warns', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Small', '--plan', 'starter');
   const { code, stderr } = await cli.run('key', 'create', '--org', id, '--name', 'early', '--scopes', 'all', '--json');
   expect(code).toBe(0);
@@ -86,10 +86,10 @@ test('a key of a plan without API access is made with a warning', async () => {
 });
 
 test.each([
-  [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all'], 'there is no organisation'],
-  [['key', 'list', '--org', NOBODY], 'there is no organisation'],
-  [['key', 'revoke', NOBODY], 'there is no key'],
-])('scopegate %j ends with 1 and says what is not there', async (line, message) => {
+  [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all'], `organisation ${NOBODY} not found`],
+  [['key', 'list', '--org', NOBODY], `organisation ${NOBODY} not found`],
+  [['key', 'revoke', NOBODY], `key ${NOBODY} not found`],
+])('scopegate %j exits with 1 and says what was not found', async (line, message) => {
   const { code, stdout, stderr } = await cli.run(...line, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);

@@ -2,7 +2,7 @@ import { commandLine, NOBODY } from './commandLine';
 
 const cli = commandLine();
 
-test('an organisation is made on the plan integrations unless another is named, and listed', async () => {
+test('an organisation is created on the plan integrations unless another is given, and listed', async () => {
   const first = await cli.json<{ id: string }>('org', 'create', '--name', 'Ärger & Söhne');
   const second = await cli.json<{ id: string }>(
     'org',
@@ -29,16 +29,16 @@ test('set-plan changes the plan and answers with it', async () => {
   expect(await cli.json('org', 'list')).toContainEqual({ id, name: 'Mover', plan: 'enterprise' });
 });
 
-test('an organisation that is not there is a fault with a next step', async () => {
+test('an organisation that does not exist is an error with a next step', async () => {
   const { code, stdout, stderr } = await cli.run('org', 'set-plan', NOBODY, 'starter', '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain(`there is no organisation ${NOBODY}`);
+  expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
 });
 
 test('a cluster that is not configured is wrong usage, and the clusters are named', async () => {
   const { code, stderr } = await cli.run('org', 'create', '--name', 'A', '--cluster', 'mars');
   expect(code).toBe(2);
-  expect(stderr).toContain('there is no cluster mars; clusters are default');
+  expect(stderr).toContain('unknown cluster mars; clusters are default');
 });
 
 test('a pipe gets plain text', async () => {

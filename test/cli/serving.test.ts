@@ -71,7 +71,7 @@ describe('demo', () => {
     return keys.map(({ last_four: lastFour, state }) => [lastFour, state]);
   };
 
-  const NEW_KEY = 'made a new demo key: the last one no longer works';
+  const NEW_KEY = 'created a new demo key: the previous one no longer works';
 
   test('loads its data once, and shows the same key at each start, kept for its owner alone', async () => {
     const [first, second] = [await demo(), await demo()];
@@ -84,7 +84,7 @@ describe('demo', () => {
     expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`${first.key}\n`, 0o600]);
   });
 
-  test('says that it makes a new key when the last one no longer works, and revokes none', async () => {
+  test('says when it creates a new key because the previous one no longer works, and revokes none', async () => {
     const first = await demo();
     const [{ id }] = await own.json<[{ id: string }]>('key', 'list', '--org', first.organisation.id);
     await own.run('key', 'revoke', id);
@@ -101,11 +101,11 @@ describe('demo', () => {
     expect(await keysOf(first)).toEqual(made.map((lastFour, at) => [lastFour, at === 0 ? 'revoked' : 'active']));
   });
 
-  test('with the file gone says that the last key still works', async () => {
+  test('says that the previous key still works if its file is gone', async () => {
     const first = await demo();
     await rm(join(dataDir, 'demo-key'));
     const second = await demo();
-    expect(second.said).toMatch(/made a new demo key: the last one is not in .*demo-key; it works until/);
+    expect(second.said).toMatch(/created a new demo key: the previous one is not in .*demo-key; it stays valid until/);
     expect((await keysOf(first)).map(([, state]) => state)).toEqual(['active', 'active']);
   });
 });

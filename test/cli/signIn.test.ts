@@ -8,7 +8,7 @@ interface Link {
   readonly expires_at: string;
 }
 
-test('org link prints an address that PUBLIC_URL begins, good for 15 minutes, for an admin unless it says otherwise', async () => {
+test('org link prints a link based on PUBLIC_URL, valid for 15 minutes, for an admin by default', async () => {
   const organisation = await makeOrganisation(cli);
   const link = await cli.json<Link>('org', 'link', '--org', organisation.id);
   expect(link).toEqual({
@@ -42,15 +42,15 @@ test('org sign-out says how many sessions it ended, and the audit log has it', a
 });
 
 test.each(['link', 'sign-out'])(
-  'org %s for an organisation that is not there is a fault with a next step',
+  'org %s for an organisation that does not exist is an error with a next step',
   async (name) => {
     const { code, stdout, stderr } = await cli.run('org', name, '--org', NOBODY, '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toContain(`there is no organisation ${NOBODY}`);
+    expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
   },
 );
 
-test('org link refuses a role that there is not', async () => {
+test('org link rejects an unknown role', async () => {
   const { code, stderr } = await cli.run('org', 'link', '--org', NOBODY, '--role', 'owner');
   expect(code).toBe(2);
   expect(stderr).toContain('member, admin');

@@ -73,7 +73,7 @@ describe('wrong usage', () => {
     [['key', 'create', '--org', 'x', '--name', 'A', '--scopes', 'all'], 'UUID'],
     [
       ['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'quotes:read,cats:read'],
-      'no scope cats:read. Scopes are products:read',
+      'Unknown scope: cats:read. Scopes are products:read',
     ],
     [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all', '--expires-in', '90'], '30m, 12h, 90d or 1y'],
     [['key', 'revoke', 'x'], 'UUID'],
@@ -88,14 +88,14 @@ describe('wrong usage', () => {
 });
 
 describe('faults', () => {
-  test('an unfit environment is told as a whole, with exit code 1', async () => {
+  test('an invalid environment is reported in full, with exit code 1', async () => {
     const { code, stdout, stderr } = await commandLine({ PORT: 'x', LOG_LEVEL: 'loud' }).run('org', 'list', '--json');
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/PORT: .*\n.*LOG_LEVEL: /);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
-  test('a database that is away is told in words, without stack trace or password', async () => {
+  test('an unreachable database is reported without stack trace or password', async () => {
     const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://user:hunter2@127.0.0.1:1' }).run(
       'org',
       'list',

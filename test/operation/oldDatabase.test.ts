@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => old.close());
 
-const SENTENCE = 'cluster default runs MongoDB 5.0.31; 6.0 or later is needed';
+const SENTENCE = 'cluster default runs MongoDB 5.0.31; 6.0 or later is required';
 
 async function open(environment: Record<string, string>): Promise<string[]> {
   const said: string[] = [];
@@ -27,7 +27,7 @@ async function open(environment: Record<string, string>): Promise<string[]> {
 
 test('a MongoDB older than 6.0 is refused in one sentence, and nothing serves from it', async () => {
   await expect(open({ MONGODB_URI: old.uri })).rejects.toThrow(
-    `${SENTENCE} (ALLOW_OLD_MONGODB=true takes it all the same)`,
+    `${SENTENCE} (set ALLOW_OLD_MONGODB=true to use it anyway)`,
   );
   const served = await commandLine({ MONGODB_URI: old.uri, PORT: '0' }).run('serve');
   expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(SENTENCE) as unknown });
@@ -40,7 +40,7 @@ test('a further cluster that is too old is refused by its name', async () => {
   );
 });
 
-test('ALLOW_OLD_MONGODB=true takes it, with a warning', async () => {
+test('ALLOW_OLD_MONGODB=true accepts it, with a warning', async () => {
   const said = await open({ MONGODB_URI: old.uri, ALLOW_OLD_MONGODB: 'true' });
   expect(said).toContainEqual(expect.stringMatching(`^warning: ${SENTENCE}`));
 });
@@ -59,7 +59,7 @@ test('doctor names the version that was found and the one that is needed', async
     ]) as unknown,
   });
   const fit = await commandLine().run('doctor', '--json');
-  expect(fit.stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(needed: 6\.0 or later, as a replica set\)/);
+  expect(fit.stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(6\.0 or later is required\)/);
 });
 
 test.each(['6.0.0', '6.0.19', '7.0.1', '8.2.11', '10.0.0', '6.0.0-rc3'])('%s is new enough', (version) => {
@@ -67,5 +67,5 @@ test.each(['6.0.0', '6.0.19', '7.0.1', '8.2.11', '10.0.0', '6.0.0-rc3'])('%s is 
 });
 
 test.each(['4.4.29', '5.0.31', '5.3.2', '3.6', '', 'unknown'])('"%s" is not', (version) => {
-  expect(tooOld('c', version)).toContain('6.0 or later is needed');
+  expect(tooOld('c', version)).toContain('6.0 or later is required');
 });

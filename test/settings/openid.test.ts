@@ -156,7 +156,7 @@ describe('signing in at an OpenID provider', () => {
     ['another role', 'scopegate_role'],
     ['no organisation', 'scopegate_organisation'],
     ['an organisation by name', 'scopegate_organisation'],
-    ['an unknown organisation', 'not known here'],
+    ['an unknown organisation', 'returned an unknown organisation'],
   ])('lets no one in with %s, and says so', async (login, said) => {
     const { visitor, answer } = await cookieOfLogin(login);
     expect(answer.status).toBe(403);

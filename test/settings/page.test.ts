@@ -106,16 +106,16 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     }
   });
 
-  test('a key is made by keyboard, shown once, copied, works as its curl line says, and is gone from the page', async () => {
+  test('a key can be created by keyboard, is shown once, can be copied, works in its curl line, and is gone from the page', async () => {
     await signedIn(async (page) => {
       await page.getByRole('button', { name: 'New key' }).focus();
       await page.keyboard.press('Enter');
-      await page.getByLabel('What it is for').fill('web shop');
+      await page.getByLabel('Name', { exact: true }).fill('web shop');
       await page.keyboard.press('Enter');
       expect(await page.locator('#make-dialog [data-failure]').textContent()).toContain('at least one');
       await page.getByRole('checkbox', { name: /quotes:read/ }).focus();
       await page.keyboard.press('Space');
-      await page.getByRole('button', { name: 'Make the key' }).press('Enter');
+      await page.getByRole('button', { name: 'Create key' }).press('Enter');
       await page.waitForSelector('#made-dialog[open]');
       const key = (await page.locator('#made-dialog [data-key]').textContent())!;
       expect(key).toMatch(/^svc_live_/);
@@ -130,7 +130,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
       expect(url).toContain('/api/v1/quotes');
 
-      await page.getByRole('button', { name: 'I have stored it' }).click();
+      await page.getByRole('button', { name: 'I have saved it' }).click();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       expect(await page.content()).not.toContain(key);
       await page.reload();
@@ -145,20 +145,20 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     await signedIn(
       async (page) => {
         await page.getByRole('button', { name: 'Rotate nightly' }).click();
-        await page.getByLabel('The old key goes on for').selectOption('168');
-        await page.getByRole('button', { name: 'Rotate the key' }).click();
+        await page.getByLabel('Keep the old key working for').selectOption('168');
+        await page.getByRole('button', { name: 'Rotate key' }).click();
         await page.waitForSelector('#made-dialog[open]');
         const key = (await page.locator('#made-dialog [data-key]').textContent())!;
-        expect(await page.locator('#made-dialog [data-old]').textContent()).toContain('The old key ends at');
+        expect(await page.locator('#made-dialog [data-old]').textContent()).toContain('The old key expires at');
         for (const one of [old.key, key]) expect((await client(gateway, one).get('/me')).status).toBe(200);
-        await page.getByRole('button', { name: 'I have stored it' }).click();
+        await page.getByRole('button', { name: 'I have saved it' }).click();
         await page.locator('#keys tr').nth(1).waitFor();
       },
       { of: own },
     );
   });
 
-  test('revoking says what breaks, can be thought better of, and then ends the key at once', async () => {
+  test('revoking says what breaks, can be cancelled, and then ends the key at once', async () => {
     const own = await makeOrganisation(gateway);
     const { key, id } = await makeKey(gateway, own, { name: 'till', scopes: ['orders:read'] });
     await client(gateway, key).get('/me');
@@ -168,13 +168,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
         const dialog = page.locator('#revoke-dialog');
         await page.getByRole('button', { name: 'Revoke till' }).click();
         await dialog.getByText('17 requests in the last 24 hours').waitFor();
-        expect(await dialog.textContent()).toMatch(/till.*answered 401.*orders:read/s);
-        await page.getByRole('button', { name: 'Keep it' }).click();
+        expect(await dialog.textContent()).toMatch(/till.*gets a 401.*orders:read/s);
+        await dialog.getByRole('button', { name: 'Cancel' }).click();
         expect((await client(gateway, key).get('/me')).status).toBe(200);
 
         await page.getByRole('button', { name: 'Revoke till' }).click();
-        await page.getByRole('button', { name: 'Revoke the key' }).click();
-        await page.getByText('No key is active.').waitFor();
+        await page.getByRole('button', { name: 'Revoke key' }).click();
+        await page.getByText('No active keys.').waitFor();
         expect((await client(gateway, key).get('/me')).status).toBe(401);
         await page.locator('#events').getByText('Key revoked').waitFor();
       },
@@ -193,11 +193,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     await signedIn(
       async (page) => {
         await page.getByRole('button', { name: 'Usage busy' }).click();
-        await page.getByRole('img', { name: /24 hours: 100, of them 10 errors and 5 answered 429/ }).waitFor();
+        await page.getByRole('img', { name: /24 hours: 100, including 10 errors and 5 with status 429/ }).waitFor();
         expect(await page.locator('.chart rect').count()).toBe(3);
         expect(await page.locator('#buckets tr').count()).toBe(24);
         await page.getByRole('radio', { name: '30 days' }).check();
-        await page.getByRole('img', { name: /30 days: 1,000, of them 10 errors/ }).waitFor();
+        await page.getByRole('img', { name: /30 days: 1,000, including 10 errors/ }).waitFor();
         expect(await page.locator('.chart rect').count()).toBe(4);
         expect(await page.locator('#buckets tr').count()).toBe(30);
         expect(await page.locator('#total-requests').textContent()).toBe('1,000');
@@ -230,8 +230,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
         expect(await page.getByRole('button', { name: /New key|Rotate/ }).count()).toBe(0);
         await expectAccessible(page);
         await page.getByRole('button', { name: 'Revoke asleep' }).click();
-        await page.getByRole('button', { name: 'Revoke the key' }).click();
-        await page.getByText('No key is active.').waitFor();
+        await page.getByRole('button', { name: 'Revoke key' }).click();
+        await page.getByText('No active keys.').waitFor();
       },
       { of: own },
     );

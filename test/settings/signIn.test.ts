@@ -38,7 +38,7 @@ describe('a one-time link', () => {
 
     const again = await sendLink(gateway, link);
     expect([again.status, again.headers.getSetCookie()]).toEqual([410, []]);
-    expect(await again.text()).toContain('has been used or has ended');
+    expect(await again.text()).toContain('has been used or has expired');
   });
 
   test('of many that use it at once lets in one', async () => {

@@ -16,11 +16,11 @@ describe('the address of a database', () => {
     ['mongodb://user:sec#ret@host/', /percent-encoded/],
     ['mongodb://user:sec?ret@host/', /percent-encoded/],
     ['mongodb://user:sec%zzret@host/', /percent-encoded/],
-    // the @ and the host are missing, so that the password stands where a host would
+    // the @ and the host are missing, so that the password is parsed as a host
     ['mongodb://user:secret', /each host must be host or host:port/],
     ['mongodb://host:99999', /with a port from 1 to 65535/],
-    ['mongodb://user:secret@', /names no host|percent-encoded|each host/],
-    ['mongodb://', /names no host/],
+    ['mongodb://user:secret@', /has no host|percent-encoded|each host/],
+    ['mongodb://', /has no host/],
     ['mongodb+srv://a,b', /mongodb\+srv URI cannot have multiple service names/],
     ['mongodb://host/?authSource', /"authSource" cannot be specified with no value/],
     ['mongodb://host/?tls=secret', /tls/],
@@ -33,7 +33,7 @@ describe('the address of a database', () => {
     expect(fault).not.toMatch(/sec|ret\b|Cannot read|\n/);
   });
 
-  test('is told by its variable, every one that is at fault', () => {
+  test('every invalid variable is reported by its name', () => {
     const check = (): void => {
       checkAddresses({
         MONGODB_URI: 'mongodb://user:sec@ret@host/',
@@ -41,7 +41,7 @@ describe('the address of a database', () => {
       });
     };
     expect(check).toThrow(ConfigError);
-    expect(check).toThrow(/^ {2}MONGODB_URI: it cannot be read; .*\n {2}MONGODB_CLUSTERS: us: each host .*$/m);
+    expect(check).toThrow(/^ {2}MONGODB_URI: is malformed; .*\n {2}MONGODB_CLUSTERS: us: each host .*$/m);
     expect(() => {
       checkAddresses({ MONGODB_URI: undefined, MONGODB_CLUSTERS: {} });
     }).not.toThrow();

@@ -111,8 +111,8 @@ describe('MONGODB_CLUSTERS', () => {
     ['eu=mongodb://a;us=mongodb:/b;c=mongodb://c', 'entry 2 must be name='],
     ['eu=mongodb://a,us=http://b', 'entry 1 must be name='],
     ['EU=mongodb://a', 'entry 1 must be name='],
-    ['eu=mongodb://a eu=mongodb://b', 'entry 2 is called eu as one before it'],
-    ['default=mongodb://a', 'entry 1 may not be called default, which is MONGODB_URI'],
+    ['eu=mongodb://a eu=mongodb://b', 'entry 2 repeats the name eu'],
+    ['default=mongodb://a', 'entry 1 must not be named default, which is the cluster of MONGODB_URI'],
   ])('with %s says which entry is bad: %s', (text, fault) => {
     const message = faultsOf({ MONGODB_CLUSTERS: text });
     expect(message.split('\n')).toHaveLength(2);

@@ -143,7 +143,7 @@ test('a remembered server that is gone is an error that says where the data are,
   const chain = chainOf([works('binary'), fails('secantusdb', 'no Python')]);
   const message = await refusal(chain);
   expect(chain.started).toEqual([]);
-  expect(message).toContain(`${dataDir}/secantusdb were made with secantusd-py 1.0`);
+  expect(message).toContain(`${dataDir}/secantusdb was created with secantusd-py 1.0`);
   expect(message).toContain('no Python');
   expect(message).toContain(`delete ${join(dataDir, 'database.json')}`);
 });
@@ -156,14 +156,14 @@ test('a named binary never opens data of another program', async () => {
   await rm(join(dataDir, 'database.json'));
   await once(chainOf([works('binary', 'secantusd-rs')]), { mongodBinary: '/opt/secantusd-rs' });
   expect(await refusal(chainOf([works('binary', 'mongod')]), { mongodBinary: '/opt/mongod' })).toContain(
-    'made with secantusd-rs',
+    'created with secantusd-rs',
   );
 });
 
 test('a named binary that does not start is an error, and nothing else is tried', async () => {
   const other = works('secantusdb');
   const message = await refusal(chainOf([works('binary'), other], ['binary']), { mongodBinary: '/opt/mongod' });
-  expect(message).toContain('MONGOD_BINARY names /opt/mongod');
+  expect(message).toContain('MONGOD_BINARY is /opt/mongod');
   expect(message).toContain('binary fell over');
   expect(other.asked).toBe(0);
 });

@@ -88,7 +88,7 @@ test('a server that does not start is reported with the end of its log', async (
   });
   const plan = { ...mongod, args: () => ['-e', 'console.log("disk is full"); process.exit(14)'] };
   await expect(startServer(plan, options, undefined)).rejects.toThrow(
-    /does not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
+    /did not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
   );
 });
 

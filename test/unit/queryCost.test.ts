@@ -129,17 +129,17 @@ describe('over 20,000 rows', () => {
     [
       'a million are refused, the lists named with their rows',
       `{ orders(limit: 100) { ${three('100')} } }`,
-      'The query can return 1,010,100 rows; the limit is 20,000. The rows of nested lists multiply: orders.data.customer.orders.data.customer.orders (1,000,000), orders.data.customer.orders (10,000), orders (100). Lower the `limit` of these lists, or ask for less at a time.',
+      'The query can return 1,010,100 rows; the limit is 20,000. The rows of nested lists multiply: orders.data.customer.orders.data.customer.orders (1,000,000), orders.data.customer.orders (10,000), orders (100). Lower the `limit` of these lists, or split the query.',
     ],
     [
       'a list is named as the answer names it, once for all fragments',
       `{ x: orders(limit: 100) { ...F ...F } } fragment F on OrderPage { data { customer { y: orders(limit: 100) { has_more } } } }`,
-      'The query can return 20,100 rows; the limit is 20,000. The rows of nested lists multiply: x.data.customer.y (20,000), x (100). Lower the `limit` of these lists, or ask for less at a time.',
+      'The query can return 20,100 rows; the limit is 20,000. The rows of nested lists multiply: x.data.customer.y (20,000), x (100). Lower the `limit` of these lists, or split the query.',
     ],
     [
       'of many lists three are named',
       `{ ${Array.from({ length: 20 }, (_, at) => `a${String(at)}: orders(limit: 100) { ${NESTED} }`).join(' ')} }`,
-      'The query can return 202,000 rows; the limit is 20,000. The rows of nested lists multiply: a0.data.customer.orders (10,000), a1.data.customer.orders (10,000), a2.data.customer.orders (10,000) and 37 more. Lower the `limit` of these lists, or ask for less at a time.',
+      'The query can return 202,000 rows; the limit is 20,000. The rows of nested lists multiply: a0.data.customer.orders (10,000), a1.data.customer.orders (10,000), a2.data.customer.orders (10,000) and 37 more. Lower the `limit` of these lists, or split the query.',
     ],
   ])('%s', (_title, text, expected) => {
     expect(refusal(text)).toBe(expected);

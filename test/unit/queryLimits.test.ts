@@ -135,8 +135,8 @@ describe('an operation', () => {
       'with too many aliases and root fields',
       `{ ${Array.from({ length: 31 }, (_, at) => `a${String(at)}: b`).join(' ')} }`,
       [
-        'The operation has this many aliases: 31; the limit is 30.',
-        'The operation has this many root fields: 31; the limit is 20.',
+        'The operation has too many aliases: 31; the limit is 30.',
+        'The operation has too many root fields: 31; the limit is 20.',
       ],
     ],
     [
@@ -148,19 +148,19 @@ describe('an operation', () => {
       'whose fragments double at each of 60 steps',
       `{ a { ...F0 } } ${doubling(60, 'b')}`,
       [
-        'The operation has this many fields where its fragments are spread: over 1,000,000,000; the limit is 5,000.',
-        'The operation spreads this many fragments, those within fragments included: over 1,000,000,000; the limit is 10,000.',
+        'The operation has too many fields after its fragments are expanded: over 1,000,000,000; the limit is 5,000.',
+        'The operation has too many fragment spreads, including those inside fragments: over 1,000,000,000; the limit is 10,000.',
       ],
     ],
     [
       'whose fragments hold nothing but fragments that are none',
       `{ a { ...F0 } } ${doubling(12, '...Missing')}`,
-      ['The operation spreads this many fragments, those within fragments included: 12,287; the limit is 10,000.'],
+      ['The operation has too many fragment spreads, including those inside fragments: 12,287; the limit is 10,000.'],
     ],
     [
       'beside fragments that it does not spread',
       `{ b } ${doubling(12, 'b b')}`,
-      ['The fragment "F0" has this many fields where its fragments are spread: 8,192; the limit is 5,000.'],
+      ['The fragment "F0" has too many fields after its fragments are expanded: 8,192; the limit is 5,000.'],
     ],
     [
       'with a fragment that holds itself',
@@ -170,17 +170,17 @@ describe('an operation', () => {
     [
       'that asks for one object again and again',
       `{ a { ${'a { b } '.repeat(50)} ... { ...F } } x: a { a { b } } } fragment F on Query { ${'a { b } '.repeat(51)} }`,
-      ['The operation asks for one object this many times at one place: 101; the limit is 100.'],
+      ['The operation selects one object too many times in one place: 101; the limit is 100.'],
     ],
     [
       'beside a fragment that does',
       `{ b } fragment F on Query { ${'a { b } '.repeat(101)} }`,
-      ['The fragment "F" asks for one object this many times at one place: 101; the limit is 100.'],
+      ['The fragment "F" selects one object too many times in one place: 101; the limit is 100.'],
     ],
     [
       'of too many lines',
       `${'\n'.repeat(2000)}{ b }`,
-      ['The query text has this many lines: 2,001; the limit is 2,000.'],
+      ['The query text has too many lines: 2,001; the limit is 2,000.'],
     ],
   ])('%s is refused, with each limit that it breaks', (_title, text, messages) => {
     expect(refusals(text)).toEqual(messages);

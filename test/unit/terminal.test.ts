@@ -58,8 +58,8 @@ test('a cell of a table stays on its line, and an error may have several', () =>
   printTable(['NAME'], [['one\ntwo']]);
   expect(written).toBe('NAME\none\\u000atwo\n');
   written = '';
-  sayError('the environment is not fit:\n  PORT: must be');
-  expect(written).toBe('error: the environment is not fit:\n  PORT: must be\n');
+  sayError('invalid environment:\n  PORT: must be');
+  expect(written).toBe('error: invalid environment:\n  PORT: must be\n');
 });
 
 test('a JSON value is the same value', () => {

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { AUDIT_ACTIONS, type AuditAction, type AuditEvent } from '../../organisations/auditEvents';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { print, printJson, printTable } from '../common/terminal';
 import { count, moment, uuid } from '../common/values';
 
@@ -15,14 +15,14 @@ interface AuditOptions {
 export function addAudit(program: Command): void {
   const command = program
     .command('audit')
-    .description('show what was done to organisations and keys: who, what, when and from where; newest first')
+    .description('show who changed organisations and keys, when and from where; newest first')
     .option('--org <id>', 'only this organisation', uuid)
-    .addOption(new Option('--action <action>', 'only this kind of event').choices(AUDIT_ACTIONS))
-    .option('--since <time>', 'only from a moment on, as 2026-11-21, or so long ago, as 7d', moment)
-    .option('--limit <count>', 'most events to show', count, 100)
+    .addOption(new Option('--action <action>', 'only this type of event').choices(AUDIT_ACTIONS))
+    .option('--since <time>', 'only events since a date (e.g. 2026-11-21) or an age (e.g. 7d)', moment)
+    .option('--limit <count>', 'maximum number of events to show', count, 100)
     .option('--json', 'print an array of {id, at, action, actor, organisation_id, key_id, details} as JSON')
     .action(audit);
-  teach(command, [
+  addExamples(command, [
     'scopegate audit --since 7d',
     'scopegate audit --org 689defbf-4477-4b15-966e-4830b650ded3 --action key.revoked --json',
   ]);
@@ -36,7 +36,7 @@ async function audit({ org, action, since, limit, json }: AuditOptions): Promise
     return;
   }
   if (events.length === 0) {
-    print('Nothing of that kind was done.');
+    print('No matching events.');
     return;
   }
   printTable(['WHEN', 'WHO', 'FROM', 'WHAT', 'ORGANISATION', 'KEY', 'DETAILS'], events.map(toRow));

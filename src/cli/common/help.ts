@@ -5,27 +5,27 @@ export const EXIT_CODES = [
   '',
   'Exit codes:',
   '  0    done',
-  '  1    something failed; stderr says what',
+  '  1    failed; see stderr',
   '  2    wrong usage',
   '  130  interrupted by Ctrl-C',
 ].join('\n');
 
-/** The examples of a command's help. */
+/** The examples in a command's help. */
 export function examples(lines: readonly string[]): string {
   return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
 }
 
-/** What stands below the options of a command's help. */
-export function teach(command: Command, lines: readonly string[], notes: readonly string[] = []): Command {
+/** Adds examples, notes and exit codes below the options in a command's help. */
+export function addExamples(command: Command, lines: readonly string[], notes: readonly string[] = []): Command {
   const text = notes.length === 0 ? '' : `\n\n${notes.join('\n')}`;
-  command.showHelpAfterError('(add --help to have the command explained)');
+  command.showHelpAfterError('(use --help for usage)');
   return command.addHelpText('after', `${examples(lines)}${text}\n${EXIT_CODES}`);
 }
 
 let variables: ReturnType<typeof describeVariables> = [];
 const LISTED_BY: readonly string[] = ['demo', 'serve', 'doctor'];
 
-/** Loads the description of the environment, for the commands whose help lists it; the others need not pay for it. */
+/** Loads the descriptions of the environment variables, only for commands whose help lists them, to keep the others fast. */
 export async function loadVariables(_program: Command, command: Command): Promise<void> {
   if (!LISTED_BY.includes(command.name())) return;
   const config = await import('../../config.js');
@@ -47,5 +47,5 @@ export function listVariables(command: Command): Command {
 /** Lists a group's commands after wrong usage. */
 export function nameCommands(group: Command): void {
   const names = group.commands.map((command) => command.name()).join(', ');
-  group.showHelpAfterError(`commands: ${names} (scopegate ${group.name()} --help explains them)`);
+  group.showHelpAfterError(`commands: ${names} (see scopegate ${group.name()} --help)`);
 }

@@ -9,18 +9,18 @@ import type { Actor } from '../../organisations/auditEvents';
 import { type Control, openControl } from '../../organisations/control';
 import { collections } from '../../resources/index';
 
-/** The database and what it holds, open for one command. */
+/** The database and the control data, open for one command. */
 export interface Store {
   readonly databases: Databases;
   readonly control: Control;
-  /** Which server was chosen. */
+  /** The server that was chosen. */
   readonly server: Database;
   close(): Promise<void>;
 }
 
 /**
- * Chooses and starts the database (contract, section 9) and opens the control data. `report` is told what is chosen;
- * `signal` gives up while it starts.
+ * Chooses and starts the database (contract, section 9) and opens the control data. `report` gets status lines, such as
+ * which server was chosen; `signal` cancels the start.
  */
 export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
   checkAddresses(config);
@@ -42,12 +42,12 @@ export async function openStore(config: Config, report: (line: string) => void, 
       collections: [...collections, idempotencyRecords, openWrites],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {
-          report(`warning: ${warning}; ALLOW_OLD_MONGODB lets it serve, and some operations will fail`);
+          report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);
         },
       }),
     });
     const onError = (error: unknown): void => {
-      report(`a write beside the request failed: ${String(error)}`);
+      report(`a background write failed: ${String(error)}`);
     };
     const control = await openControl({ config, databases, actor: operator(), onError });
     return {
@@ -66,7 +66,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
   }
 }
 
-/** Whoever runs the command, for the audit log. */
+/** The user running the command, for the audit log. */
 export function operator(): Actor {
   return { who: `cli:${userName()}`, from: hostname() };
 }
@@ -75,7 +75,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    // a container may run under a number that has no name
+    // a container may run under a uid that has no name
     return String(process.getuid?.() ?? 'unknown');
   }
 }

@@ -1,4 +1,4 @@
-/** The address that signs a browser in once with the token of a link; `base` is the gateway's. */
+/** The one-time sign-in URL for a link's token; `base` is the gateway's URL. */
 export function signInUrl(base: string, token: string): string {
   return `${base}/settings/sign-in?link=${token}`;
 }

@@ -1,9 +1,9 @@
 import { EXIT } from './failure';
 
-/** npm and npx pass a Ctrl-C on to a child that had it from the terminal already, so a repeat this soon is the same one. */
+/** npm and npx forward a Ctrl-C that the child already got from the terminal, so a repeat within this time (ms) is ignored. */
 const SAME_PRESS = 500;
 
-/** Aborts on the first SIGINT or SIGTERM; a second one ends the process at once. */
+/** Aborts on the first SIGINT or SIGTERM; a second one exits the process immediately. */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   let first: number | undefined;
@@ -13,7 +13,7 @@ export function interruption(): AbortSignal {
       first = now;
       controller.abort();
     } else if (now - first > SAME_PRESS) {
-      // the embedded database ends with this process
+      // the embedded database stops with this process
       process.exit(EXIT.interrupted);
     }
   };

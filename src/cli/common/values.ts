@@ -3,38 +3,38 @@ import { parseRange } from '../../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
 import { isCurrency } from '../../schema/currency';
 
-/* Readers of option values: each refuses with a message that says what is allowed. */
+/* Parsers for option values; each rejects with a message that says what is expected. */
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NAME_LENGTH = 200;
 
 export function uuid(text: string): string {
-  if (!UUID.test(text)) throw new InvalidArgumentError('It must be a UUID, as 689defbf-4477-4b15-966e-4830b650ded3.');
+  if (!UUID.test(text)) throw new InvalidArgumentError('Expected a UUID, e.g. 689defbf-4477-4b15-966e-4830b650ded3.');
   return text.toLowerCase();
 }
 
-/** A name of something: one line, 1 to 200 characters. */
+/** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
   if (trimmed === '' || trimmed.length > NAME_LENGTH || /\p{Cc}/u.test(trimmed)) {
-    throw new InvalidArgumentError(`It must be one line of 1 to ${String(NAME_LENGTH)} characters.`);
+    throw new InvalidArgumentError(`Expected one line of 1 to ${String(NAME_LENGTH)} characters.`);
   }
   return trimmed;
 }
 
 export function currency(text: string): string {
-  if (!isCurrency(text)) throw new InvalidArgumentError('It must be a currency code in use (ISO 4217), as USD or EUR.');
+  if (!isCurrency(text)) throw new InvalidArgumentError('Expected an ISO 4217 currency code, e.g. USD or EUR.');
   return text;
 }
 
 export function port(text: string): number {
   const number = Number(text);
   if (!/^\d{1,5}$/.test(text) || number > 65535)
-    throw new InvalidArgumentError('It must be a port from 0 to 65535; 0 takes a free one.');
+    throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 picks a free one).');
   return number;
 }
 
-/** Scopes separated by commas; `all` stands for every one. */
+/** Comma-separated scopes, or `all`. */
 export function scopes(text: string): Scope[] {
   const given = text
     .split(',')
@@ -43,53 +43,56 @@ export function scopes(text: string): Scope[] {
   if (given.length === 1 && given[0] === 'all') return [...ALL_SCOPES];
   const unknown = given.filter((item) => !isScope(item));
   if (unknown.length > 0 || given.length === 0) {
-    const problem = unknown.length > 0 ? `There is no scope ${unknown.join(', ')}.` : 'It names no scope.';
-    throw new InvalidArgumentError(`${problem} Scopes are ${ALL_SCOPES.join(', ')}; all stands for every one.`);
+    const problem =
+      unknown.length > 0
+        ? `Unknown ${unknown.length === 1 ? 'scope' : 'scopes'}: ${unknown.join(', ')}.`
+        : 'Expected at least one scope.';
+    throw new InvalidArgumentError(`${problem} Scopes are ${ALL_SCOPES.join(', ')}, or all for every scope.`);
   }
   return [...new Set(given.filter(isScope))];
 }
 
-/** CIDR ranges or addresses separated by commas. */
+/** Comma-separated CIDR ranges or addresses. */
 export function ranges(text: string): string[] {
   const given = text.split(',').map((item) => item.trim());
   return given.map((item) => {
     const range = parseRange(item);
     if (range !== undefined) return range;
-    throw new InvalidArgumentError(`${item} is no address or CIDR range, as 203.0.113.0/24 or 2001:db8::/32.`);
+    throw new InvalidArgumentError(`${item} is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32.`);
   });
 }
 
-/** A moment in ISO 8601, or a length of time before now. */
+/** An ISO 8601 date, or an age. */
 export function moment(text: string): Date {
   if (/^\d+[mhdy]$/.test(text)) return new Date(Date.now() - duration(text));
   const date = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('It must be a moment, as 2026-11-21 or 2026-11-21T09:00:00Z, or a time ago, as 7d.');
+    throw new InvalidArgumentError('Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age (e.g. 7d).');
   }
   return date;
 }
 
-/** A whole number from 1. */
+/** A positive whole number. */
 export function count(text: string): number {
   if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1 to 999999.');
+  throw new InvalidArgumentError('Expected a whole number from 1 to 999999.');
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
 const LONGEST = 100 * 365 * 86_400_000;
 
-/** As {@link duration}, and 0 for none. */
+/** Like {@link duration}, but also accepts 0. */
 export function overlap(text: string): number {
   return text === '0' ? 0 : duration(text);
 }
 
-/** A length of time as milliseconds: 30m, 12h, 90d, 1y (of 365 days). */
+/** A duration in milliseconds: 30m, 12h, 90d, 1y (365 days). */
 export function duration(text: string): number {
   const [, count, unit] = /^(\d{1,9})([mhdy])$/.exec(text) ?? [];
   const length = Number(count) * (UNITS[unit ?? ''] ?? Number.NaN);
   if (!(length > 0 && length <= LONGEST)) {
     throw new InvalidArgumentError(
-      'It must be a number with m, h, d or y behind it, as 30m, 12h, 90d or 1y; at most 100y.',
+      'Expected a duration: a number and m, h, d or y, e.g. 30m, 12h, 90d or 1y; at most 100y.',
     );
   }
   return length;

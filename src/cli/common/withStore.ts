@@ -1,10 +1,10 @@
 import type { Organisation } from '../../access/principal';
 import { type Config, readConfig } from '../../config';
-import { thereIsNo } from './failure';
+import { notFound } from './failure';
 import { openStore, type Store } from './open';
 import { note } from './terminal';
 
-/** Opens the database for one command and closes it again, whatever happens. */
+/** Opens the database for one command, and closes it even if the command fails. */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
@@ -18,9 +18,9 @@ export async function withStore<T>(
   }
 }
 
-/** @throws CommandFailure when there is no such organisation. */
+/** @throws CommandFailure if the organisation does not exist. */
 export async function requireOrganisation({ control }: Store, id: string): Promise<Organisation> {
   const organisation = await control.organisations.find(id);
-  if (!organisation) throw thereIsNo('organisation', id, 'scopegate org list shows those there are');
+  if (!organisation) throw notFound('organisation', id, 'see scopegate org list');
   return organisation;
 }

@@ -6,10 +6,10 @@ import { prepareDemo } from './prepare';
 import { signInUrl } from '../common/signInUrl';
 import { invitation } from './invitation';
 
-/** What a demo sets unless the environment does. */
+/** The demo's defaults, which the environment overrides. */
 const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn' } as const;
 
-/** `scopegate demo`. Resolves when it was asked to stop. */
+/** `scopegate demo`. Resolves after it is stopped. */
 export async function demoCommand(options: DemoCommandOptions): Promise<void> {
   const { config, portIsSet } = demoConfig(options);
   await serveUntilStopped(config, {
@@ -35,7 +35,7 @@ function demoConfig(options: DemoCommandOptions): { config: Config; portIsSet: b
   };
 }
 
-/** An address that a browser on this machine can open: 0.0.0.0 and :: stand for every one of its addresses. */
+/** A URL that a browser on this machine can open: 0.0.0.0 and :: mean all of its addresses. */
 function reachable(url: string): string {
   return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }

@@ -13,14 +13,14 @@ const KEY_NAME = 'demo';
 
 type KeyConfig = Pick<Config, 'DATA_DIR' | 'KEY_PREFIX' | 'KEY_PEPPER'>;
 
-/** The file that keeps the demo's key from one start to the next, for its owner alone. */
+/** The file that keeps the demo's key between starts, readable by its owner only. */
 export function demoKeyFile({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): string {
   return join(DATA_DIR, 'demo-key');
 }
 
 /**
- * The demo's key: the one that the last start kept, as long as it works, else a new one, which is said. No key is
- * revoked here. Undefined when the organisation is gone.
+ * The demo's key: the one the last start saved if it still works, otherwise a new one, with a note. No key is
+ * revoked here. Undefined if the organisation no longer exists.
  */
 export async function demoKeyOf(
   keys: ApiKeys,
@@ -36,9 +36,11 @@ export async function demoKeyOf(
   const made = await make(keys, organisation);
   if (!made) return undefined;
   await keep(file, made.key);
-  if (kept !== undefined) note('made a new demo key: the last one no longer works');
+  if (kept !== undefined) note('created a new demo key: the previous one no longer works');
   else if (earlier.length > 0)
-    note(`made a new demo key: the last one is not in ${file}; it works until \`scopegate key revoke\` ends it`);
+    note(
+      `created a new demo key: the previous one is not in ${file}; it stays valid until you revoke it with \`scopegate key revoke\``,
+    );
   return made.key;
 }
 
@@ -52,7 +54,7 @@ function make(keys: ApiKeys, organisation: Organisation): Promise<MadeKey | unde
   });
 }
 
-/** Whether a text is a live key of the organisation, under this prefix and pepper, that may do all a demo shows. */
+/** Whether a text is an active key of the organisation, with this prefix and pepper and every scope. */
 async function works(text: string, keys: ApiKeys, organisation: Organisation, config: KeyConfig): Promise<boolean> {
   const parsed = parseKey(text, config.KEY_PREFIX);
   const found = parsed && (await keys.find(parsed.id));
@@ -75,7 +77,7 @@ async function read(file: string): Promise<string | undefined> {
   }
 }
 
-/** Written whole under a name of its own, so that a mode the file had before is not kept and no reader sees half of it. */
+/** Written to a temporary file and renamed, so that the file's old mode is dropped and readers never see half a key. */
 async function keep(file: string, key: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const draft = `${file}.${randomUUID()}`;

@@ -19,7 +19,7 @@ export interface PreparedDemo {
   readonly demoKey: string;
   /** A quote to try. */
   readonly quoteId: string;
-  /** Signs in on the settings page as an admin, once, within 15 minutes. */
+  /** Token of a sign-in link: signs in as an admin, once, within 15 minutes. */
   readonly signInToken: string;
 }
 
@@ -31,7 +31,7 @@ const organisationFile = z.object({
   currency: z.string(),
 });
 
-/** The demo's organisation with all its data, and a key for it. */
+/** Creates the demo's organisation, data and key, unless they exist. */
 export async function prepareDemo(
   { control, databases }: Store,
   config: Config,
@@ -44,7 +44,7 @@ export async function prepareDemo(
   const user = { id: 'link:demo', name: 'demo' };
   const link = await control.sessions.makeLink({ organisationId: organisation.id, user, role: 'admin' }, operator());
   if (demoKey === undefined || !link) {
-    throw new CommandFailure('the demo organisation was removed while the demo started; start it again');
+    throw new CommandFailure('the demo organisation was removed while the demo was starting; start it again');
   }
   return { organisation, demoKey, quoteId: await firstQuote(), signInToken: link.token };
 }
@@ -54,7 +54,7 @@ async function createOrganisation({ organisations }: Store['control']): Promise<
   return organisations.create({ ...organisationFile.parse(JSON.parse(text)), demo: true });
 }
 
-/** Loads the files that are not in the database as a whole: a load that was interrupted is completed. */
+/** Loads the files that are not fully in the database, so that an interrupted load is completed. */
 async function loadNorthwind(data: OrganisationData, signal: AbortSignal): Promise<void> {
   const faults: string[] = [];
   const reports = await importPath({
@@ -65,9 +65,9 @@ async function loadNorthwind(data: OrganisationData, signal: AbortSignal): Promi
     progress: createProgress(),
     signal,
   });
-  if (faults.length > 0) throw new CommandFailure(`the example data are damaged:\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new CommandFailure(`the example data is corrupt:\n${faults.join('\n')}`);
   const loaded = Object.values(reports).reduce((sum, { read }) => sum + read, 0);
-  if (loaded > 0) note(`loaded ${String(loaded)} records of examples/northwind`);
+  if (loaded > 0) note(`loaded ${String(loaded)} records from examples/northwind`);
 }
 
 async function countLines(path: string): Promise<number> {

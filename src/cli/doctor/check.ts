@@ -1,8 +1,8 @@
-/** One thing that was looked at. */
+/** The result of one check. */
 export interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** What to do when it is not ok. */
+  /** What to do if it is not ok. */
   readonly fix?: string;
 }

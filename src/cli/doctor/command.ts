@@ -12,7 +12,7 @@ import type { DoctorCommandOptions } from './index';
 import { checkIndexes } from './indexes';
 import { checkRedis } from './redis';
 
-/** `scopegate doctor`. @throws CommandFailure when a check failed. */
+/** `scopegate doctor`. @throws CommandFailure if a check failed. */
 export async function doctorCommand(options: DoctorCommandOptions): Promise<void> {
   const checks: Check[] = [];
   for await (const check of examine(options.fix === true)) {
@@ -24,20 +24,20 @@ export async function doctorCommand(options: DoctorCommandOptions): Promise<void
   if (failed > 0) throw new CommandFailure(`${String(failed)} of ${String(checks.length)} checks failed`);
 }
 
-/** Every check in order; one that others need ends the examination when it fails. */
+/** Every check in order; stops if one fails that the rest depend on. */
 async function* examine(fix: boolean): AsyncGenerator<Check> {
   yield checkNode();
   let config: Config;
   try {
     config = readConfig();
     checkAddresses(config);
-    yield { name: 'environment', ok: true, detail: 'every variable is fit' };
+    yield { name: 'environment', ok: true, detail: 'all variables are valid' };
   } catch (error) {
     yield {
       name: 'environment',
       ok: false,
       detail: messageOf(error),
-      fix: 'mend these variables; scopegate doctor --help describes each',
+      fix: 'fix these variables; see scopegate doctor --help for each',
     };
     return;
   }
@@ -54,7 +54,7 @@ async function* examine(fix: boolean): AsyncGenerator<Check> {
       fix:
         error instanceof OldServerError
           ? `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`
-          : 'start the database MONGODB_URI names, or leave MONGODB_URI empty to use the embedded one',
+          : 'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one',
     };
     return;
   }
@@ -67,7 +67,7 @@ async function* examine(fix: boolean): AsyncGenerator<Check> {
 }
 
 function show({ name, ok, detail, fix }: Check): void {
-  const mark = ok ? paint(process.stdout, 'green', 'ok   ') : paint(process.stdout, 'red', 'wrong');
+  const mark = ok ? paint(process.stdout, 'green', 'ok    ') : paint(process.stdout, 'red', 'failed');
   printPainted(`${mark}  ${plain(name)}: ${plainLines(detail)}`);
-  if (fix !== undefined) print(`       do: ${fix}`);
+  if (fix !== undefined) print(`        fix: ${fix}`);
 }

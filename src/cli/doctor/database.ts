@@ -3,28 +3,29 @@ import { messageOf } from '../common/failure';
 import type { Store } from '../common/open';
 import type { Check } from './check';
 
-const REPLICA_SET_HELP = 'run MongoDB as a replica set (one member will do: mongod --replSet rs0, then rs.initiate())';
+const REPLICA_SET_HELP =
+  'run MongoDB as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())';
 
-/** Whether the database answers, is a replica set that takes writes, and keeps the promise of its transactions. */
+/** Whether the database responds, is a replica set that accepts writes, and rolls transactions back. */
 export async function* checkDatabase({ databases, server }: Store): AsyncGenerator<Check> {
   const { control } = databases;
   const admin = control.getClient().db('admin');
-  yield await examine('database', 'start it, and check that this machine reaches it', async () => {
+  yield await examine('database', 'start it, and check that this machine can reach it', async () => {
     await databases.ping();
     const versions = [...databases.versions].map(
       ([cluster, version]) => tooOld(cluster, version) ?? `${cluster} ${version}`,
     );
     return {
       ok: true,
-      detail: `${server.description} answers; MongoDB ${versions.join(', ')} (needed: ${OLDEST_MONGODB} or later, as a replica set)`,
+      detail: `connected to ${server.description}; MongoDB ${versions.join(', ')} (${OLDEST_MONGODB} or later is required)`,
     };
   });
   yield await examine('replica set', REPLICA_SET_HELP, async () => {
     const hello = (await admin.command({ hello: 1 })) as { setName?: string; isWritablePrimary?: boolean };
-    if (hello.setName === undefined) return { ok: false, detail: 'the server is in no replica set' };
+    if (hello.setName === undefined) return { ok: false, detail: 'the server is not in a replica set' };
     return {
       ok: hello.isWritablePrimary === true,
-      detail: hello.isWritablePrimary ? hello.setName : `${hello.setName} has no primary here`,
+      detail: hello.isWritablePrimary ? hello.setName : `${hello.setName} has no writable primary`,
     };
   });
   yield await examine('transactions', REPLICA_SET_HELP, async () => {
@@ -36,8 +37,8 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
       await session.abortTransaction();
       const left = await probes.findOne({ _id: insertedId });
       return left
-        ? { ok: false, detail: 'a write of an aborted transaction stayed' }
-        : { ok: true, detail: 'begin, write and roll back' };
+        ? { ok: false, detail: 'a write from an aborted transaction was kept' }
+        : { ok: true, detail: 'begin, write and rollback work' };
     } finally {
       await session.endSession();
     }

@@ -1,9 +1,9 @@
 import type { Config } from '../../config';
 import type { Check } from './check';
 
-/** Node's oldest version that is supported: major, minor (package.json, engines). */
+/** Oldest supported Node version: major, minor (package.json, engines). */
 const OLDEST = [20, 19] as const;
-/** Node 20 gets no fixes any more. */
+/** Node 20 is end-of-life. */
 const RECOMMENDED = 24;
 
 export function checkNode(version = process.versions.node): Check {
@@ -15,7 +15,7 @@ export function checkNode(version = process.versions.node): Check {
       name: 'node',
       ok,
       detail,
-      fix: `install Node ${String(RECOMMENDED)}; ${OLDEST.join('.')} is the oldest that works`,
+      fix: `install Node ${String(RECOMMENDED)}; ${OLDEST.join('.')} is the oldest supported version`,
     };
   return {
     name: 'node',
@@ -27,7 +27,7 @@ export function checkNode(version = process.versions.node): Check {
 export function checkPepper({ KEY_PEPPER }: Pick<Config, 'KEY_PEPPER'>): Check {
   const detail =
     KEY_PEPPER === ''
-      ? 'KEY_PEPPER is not set, which is allowed; setting it later ends the keys made before'
+      ? 'KEY_PEPPER is not set (optional); setting it later invalidates existing keys'
       : 'KEY_PEPPER is set';
   return { name: 'keys', ok: true, detail };
 }

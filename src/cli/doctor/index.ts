@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { listVariables, teach } from '../common/help';
+import { listVariables, addExamples } from '../common/help';
 
 export interface DoctorCommandOptions {
   readonly fix?: true;
@@ -9,13 +9,13 @@ export interface DoctorCommandOptions {
 export function addDoctor(program: Command): void {
   const command = program
     .command('doctor')
-    .description('check the environment, the database, Redis and every index, and say what to do')
-    .option('--fix', 'make the indexes that are missing')
+    .description('check the environment, the database, Redis and the indexes, and suggest fixes')
+    .option('--fix', 'create missing indexes')
     .option('--json', 'print {ok, checks: [{name, ok, detail, fix?}]} as JSON')
     .action(async (options: DoctorCommandOptions) => {
       const { doctorCommand } = await import('./command.js');
       await doctorCommand(options);
     });
   listVariables(command);
-  teach(command, ['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json']);
+  addExamples(command, ['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json']);
 }

@@ -4,7 +4,7 @@ import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
 import type { Check } from './check';
 
-/** Whether every organisation has every index; `fix` makes what is missing. Those that are whole are told in one line. */
+/** Whether every organisation has every index; `fix` creates missing ones. Complete organisations share one line. */
 export async function* checkIndexes({ control, databases }: Store, fix: boolean): AsyncGenerator<Check> {
   const organisations = await control.organisations.list();
   const progress = createProgress('organisations');
@@ -22,7 +22,7 @@ export async function* checkIndexes({ control, databases }: Store, fix: boolean)
   yield { name: 'indexes', ok: true, detail: `${String(whole)} ${noun} every index` };
 }
 
-/** What there is to say about one organisation; undefined when nothing is missing. */
+/** The check of one organisation; undefined if nothing is missing. */
 async function checkOrganisation(
   organisation: Organisation,
   dataOf: Store['databases']['organisationData'],
@@ -33,22 +33,22 @@ async function checkOrganisation(
     const data = dataOf(organisation);
     const missing = await data.missingIndexes();
     if (missing.length === 0) return undefined;
-    if (!fix) return { name, ok: false, detail: `missing ${missing.join(', ')}`, fix: 'scopegate doctor --fix' };
+    if (!fix) return { name, ok: false, detail: `missing ${missing.join(', ')}`, fix: 'run scopegate doctor --fix' };
     await data.createIndexes();
     const still = await data.missingIndexes();
-    if (still.length === 0) return { name, ok: true, detail: `made ${missing.join(', ')}` };
+    if (still.length === 0) return { name, ok: true, detail: `created ${missing.join(', ')}` };
     return {
       name,
       ok: false,
       detail: `still missing ${still.join(', ')}`,
-      fix: 'see that the database user may create indexes',
+      fix: 'give the database user permission to create indexes',
     };
   } catch (error) {
     return {
       name,
       ok: false,
       detail: messageOf(error),
-      fix: 'mend what the message says, then scopegate doctor --fix',
+      fix: 'fix the cause, then run scopegate doctor --fix',
     };
   }
 }

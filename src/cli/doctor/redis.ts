@@ -3,10 +3,10 @@ import type { Config } from '../../config';
 import { messageOf } from '../common/failure';
 import type { Check } from './check';
 
-/** How long Redis may take to answer, in milliseconds. */
+/** How long to wait for Redis, in milliseconds. */
 const PATIENCE = 2000;
 
-/** Whether the Redis of REDIS_URL answers; without one, limits are this instance's own. */
+/** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance. */
 export async function checkRedis({ REDIS_URL }: Pick<Config, 'REDIS_URL'>): Promise<Check> {
   const name = 'redis';
   if (REDIS_URL === undefined) return { name, ok: true, detail: 'REDIS_URL is not set: limits are kept in memory' };
@@ -18,15 +18,15 @@ export async function checkRedis({ REDIS_URL }: Pick<Config, 'REDIS_URL'>): Prom
     retryStrategy: () => null,
   });
   let reason: unknown;
-  // the event says why; what the call then throws is only that the connection is closed
+  // the event has the reason; the call itself only throws that the connection is closed
   redis.on('error', (error) => (reason ??= error));
   try {
     await redis.connect();
     await redis.ping();
-    return { name, ok: true, detail: 'answers' };
+    return { name, ok: true, detail: 'connected' };
   } catch (error) {
-    const fix = 'start the Redis that REDIS_URL names; without it each instance limits by itself';
-    return { name, ok: false, detail: `does not answer (${messageOf(reason ?? error)})`, fix };
+    const fix = 'start Redis at REDIS_URL; without it each instance limits on its own';
+    return { name, ok: false, detail: `cannot reach Redis (${messageOf(reason ?? error)})`, fix };
   } finally {
     redis.disconnect();
   }

@@ -30,5 +30,5 @@ export async function exportCommand(folder: string, options: ExportCommandOption
     ['FILE', 'RECORDS'],
     Object.entries(files).map(([file, count]) => [file, String(count)]),
   );
-  print(`\nWritten to ${folder}. Load it elsewhere: scopegate import --org ID ${folder}`);
+  print(`\nWritten to ${folder}. To load it elsewhere: scopegate import --org ID ${folder}`);
 }

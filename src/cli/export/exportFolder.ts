@@ -17,20 +17,20 @@ export interface ExportOptions {
   readonly organisation: Organisation;
   readonly data: OrganisationData;
   readonly folder: string;
-  /** Whether files that are there already may be replaced. */
+  /** Whether existing files may be overwritten. */
   readonly force: boolean;
   readonly progress: Progress;
   readonly signal?: AbortSignal;
 }
 
 const ORGANISATION_FILE = 'organisation.json';
-/** Records written to the file at once. */
+/** Records per write to the file. */
 const CHUNK = 200;
 
 /**
- * Writes every file of an organisation, and none before all are whole. Resolves with the records of each file;
- * undefined when it was interrupted.
- * @throws CommandFailure when files of these names are there already.
+ * Writes every file of an organisation, and puts them in place only when all are complete. Resolves with the number of
+ * records in each file, or undefined if interrupted.
+ * @throws CommandFailure if the files exist and `force` is not set.
  */
 export async function exportFolder(options: ExportOptions): Promise<Record<string, number> | undefined> {
   const { folder, organisation, progress, signal } = options;
@@ -62,7 +62,7 @@ async function refuseExisting(folder: string, names: readonly string[]): Promise
   const there = (await readdir(folder)).filter((file) => names.includes(file));
   if (there.length === 0) return;
   throw new CommandFailure(
-    `${folder} already has ${there.join(', ')}; name another folder, or add --force to replace them`,
+    `${folder} already has ${there.join(', ')}; use another folder, or add --force to overwrite them`,
   );
 }
 
@@ -97,7 +97,7 @@ async function writeRecords(
   }
 }
 
-/** One object in the form of the example files. */
+/** One object, formatted like the example files. */
 function writeMembers(members: Readonly<Record<string, string>>): string {
   return `{${Object.entries(members)
     .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)

@@ -3,31 +3,31 @@ import { createProgress } from '../common/progress';
 import { interruption } from '../common/signals';
 import { printJson, printTable } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import { faultTeller } from './faultTeller';
+import { faultReporter } from './faultReporter';
 import type { ImportCommandOptions } from './index';
 import { importPath } from './importPath';
 import type { FileReport } from './report';
 
-/** `scopegate import`. @throws CommandFailure when a line was bad or the import was interrupted. */
+/** `scopegate import`. @throws CommandFailure if a line was invalid or the import was interrupted. */
 export async function importCommand(path: string, options: ImportCommandOptions): Promise<void> {
   const signal = interruption();
-  const teller = faultTeller({ keep: options.json === true });
+  const reporter = faultReporter({ keep: options.json === true });
   const files = await withStore(async (store) => {
     const organisation = await requireOrganisation(store, options.org);
     const data = store.databases.organisationData(organisation);
-    return importPath({ data, path, onFault: teller.tell, progress: teller.between(createProgress()), signal });
+    return importPath({ data, path, onFault: reporter.report, progress: reporter.between(createProgress()), signal });
   }, signal);
-  if (options.json) printJson({ files, errors: teller.kept });
+  if (options.json) printJson({ files, errors: reporter.kept });
   else printReports(files);
   if (signal.aborted)
     throw new CommandFailure(
-      'interrupted; whole batches are stored, run the same command again to go on',
+      'interrupted; completed batches are stored, run the same command again to continue',
       EXIT.interrupted,
     );
   const failed = Object.values(files).reduce((sum, report) => sum + report.failed, 0);
   if (failed > 0) {
     throw new CommandFailure(
-      `${String(failed)} ${failed === 1 ? 'line was' : 'lines were'} not stored; mend and import again, what is stored stays as it is`,
+      `${String(failed)} ${failed === 1 ? 'line was' : 'lines were'} not stored; fix and import again, stored records are left unchanged`,
     );
   }
 }

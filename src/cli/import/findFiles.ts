@@ -11,14 +11,14 @@ export interface FoundFile {
   readonly size: number;
 }
 
-/** The files to import at a path, in the order of the kinds. @throws CommandFailure when there are none. */
+/** The files to import at a path, in the order of the kinds. @throws CommandFailure if there are none. */
 export async function findFiles(path: string, kinds: readonly RecordKind[]): Promise<FoundFile[]> {
   const names = kinds.map(fileName).join(', ');
   const at = await statOf(path);
-  if (!at) throw new CommandFailure(`there is no file or folder ${path}`);
+  if (!at) throw new CommandFailure(`no such file or folder: ${path}`);
   if (!at.isDirectory()) {
     const kind = kinds.find((candidate) => fileName(candidate) === basename(path));
-    if (!kind) throw usageFailure(`${path} is none of the files an import takes: ${names}`);
+    if (!kind) throw usageFailure(`cannot import ${path}; expected one of ${names}`);
     return [{ kind, path, size: at.size }];
   }
   const found: FoundFile[] = [];
@@ -27,12 +27,10 @@ export async function findFiles(path: string, kinds: readonly RecordKind[]): Pro
     const stats = await statOf(file);
     if (stats && !stats.isDirectory()) found.push({ kind, path: file, size: stats.size });
   }
-  if (found.length === 0)
-    throw new CommandFailure(`the folder ${path} holds none of the files an import takes: ${names}`);
+  if (found.length === 0) throw new CommandFailure(`nothing to import in ${path}; expected at least one of ${names}`);
   return found;
 }
 
-/** Name of a kind's file. */
 export function fileName(kind: RecordKind): string {
   return `${kind.file}.ndjson`;
 }

@@ -6,25 +6,25 @@ import { type Line, ndjsonLines } from './ndjsonLines';
 import type { ReadRecord } from './readRecord';
 import type { FileReport, ImportTarget } from './report';
 
-/** Records stored in one transaction: 500 took 12 % less time than 200, and 1,000 as long. */
+/** Records per transaction: 500 took 12% less time than 200, and 1,000 took as long as 500. */
 const MOST_RECORDS = 500;
-/** Bytes of a batch's lines, so that large records do not fill the memory. */
+/** Bytes of lines per batch, to bound memory with large records. */
 const MOST_BYTES = 4 * 1024 * 1024;
-/** Faults are held back until their batch is stored, so that they are told in the order of the lines; at most so many. */
+/** Faults per batch: they are held until the batch is stored, so that they are reported in line order. */
 const MOST_FAULTS = 1000;
 const TRIES = 5;
 
 interface Batch {
   lines: number;
-  /** Where its first line begins, in bytes. */
+  /** Byte offset of its first line. */
   readonly start: number;
-  /** Where the file's next line begins, in bytes. */
+  /** Byte offset of the next line after it. */
   end: number;
   readonly records: { readonly line: number; readonly record: ImportRecord }[];
   readonly failures: { readonly line: number; readonly faults: readonly Fault[] }[];
 }
 
-/** Imports one file. The next batch is read while the one before it is stored. */
+/** Imports one file. The next batch is read while the previous one is stored. */
 export async function importFile(
   kind: RecordKind,
   path: string,
@@ -38,7 +38,7 @@ export async function importFile(
   const flush = async (): Promise<void> => {
     await storing;
     storing = finishBatch(kind, path, batch, report, target);
-    // awaited by the next flush; a failure in the meantime must not count as nobody's
+    // awaited by the next flush; a failure before that must not be an unhandled rejection
     storing.catch(() => undefined);
     batch = emptyBatch(batch.end);
   };
@@ -60,7 +60,7 @@ function isFull({ records, failures, start, end }: Batch): boolean {
   return records.length >= MOST_RECORDS || failures.length >= MOST_FAULTS || end - start >= MOST_BYTES;
 }
 
-/** Adds lines to batches; a record whose id stood on an earlier line is a fault. */
+/** Adds lines to batches; a record with an id from an earlier line is a fault. */
 function batcher(read: ReadRecord): (batch: Batch, line: Line) => void {
   const seen = new Map<string, number>();
   return (batch, { number: line, end, content }) => {
@@ -79,7 +79,7 @@ function batcher(read: ReadRecord): (batch: Batch, line: Line) => void {
     } else {
       batch.failures.push({
         line,
-        faults: [{ pointer: '/id', code: 'duplicate', detail: `stands on line ${String(first)} already` }],
+        faults: [{ pointer: '/id', code: 'duplicate', detail: `is already on line ${String(first)}` }],
       });
     }
   };
@@ -110,7 +110,7 @@ async function finishBatch(
   target.progress.update(batch.end, report.read);
 }
 
-/** Stores a batch whole; again from the start when another writer took a unique value in the meantime. */
+/** Stores a batch in one transaction; retries if another writer took a unique value in the meantime. */
 async function storeBatch(
   kind: RecordKind,
   data: OrganisationData,

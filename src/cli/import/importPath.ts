@@ -6,16 +6,16 @@ import { recordReaders } from './readRecord';
 import type { FileReport, ImportTarget } from './report';
 
 export interface ImportOptions extends ImportTarget {
-  /** A folder with any of products, customers, quotes, orders and requests .ndjson, or one such file. */
+  /** A folder with products.ndjson, customers.ndjson and so on, or one such file. */
   readonly path: string;
-  /** Leaves out the files for which this does not hold. */
+  /** Files for which this is false are skipped. */
   readonly wanted?: (kind: RecordKind, path: string) => Promise<boolean>;
 }
 
 /**
- * Imports NDJSON records, in the order of the resources. Good lines are stored in whole batches, bad ones are told and
- * left out; what is stored already is left as it is, so a run that was interrupted is completed by the next.
- * @throws CommandFailure when there is nothing to import at the path.
+ * Imports NDJSON records, in the order of the resources. Valid lines are stored in batches, invalid ones are reported
+ * and skipped. Records already stored are unchanged, so running it again completes an interrupted import.
+ * @throws CommandFailure if there is nothing to import at the path.
  */
 export async function importPath({ path, wanted, ...target }: ImportOptions): Promise<Record<string, FileReport>> {
   const files = await findFiles(path, recordKinds);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { uuid } from '../common/values';
 
 export interface ImportCommandOptions {
@@ -10,24 +10,27 @@ export interface ImportCommandOptions {
 export function addImport(program: Command): void {
   const command = program
     .command('import')
-    .description('load NDJSON files into an organisation; running it again changes nothing')
-    .argument('<path>', 'folder with any of products, customers, quotes, orders, requests .ndjson, or one such file')
+    .description('load NDJSON files into an organisation; safe to run again')
+    .argument(
+      '<path>',
+      'folder with {products,customers,quotes,orders,requests}.ndjson (any of them), or one such file',
+    )
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .option('--json', 'print {files: {products: {read, created, updated, unchanged, failed}, …}, errors} as JSON')
     .action(async (path: string, options: ImportCommandOptions) => {
       const { importCommand } = await import('./command.js');
       await importCommand(path, options);
     });
-  teach(
+  addExamples(
     command,
     [
       'scopegate import --org 689defbf-4477-4b15-966e-4830b650ded3 examples/northwind',
       'scopegate import --org 689defbf-4477-4b15-966e-4830b650ded3 orders.ndjson 2> faults.txt',
     ],
     [
-      'Each line is one JSON record, as scopegate export writes them. Every line is checked: a bad one is named on stderr as',
-      'file:line: pointer: fault, the good ones are stored, and the exit code is 1. Ctrl-C leaves whole batches; run it again',
-      'to go on.',
+      'Each line is one JSON record, as written by scopegate export. Every line is checked. Invalid lines are reported on stderr',
+      'as file:line: pointer: message, valid ones are stored, and the exit code is 1 if any line was invalid. After Ctrl-C,',
+      'completed batches stay stored; run the command again to continue.',
     ],
   );
 }

@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer';
 import { createReadStream } from 'node:fs';
 
-/** A line of a file that is not blank. */
+/** A non-blank line of a file. */
 export interface Line {
   /** From 1. */
   readonly number: number;
-  /** Where the next line begins, in bytes. */
+  /** Byte offset of the next line. */
   readonly end: number;
-  /** Its text, or why it cannot be read. */
+  /** The text, or why it cannot be read. */
   readonly content: { readonly text: string } | { readonly fault: 'encoding' | 'length' };
 }
 
-/** Longer than any record can be stored: MongoDB's limit for a document. Bounds the memory a file can take. */
+/** MongoDB's document limit, so no valid record is longer. Bounds memory. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** Reads a file line by line, in memory that its size does not matter to. Takes a BOM and CRLF; skips blank lines. */
+/** Reads a file line by line, in constant memory. Accepts a BOM and CRLF; skips blank lines. */
 export async function* ndjsonLines(path: string): AsyncGenerator<Line> {
   let [number, offset, pending, size] = [0, 0, [] as Buffer[], 0];
   const finish = (last: Buffer, newline: 0 | 1): Line | undefined => {
@@ -37,7 +37,7 @@ export async function* ndjsonLines(path: string): AsyncGenerator<Line> {
     }
     const rest = chunk.subarray(start);
     size += rest.length;
-    // what is too long is counted and not kept
+    // a line that is too long is counted but not kept
     if (size <= LONGEST_LINE) pending.push(rest);
     else pending = [];
   }

@@ -9,12 +9,12 @@ import { respellNames } from '../records/ids';
 import { recordName, type RecordSchemas, recordSchemas, resolveSchema } from '../records/schemas';
 import type { Line } from './ndjsonLines';
 
-/** A line's record, or everything that is wrong with it. */
+/** Parses a line into its record, or into every fault found. */
 export type ReadRecord = (
   line: Line['content'],
 ) => { readonly record: ImportRecord } | { readonly faults: readonly Fault[] };
 
-/** Makes the readers of every kind's lines, from the SDL. */
+/** Creates the line reader of each kind, from the SDL. */
 export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) => ReadRecord {
   const schemas = recordSchemas(publishedSchemas().rest, kinds);
   const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
@@ -36,7 +36,7 @@ function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parame
       return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
     }
     const record = value as ImportRecord;
-    // before the check, which bounds what is kept: a text may be longer in NFC
+    // before the check, which bounds the stored length: a text may be longer in NFC
     amend(record);
     const { faults: found, more } = check(record);
     const faults = [...found, ...brokenTexts(record)];
@@ -47,7 +47,7 @@ function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parame
   };
 }
 
-/** A file is the operator's own: only what could not be walked is refused. */
+/** Files come from the operator, so only depth is limited, which the parser needs. */
 const LINE_BOUNDS: JsonBounds = { ...BODY_BOUNDS, containers: Infinity, names: Infinity, wideMembers: Infinity };
 
 const UNREADABLE = {
@@ -63,7 +63,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** The parser quotes the text at fault, which may be long or hold what a terminal would act on. */
+/** The parser quotes the invalid text, which may be long or contain control characters. */
 function oneLine(message: string): string {
   return message.replaceAll(/\p{Cc}+/gu, ' ').slice(0, 200);
 }

@@ -2,9 +2,9 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import type { Progress } from '../common/progress';
 
-/** What became of a file's lines. */
+/** Counts of a file's lines by outcome. */
 export interface FileReport {
-  /** Lines that were not blank. */
+  /** Non-blank lines. */
   read: number;
   created: number;
   updated: number;
@@ -12,20 +12,20 @@ export interface FileReport {
   failed: number;
 }
 
-/** One thing wrong with one line. */
+/** One fault in one line. */
 export interface LineFault extends Fault {
-  /** The file's path, as the caller named it. */
+  /** The file's path, as given by the caller. */
   readonly path: string;
   /** From 1. */
   readonly line: number;
 }
 
-/** Where an import goes, and who hears of it. */
+/** Where an import is stored, and where it reports. */
 export interface ImportTarget {
   readonly data: OrganisationData;
-  /** Told of every fault, in the order of files and lines. */
+  /** Called for every fault, in file and line order. */
   readonly onFault: (fault: LineFault) => void;
   readonly progress: Progress;
-  /** Ends the import after the batch that is being stored. */
+  /** Stops the import after the current batch. */
   readonly signal?: AbortSignal | undefined;
 }

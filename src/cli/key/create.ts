@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { PLANS } from '../../access/plans';
 import { ALL_SCOPES, type Scope } from '../../access/scopes';
 import type { MadeKey } from '../../organisations/apiKeys';
-import { thereIsNo } from '../common/failure';
-import { teach } from '../common/help';
+import { notFound } from '../common/failure';
+import { addExamples } from '../common/help';
 import { printJson, printPairs, say, warn } from '../common/terminal';
 import { duration, name, ranges, scopes, uuid } from '../common/values';
 
@@ -20,23 +20,15 @@ interface CreateOptions {
 export function addKeyCreate(key: Command): void {
   const command = key
     .command('create')
-    .description('make an API key and show it, this one time')
+    .description('create an API key and show it once')
     .requiredOption('--org <id>', 'id of the organisation', uuid)
-    .requiredOption('--name <name>', 'what the key is for', name)
-    .addOption(
-      new Option('--scopes <list>', 'what it may do, separated by commas; all for every scope')
-        .argParser(scopes)
-        .makeOptionMandatory(),
-    )
-    .option('--expires-in <time>', 'when it ends: 30m, 12h, 90d, 1y; never when left out', duration)
-    .option(
-      '--allow <ranges>',
-      'CIDR ranges it may be used from, separated by commas; from anywhere when left out',
-      ranges,
-    )
+    .requiredOption('--name <name>', 'name of the key', name)
+    .addOption(new Option('--scopes <list>', 'comma-separated scopes, or all').argParser(scopes).makeOptionMandatory())
+    .option('--expires-in <time>', 'when it expires: 30m, 12h, 90d, 1y (default: never)', duration)
+    .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
     .option('--json', 'print {id, key, prefix, scopes} as JSON')
     .action(create);
-  teach(
+  addExamples(
     command,
     [
       'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name "web shop" --scopes products:read,quotes:read',
@@ -61,19 +53,17 @@ async function create(options: CreateOptions): Promise<void> {
       expiresAt: options.expiresIn === undefined ? null : new Date(Date.now() + options.expiresIn),
     }),
   );
-  if (!made) throw thereIsNo('organisation', options.org, 'scopegate org list shows those there are');
+  if (!made) throw notFound('organisation', options.org, 'see scopegate org list');
   const { key, document } = made;
   const { organisation } = document;
   if (!PLANS[organisation.plan].integrations) {
-    warn(
-      `the plan ${organisation.plan} has no API access; the key works once scopegate org set-plan gives one that has`,
-    );
+    warn(`the plan ${organisation.plan} has no API access; change it with scopegate org set-plan before using the key`);
   }
   if (options.json) printJson({ id: document._id, key, prefix: document.prefix, scopes: document.scopes });
   else showKey(made);
 }
 
-/** Shows a key that was just made, for a person. */
+/** Prints a new key in human-readable form. */
 export function showKey({ key, document }: MadeKey): void {
   const { _id: id, organisation, scopes: granted, expires_at: expiresAt, allowed_ranges: allowed } = document;
   printPairs({
@@ -84,5 +74,5 @@ export function showKey({ key, document }: MadeKey): void {
     expires: expiresAt?.toISOString() ?? 'never',
     ...(allowed.length > 0 && { from: allowed.join(', ') }),
   });
-  say('\nKeep the key now: it is not shown again. Send it as "Authorization: Bearer <key>".');
+  say('\nSave the key now: it will not be shown again. Send it as "Authorization: Bearer <key>".');
 }

@@ -6,7 +6,7 @@ import { addKeyRevoke } from './revoke';
 import { addKeyRotate } from './rotate';
 
 export function addKey(program: Command): void {
-  const key = program.command('key').description('make API keys, list them, rotate them, revoke them');
+  const key = program.command('key').description('create, list, rotate and revoke API keys');
   addKeyCreate(key);
   addKeyList(key);
   addKeyRevoke(key);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { type KeyState, keyState } from '../../access/keyState';
 import type { ApiKey } from '../../access/apiKey';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { print, printJson, printTable } from '../common/terminal';
 import { uuid } from '../common/values';
 
@@ -13,11 +13,11 @@ interface ListOptions {
 export function addKeyList(key: Command): void {
   const command = key
     .command('list')
-    .description("list an organisation's keys, oldest first; never the keys themselves")
+    .description("list an organisation's keys, oldest first; key values are never shown")
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .option('--json', 'print an array of {id, name, prefix, last_four, scopes, …, state} as JSON')
     .action(list);
-  teach(command, ['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3']);
+  addExamples(command, ['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3']);
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -33,7 +33,7 @@ async function list(options: ListOptions): Promise<void> {
     return;
   }
   if (rows.length === 0) {
-    print('The organisation has no keys yet. Make one: scopegate key create --help');
+    print('This organisation has no keys yet. To create one, see scopegate key create --help');
     return;
   }
   printTable(
@@ -55,8 +55,8 @@ function day(moment: Date): string {
   return moment.toISOString().slice(0, 10);
 }
 
-/** What is told of a key, named one by one: a hash, or a new member of the document, can never slip in. */
-const TOLD = [
+/** The members shown, as an allowlist: a hash, or a new member of the document, can never leak. */
+const SHOWN = [
   'name',
   'prefix',
   'last_four',
@@ -71,9 +71,12 @@ const TOLD = [
   'rotated_to',
 ] as const satisfies readonly (keyof ApiKey)[];
 
-type KeyRow = Pick<ApiKey, (typeof TOLD)[number]> & { readonly id: string; readonly state: KeyState };
+type KeyRow = Pick<ApiKey, (typeof SHOWN)[number]> & { readonly id: string; readonly state: KeyState };
 
 function describeKey(key: ApiKey, now: Date): KeyRow {
-  const told = Object.fromEntries(TOLD.map((member) => [member, key[member]])) as Pick<ApiKey, (typeof TOLD)[number]>;
-  return { id: key._id, ...told, state: keyState(key, now) };
+  const shown = Object.fromEntries(SHOWN.map((member) => [member, key[member]])) as Pick<
+    ApiKey,
+    (typeof SHOWN)[number]
+  >;
+  return { id: key._id, ...shown, state: keyState(key, now) };
 }

@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander';
 import { CommandFailure } from '../common/failure';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { printJson, say } from '../common/terminal';
 import { duration, overlap, uuid } from '../common/values';
 import { showKey } from './create';
@@ -19,23 +19,19 @@ export function addKeyRotate(key: Command): void {
   const command = key
     .command('rotate')
     .description(
-      'make a key in the place of another, with its name, scopes and ranges; the old one goes on for a while',
+      'replace a key with a new one that has the same name, scopes and ranges; the old one keeps working for the overlap',
     )
-    .addArgument(new Argument('<id>', 'id of the key, as key list shows it').argParser(uuid))
+    .addArgument(new Argument('<id>', 'id of the key (see key list)').argParser(uuid))
     .option(
       '--overlap <time>',
-      'how long the old key goes on: 0, 30m, 24h, 7d; never longer than it would have',
+      'how long the old key keeps working: 0, 30m, 24h, 7d; its own expiry still applies',
       overlap,
       DAY,
     )
-    .option(
-      '--expires-in <time>',
-      'when the new key ends; as long a life as the old one was given when left out',
-      duration,
-    )
+    .option('--expires-in <time>', 'when the new key expires (default: the same lifetime as the old key)', duration)
     .option('--json', 'print {id, key, prefix, scopes, old: {id, expires_at}} as JSON')
     .action(rotate);
-  teach(command, [
+  addExamples(command, [
     'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122',
     'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122 --overlap 0 --expires-in 90d --json',
   ]);
@@ -46,7 +42,7 @@ async function rotate(id: string, options: RotateOptions): Promise<void> {
   const expiresAt = options.expiresIn === undefined ? undefined : new Date(Date.now() + options.expiresIn);
   const rotated = await withStore(({ control }) => control.apiKeys.rotate(id, { overlap: options.overlap, expiresAt }));
   if (!rotated) {
-    throw new CommandFailure(`there is no live key ${id}; a revoked or expired key cannot be rotated, make a new one`);
+    throw new CommandFailure(`no active key ${id}; a revoked or expired key cannot be rotated, create a new one`);
   }
   const { document, key, old } = rotated;
   if (options.json) {
@@ -55,5 +51,5 @@ async function rotate(id: string, options: RotateOptions): Promise<void> {
     return;
   }
   showKey(rotated);
-  say(`The old key ends at ${old.expires_at?.toISOString() ?? 'once'}.`);
+  say(old.expires_at ? `The old key expires at ${old.expires_at.toISOString()}.` : 'The old key no longer works.');
 }

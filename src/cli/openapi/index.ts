@@ -1,15 +1,15 @@
 import type { Command } from 'commander';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { print } from '../common/terminal';
 
 export function addOpenapi(program: Command): void {
   const command = program
     .command('openapi')
-    .description('print the OpenAPI 3.1 document of the REST API; needs no database')
-    .option('--json', 'the same, since the document is JSON')
+    .description('print the OpenAPI 3.1 document of the REST API; no database needed')
+    .option('--json', 'accepted for consistency; the document is JSON anyway')
     .action(async () => {
       const { openApiDocument } = await import('../../published.js');
       print(JSON.stringify(openApiDocument(), undefined, 2));
     });
-  teach(command, ['scopegate openapi > openapi.json', 'npx openapi-typescript openapi.json -o api.d.ts']);
+  addExamples(command, ['scopegate openapi > openapi.json', 'npx openapi-typescript openapi.json -o api.d.ts']);
 }

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type Plan, PLANS } from '../../access/plans';
 import { usageFailure } from '../common/failure';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { print, printJson, printPairs } from '../common/terminal';
 import { currency, name } from '../common/values';
 
@@ -16,18 +16,21 @@ interface CreateOptions {
 export function addOrgCreate(org: Command): void {
   const command = org
     .command('create')
-    .description('make an organisation, with its own database and every index')
+    .description('create an organisation, with its own database and indexes')
     .requiredOption('--name <name>', 'name of the organisation', name)
     .addOption(
-      new Option('--plan <plan>', 'its plan; starter has no API access')
+      new Option('--plan <plan>', 'plan; starter has no API access')
         .choices(Object.keys(PLANS))
         .default('integrations'),
     )
-    .option('--currency <code>', 'currency of new products that name none (ISO 4217)', currency, 'USD')
-    .option('--cluster <name>', 'cluster of MONGODB_CLUSTERS to place it on; the emptiest when left out')
+    .option('--currency <code>', 'default currency of new products (ISO 4217)', currency, 'USD')
+    .option(
+      '--cluster <name>',
+      'cluster from MONGODB_CLUSTERS to store it on (default: the one with the fewest organisations)',
+    )
     .option('--json', 'print {id, name, plan} as JSON')
     .action(create);
-  teach(command, [
+  addExamples(command, [
     'scopegate org create --name "Acme Ltd"',
     'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
   ]);
@@ -39,7 +42,7 @@ async function create(options: CreateOptions): Promise<void> {
     const { clusters } = databases;
     if (options.cluster !== undefined && !clusters.includes(options.cluster)) {
       throw usageFailure(
-        `there is no cluster ${options.cluster}; clusters are ${clusters.join(', ')} (MONGODB_CLUSTERS adds more)`,
+        `unknown cluster ${options.cluster}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`,
       );
     }
     return control.organisations.create({

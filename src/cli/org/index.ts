@@ -9,7 +9,7 @@ import { nameCommands } from '../common/help';
 export function addOrg(program: Command): void {
   const org = program
     .command('org')
-    .description('make organisations, list them, change their plan, sign their users in and out');
+    .description('create and list organisations, change their plan, sign their users in and out');
   addOrgCreate(org);
   addOrgList(org);
   addOrgSetPlan(org);

@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander';
 import { ALL_ROLES, type Role } from '../../access/roles';
 import type { Config } from '../../config';
-import { thereIsNo } from '../common/failure';
-import { teach } from '../common/help';
+import { notFound } from '../common/failure';
+import { addExamples } from '../common/help';
 import { signInUrl } from '../common/signInUrl';
 import { print, printJson, say } from '../common/terminal';
 import { name, uuid } from '../common/values';
@@ -17,23 +17,23 @@ interface LinkOptions {
 export function addOrgLink(org: Command): void {
   const command = org
     .command('link')
-    .description('print a link that signs in on the settings page once, within 15 minutes')
+    .description('print a one-time sign-in link to the settings page, valid for 15 minutes')
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .addOption(
-      new Option('--role <role>', 'what it lets its user do: a member looks, an admin changes keys')
+      new Option('--role <role>', 'role of the user: members can view keys, admins can change them')
         .choices(ALL_ROLES)
         .default('admin'),
     )
-    .option('--name <name>', 'who it is for, as the audit log calls them; whoever runs this when left out', name)
+    .option('--name <name>', 'name of the user in the audit log (default: the user running this command)', name)
     .option('--json', 'print {url, role, expires_at, organisation} as JSON')
     .action(link);
-  teach(
+  addExamples(
     command,
     [
       'scopegate org link --org 689defbf-4477-4b15-966e-4830b650ded3',
       'scopegate org link --org 689defbf-4477-4b15-966e-4830b650ded3 --role member --name "Ann Lee" --json',
     ],
-    ['The link begins with PUBLIC_URL, or with HOST and PORT where that is not set.'],
+    ['The link uses PUBLIC_URL, or HOST and PORT if it is not set.'],
   );
 }
 
@@ -51,7 +51,7 @@ async function link(options: LinkOptions): Promise<void> {
     const organisation = await control.organisations.find(options.org);
     return link && organisation && { ...link, organisation, url: signInUrl(publicUrl(config), link.token) };
   });
-  if (!made) throw thereIsNo('organisation', options.org, 'scopegate org list shows those there are');
+  if (!made) throw notFound('organisation', options.org, 'see scopegate org list');
   const { url, endsAt, organisation } = made;
   if (options.json) {
     const { id, name: called, plan } = organisation;
@@ -60,14 +60,14 @@ async function link(options: LinkOptions): Promise<void> {
   }
   print(url);
   say(
-    `\nOpen it in a browser: it signs ${userName} in to ${organisation.name} as ${options.role}, once, until ${endsAt.toISOString()}.`,
+    `\nOpen it in a browser. It signs ${userName} in to ${organisation.name} as ${options.role}, once, and expires at ${endsAt.toISOString()}.`,
   );
 }
 
-/** Where browsers reach the gateway that this configuration makes. */
+/** The URL at which browsers reach a gateway with this configuration. */
 function publicUrl({ PUBLIC_URL, HOST, PORT }: Config): string {
   if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-  // these stand for every address of the machine, and are none that a browser can open
+  // these mean all addresses of the machine, which a browser cannot open
   const host = { '0.0.0.0': '127.0.0.1', '::': '::1' }[HOST] ?? HOST;
   return `http://${host.includes(':') ? `[${host}]` : host}:${String(PORT)}`;
 }

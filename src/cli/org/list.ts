@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
-import { teach } from '../common/help';
+import { addExamples } from '../common/help';
 import { print, printJson, printTable } from '../common/terminal';
 
 export function addOrgList(org: Command): void {
   const command = org
     .command('list')
-    .description('list every organisation, oldest first')
+    .description('list all organisations, oldest first')
     .option('--json', 'print an array of {id, name, plan} as JSON')
     .action(list);
-  teach(command, ['scopegate org list', 'scopegate org list --json']);
+  addExamples(command, ['scopegate org list', 'scopegate org list --json']);
 }
 
 async function list(options: { readonly json?: true }): Promise<void> {
@@ -19,7 +19,7 @@ async function list(options: { readonly json?: true }): Promise<void> {
     return;
   }
   if (organisations.length === 0) {
-    print('There are no organisations yet. Make one: scopegate org create --name "Acme Ltd"');
+    print('There are no organisations yet. To create one: scopegate org create --name "Acme Ltd"');
     return;
   }
   printTable(

@@ -2,12 +2,12 @@ import type { JsonSchema } from '../../schema/jsonSchema';
 import { COMPARED, comparable } from '../../schema/compared';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 
-/** Changes a record in place; what is of another type than its schema says stays as it is. */
+/** Changes a record in place; values whose type does not match the schema are left alone. */
 export type Amend = (value: Record<string, unknown>) => void;
 
 /**
- * Puts into the spelling that is looked up whatever of a record names an object: every UUID that its schema knows in small
- * letters, every key in NFC. An export of another system may write them otherwise.
+ * Normalises the identifiers in a record to the form used for lookups: UUIDs in lower case, unique keys in NFC. Exports
+ * from other systems may differ.
  */
 export function respellNames(schemas: RecordSchemas, schema: JsonSchema): Amend {
   const steps: Amend[] = [];

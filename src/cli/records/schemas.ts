@@ -7,10 +7,10 @@ export interface ObjectSchema extends JsonSchema {
   readonly required: readonly string[];
 }
 
-/** JSON Schemas by name: every type that the REST face shows, and one per record kind under `recordName(kind)`. */
+/** JSON Schemas by name: every type in the REST API, and one per record kind under `recordName(kind)`. */
 export type RecordSchemas = Readonly<Record<string, JsonSchema>>;
 
-/** The schemas that records are checked against and written by: the SDL's types, less `omit`, with `lists` besides. */
+/** The schemas for reading and writing records: the SDL's types without `omit`, plus `lists`. */
 export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[]): RecordSchemas {
   const schemas = componentSchemas(schema, { elementBounds: true, closed: true });
   for (const kind of kinds) {
@@ -24,7 +24,7 @@ export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[
   return schemas;
 }
 
-/** Name of a kind's schema; no SDL type can have it. */
+/** Name of a kind's schema; the dot keeps it distinct from SDL types. */
 export function recordName(kind: RecordKind): string {
   return `record.${kind.file}`;
 }
@@ -46,7 +46,7 @@ export function isObjectSchema(schema: JsonSchema | undefined): schema is Object
   return schema?.properties !== undefined;
 }
 
-/** The schema a schema stands for, whether it may be null or not: follows `$ref` and `anyOf [type, null]`. */
+/** Resolves `$ref` and `anyOf [type, null]` to the underlying schema. */
 export function resolveSchema(schemas: RecordSchemas, schema: JsonSchema): JsonSchema {
   const [first] = (schema.anyOf as JsonSchema[] | undefined) ?? [schema];
   const reference = first?.$ref as string | undefined;

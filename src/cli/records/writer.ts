@@ -5,8 +5,8 @@ import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 export type Write = (value: unknown) => string;
 
 /**
- * A writer of records in the form of the example files: members in the order of the SDL, `, ` and `: ` between them,
- * letters as they are. `decimals` are the members written with a decimal point even where they are whole.
+ * A writer of records formatted like the example files: members in SDL order, `, ` and `: ` as separators, non-ASCII
+ * unescaped. `decimals` are members written with a decimal point even if whole.
  */
 export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimals: readonly string[] = []): Write {
   const target = resolveSchema(schemas, schema);
@@ -25,7 +25,7 @@ export function recordWriter(schemas: RecordSchemas, schema: JsonSchema, decimal
     const write = recordWriter(schemas, target.items as JsonSchema, decimals);
     return (value) => (Array.isArray(value) ? `[${value.map(write).join(', ')}]` : 'null');
   }
-  // a date writes itself as ISO 8601; what was never stored is null
+  // a Date serialises as ISO 8601; a missing member becomes null
   return (value) => JSON.stringify(value ?? null);
 }
 

@@ -3,7 +3,7 @@ import { print, printJson } from '../common/terminal';
 import type { ServeCommandOptions } from './index';
 import { serveUntilStopped } from './serveUntilStopped';
 
-/** `scopegate serve`. Resolves when it was asked to stop and every accepted request was answered. */
+/** `scopegate serve`. Resolves after it is stopped and every accepted request is answered. */
 export async function serveCommand(options: ServeCommandOptions): Promise<void> {
   await serveUntilStopped(readConfig(), {
     prepare: () => Promise.resolve({}),

@@ -9,17 +9,17 @@ import { addressFailure, nextFreePort } from './address';
 
 /** What a command adds to serving. */
 export interface ServeSteps<T extends { readonly demoKey?: string }> {
-  /** What happens between the opening of the database and the first request. */
+  /** Runs after the database is open and before the server listens. */
   prepare(store: Store, signal: AbortSignal): Promise<T>;
-  /** Told once the server answers. */
+  /** Called when the server is listening. */
   onListening(server: RunningServer, prepared: T): void;
-  /** Whether the next free port will do when PORT is in use. */
+  /** Whether to use the next free port if PORT is in use. */
   readonly anyPort: boolean;
 }
 
 /**
- * Opens the database, serves until SIGTERM or SIGINT, drains, closes. A signal ends it at any earlier step too, and
- * nothing is left behind.
+ * Opens the database, serves until SIGTERM or SIGINT, drains and closes. A signal during an earlier step also stops it,
+ * with everything cleaned up.
  */
 export async function serveUntilStopped<T extends { readonly demoKey?: string }>(
   config: Config,
@@ -34,14 +34,13 @@ export async function serveUntilStopped<T extends { readonly demoKey?: string }>
       const server = await listen(store, config, prepared.demoKey, steps.anyPort);
       steps.onListening(server, prepared);
       await aborted(signal);
-      if (process.stderr.isTTY)
-        note('\nstopping: requests that were accepted are being answered; Ctrl-C again ends at once');
+      if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
       await server.drain();
     } finally {
       await store.close();
     }
   } catch (error) {
-    // asked to stop while it started, and it did
+    // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
   }
 }
@@ -53,7 +52,7 @@ async function listen(
   anyPort: boolean,
 ): Promise<RunningServer> {
   const PORT = anyPort ? await nextFreePort(config) : config.PORT;
-  if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; taking ${String(PORT)}`);
+  if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
   try {
     return await startServer({
       config: { ...config, PORT },

@@ -5,7 +5,7 @@ import type { EmbeddedOptions, Link, Offer, Remembered, ServerPlan } from './typ
 
 const NAMES = ['mongod', 'secantusd-rs', 'secantusd'];
 
-/** A database binary that is already on this machine. */
+/** A database binary that is already installed. */
 export const binaryLink: Link = {
   kind: 'binary',
   title: 'a mongod or secantusd-rs binary',
@@ -17,17 +17,14 @@ export const binaryLink: Link = {
   },
 };
 
-/** A binary that the user named must work: falling through to another server would hide the mistake. */
+/** MONGOD_BINARY must work: falling back to another server would hide the mistake. */
 async function named(binary: string, options: EmbeddedOptions): Promise<ServerPlan> {
   const command = await locate(binary, options.path);
   if (command === undefined) {
-    throw new DatabaseUnavailable(
-      `MONGOD_BINARY names ${binary}, which is neither an executable file nor a name on PATH`,
-    );
+    throw new DatabaseUnavailable(`MONGOD_BINARY is ${binary}, which is neither an executable file nor a name on PATH`);
   }
   const asked = await planFor(command, options.signal);
-  if (!asked.found)
-    throw new DatabaseUnavailable(`MONGOD_BINARY names ${binary}, which cannot be used: ${asked.reason}`);
+  if (!asked.found) throw new DatabaseUnavailable(`MONGOD_BINARY is ${binary}, which cannot be used: ${asked.reason}`);
   return asked.plan;
 }
 
@@ -39,10 +36,10 @@ async function onPath(options: EmbeddedOptions): Promise<Offer> {
     if (asked.found) return asked;
     reasons.push(`${command}: ${asked.reason}`);
   }
-  return { found: false, reason: reasons.join('; ') || 'MONGOD_BINARY is not set and none is on PATH' };
+  return { found: false, reason: reasons.join('; ') || 'MONGOD_BINARY is not set, and none was found on PATH' };
 }
 
-/** The remembered file first, then another of the same program, since an update may have moved it. */
+/** The remembered file, or another binary of the same program, since an update may have moved it. */
 async function again(remembered: Remembered, options: EmbeddedOptions): Promise<Offer> {
   const elsewhere = (await Promise.all(NAMES.map((name) => findOnPath(name, options.path)))).flat();
   for (const command of [remembered.command, ...elsewhere]) {
@@ -53,7 +50,7 @@ async function again(remembered: Remembered, options: EmbeddedOptions): Promise<
   return { found: false, reason: `neither ${remembered.command} nor another ${remembered.program} on PATH can be run` };
 }
 
-/** A binary is known by what it says of itself, not by its name. */
+/** A binary is identified by its --version output, not by its name. */
 async function planFor(command: string, signal?: AbortSignal): Promise<Offer> {
   const output = await ask(command, ['--version'], signal);
   if (!output.ok) return { found: false, reason: output.reason };

@@ -2,7 +2,7 @@ import { DatabaseUnavailable, StartFailure, nothingWorks, reasonOf } from './fai
 import { memoryFileOf } from './memory';
 import type { Chain, EmbeddedOptions, Link, Remembered, RunningServer, ServerPlan } from './types';
 
-/** What was started, and by which plan. */
+/** A started server and its plan. */
 export interface Started {
   readonly plan: ServerPlan;
   readonly server: RunningServer;
@@ -12,7 +12,7 @@ type Attempt =
   | { readonly ok: true; readonly started: Started }
   | { readonly ok: false; readonly title: string; readonly reason: string };
 
-/** Starts the remembered server, the named binary, or the first of the chain that works, in this order of right. */
+/** Starts the remembered server, or the binary in MONGOD_BINARY, or the first in the chain that works. */
 export function startOne(chain: Chain, remembered: Remembered | undefined, options: EmbeddedOptions): Promise<Started> {
   if (remembered) return startRemembered(chain, remembered, options);
   return options.mongodBinary === undefined
@@ -31,22 +31,22 @@ async function startFirst(chain: Chain, options: EmbeddedOptions): Promise<Start
   throw nothingWorks(failed);
 }
 
-/** Nothing else is tried: the user said which binary. */
+/** Tries nothing else, because the user chose the binary. */
 async function startNamed(chain: Chain, named: string, options: EmbeddedOptions): Promise<Started> {
   const attempt = await tryLink(chain, binaryOf(chain), undefined, options);
   if (attempt.ok) return attempt.started;
-  throw new DatabaseUnavailable(`MONGOD_BINARY names ${named}, which cannot be used: ${attempt.reason}`);
+  throw new DatabaseUnavailable(`MONGOD_BINARY is ${named}, which cannot be used: ${attempt.reason}`);
 }
 
-/** Nothing else is tried: another server would start empty, and the user's data would seem lost. */
+/** Tries nothing else, because another server would start empty, and the user's data would seem lost. */
 async function startRemembered(chain: Chain, remembered: Remembered, options: EmbeddedOptions): Promise<Started> {
   const link = chain.links.find(({ kind }) => kind === remembered.kind);
-  if (!link) throw new DatabaseUnavailable(`no way is known to start a database of the kind ${remembered.kind}`);
+  if (!link) throw new DatabaseUnavailable(`cannot start a database of the kind ${remembered.kind}`);
   if (options.mongodBinary !== undefined && remembered.kind !== 'binary') throw otherProgram(remembered, options);
   const attempt = await tryLink(chain, link, remembered, options);
   if (attempt.ok) return attempt.started;
   throw new DatabaseUnavailable(
-    `the data in ${options.dataDir}/${remembered.storage} were made with ${remembered.program} ${remembered.version} (${link.title}), which cannot be started now: ${attempt.reason}\n${startAfresh(remembered, options)}`,
+    `the data in ${options.dataDir}/${remembered.storage} was created with ${remembered.program} ${remembered.version} (${link.title}), which cannot be started now: ${attempt.reason}\n${startOver(remembered, options)}`,
   );
 }
 
@@ -73,17 +73,17 @@ async function tryLink(
 
 function otherProgram(remembered: Remembered, options: EmbeddedOptions): DatabaseUnavailable {
   return new DatabaseUnavailable(
-    `${options.mongodBinary === undefined ? 'the binary found' : `MONGOD_BINARY names ${options.mongodBinary}`}, but the data in ${options.dataDir}/${remembered.storage} were made with ${remembered.program} ${remembered.version}, whose files it may not read.\n` +
-      `Leave MONGOD_BINARY unset to go on with them. ${startAfresh(remembered, options)}`,
+    `${options.mongodBinary === undefined ? 'the binary found' : `MONGOD_BINARY is ${options.mongodBinary}`}, but the data in ${options.dataDir}/${remembered.storage} was created with ${remembered.program} ${remembered.version}, and may not be readable by another program.\n` +
+      `Leave MONGOD_BINARY unset to keep using the data. ${startOver(remembered, options)}`,
   );
 }
 
-function startAfresh(remembered: Remembered, { dataDir }: EmbeddedOptions): string {
-  return `To start afresh with another database, delete ${memoryFileOf(dataDir)} (the data stay in ${dataDir}/${remembered.storage}), or set DATA_DIR to another folder.`;
+function startOver(remembered: Remembered, { dataDir }: EmbeddedOptions): string {
+  return `To start over with another database, delete ${memoryFileOf(dataDir)} (the data stays in ${dataDir}/${remembered.storage}), or set DATA_DIR to another folder.`;
 }
 
 function binaryOf(chain: Chain): Link {
   const link = chain.links.find(({ kind }) => kind === 'binary');
-  if (!link) throw new DatabaseUnavailable('a named binary cannot be used here');
+  if (!link) throw new DatabaseUnavailable('MONGOD_BINARY cannot be used here');
   return link;
 }

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { access, constants, stat } from 'node:fs/promises';
 import { delimiter, isAbsolute, join, resolve, sep } from 'node:path';
 
-/** What a short command printed, or that it failed. */
+/** The output of a short command, or why it failed. */
 export type Output = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
-/** Runs a command that should answer at once, such as `--version`. Never throws. */
+/** Runs a short command, such as `--version`. Never throws. */
 export function ask(command: string, args: readonly string[], signal?: AbortSignal): Promise<Output> {
   return new Promise((answer) => {
     const options = { timeout: 15_000, killSignal: 'SIGKILL', windowsHide: true, ...(signal && { signal }) } as const;
@@ -16,7 +16,7 @@ export function ask(command: string, args: readonly string[], signal?: AbortSign
   });
 }
 
-/** The executable files of this name in the folders of PATH, in its order. */
+/** The executable files of this name on PATH, in order. */
 export async function findOnPath(name: string, path: string): Promise<string[]> {
   const names = process.platform === 'win32' ? [`${name}.exe`] : [name];
   const candidates = path
@@ -27,7 +27,7 @@ export async function findOnPath(name: string, path: string): Promise<string[]> 
   return candidates.filter((_, index) => found[index]);
 }
 
-/** The file meant by a path or, without a separator, by a name on PATH. */
+/** Resolves a path or, without a separator, a name on PATH. */
 export async function locate(nameOrPath: string, path: string): Promise<string | undefined> {
   if (!isAbsolute(nameOrPath) && !nameOrPath.includes('/') && !nameOrPath.includes(sep)) {
     return (await findOnPath(nameOrPath, path))[0];
@@ -36,7 +36,7 @@ export async function locate(nameOrPath: string, path: string): Promise<string |
   return (await isExecutable(file)) ? file : undefined;
 }
 
-/** A file that this user may execute. */
+/** Whether this user may execute a file. */
 export async function isExecutable(file: string): Promise<boolean> {
   try {
     await access(file, constants.X_OK);

@@ -13,17 +13,17 @@ import type { Chain, Database, EmbeddedOptions } from './types';
 export { DatabaseUnavailable } from './failures';
 export type { Database, EmbeddedOptions } from './types';
 
-/** In the order in which they are tried: the nearer to production, the earlier. */
+/** Tried in order, the closest to production first. */
 const realChain: Chain = { links: [binaryLink, memoryServerLink, secantusLink], start: startServer };
 
 /**
- * The database to use: MONGODB_URI, else the server that already runs for this data folder, else one started now and stopped by `stop()`.
- * Throws `DatabaseUnavailable`, whose message tells the user what was tried and what to do.
+ * The database to use: MONGODB_URI, or the server that is already running for this data folder, or a new one that `stop()` stops.
+ * @throws DatabaseUnavailable with what was tried and what to do
  */
 export async function chooseDatabase(options: EmbeddedOptions, chain: Chain = realChain): Promise<Database> {
   if (options.mongodbUri) return asGiven(options.mongodbUri, options);
 
-  // absolute, since what is remembered must hold in another working folder too
+  // absolute, because these are stored and must be valid in any working folder
   const placed = { ...options, dataDir: resolve(options.dataDir), cacheDir: resolve(options.cacheDir) };
   await mkdir(placed.dataDir, { recursive: true });
   return (await joinRunning(placed)) ?? (await startUnderLock(placed, chain));
@@ -35,24 +35,24 @@ function asGiven(uri: string, { report }: EmbeddedOptions): Database {
   return { uri, kind: 'uri', description, stop: () => Promise.resolve() };
 }
 
-/** As the user would type it. */
+/** A path as the user would type it. */
 function shown(path: string): string {
   const short = relative('', path);
   return short.startsWith('..') ? path : short;
 }
 
-/** Only hosts: what stands before and after them may be secret. */
+/** The hosts only, since the rest of the URI may contain secrets. */
 const hostsOf = (uri: string): string =>
-  /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]+)/.exec(uri)?.[1] ?? 'not a mongodb:// address';
+  /^mongodb(?:\+srv)?:\/\/(?:.*@)?([^/?]+)/.exec(uri)?.[1] ?? 'not a mongodb:// URI';
 
-/** The lock is held for the start alone; who waits for it finds the server that the other started. */
+/** The lock is only held during the start; a waiting process then finds the server that the other one started. */
 function startUnderLock(options: EmbeddedOptions, chain: Chain): Promise<Database> {
   const { dataDir, report, signal } = options;
   const work = async (): Promise<Database> => (await joinRunning(options)) ?? (await start(options, chain));
   return withLock(join(dataDir, 'database.lock'), work, {
     signal,
     onWait: (pid) => {
-      report(`database: process ${String(pid ?? 'unknown')} is starting it, waiting`);
+      report(`database: waiting for process ${String(pid ?? 'unknown')} to start it`);
     },
   });
 }
@@ -78,7 +78,7 @@ async function start(options: EmbeddedOptions, chain: Chain): Promise<Database> 
     const run = await announce(dataDir, { serverPid: server.pid, kind, uri: server.uri, description });
     report(`database: ${description}`);
     void server.lost.then((how) => {
-      report(`database: the server ended by itself (${how}); see ${storagePath}.log`);
+      report(`database: the server stopped unexpectedly (${how}); see ${storagePath}.log`);
     });
     let stopped: Promise<void> | undefined;
     const stop = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { hasCode } from './failures';
 
-/** Whether a process of this number exists; one of another user counts (EPERM). */
+/** Whether a process with this pid exists, including one of another user (EPERM). */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
@@ -10,16 +10,16 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** Signals a process that may be gone already. */
+/** Signals a process that may have exited already. */
 export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // gone already, which is what was wanted
+    // already gone
   }
 }
 
-/** Waits until the process is gone; false when it still lives after `timeoutMs`. */
+/** Waits until the process is gone; false if it still runs after `timeoutMs`. */
 export async function waitUntilGone(pid: number, timeoutMs: number, signal?: AbortSignal): Promise<boolean> {
   const deadline = performance.now() + timeoutMs;
   while (isAlive(pid)) {
@@ -29,7 +29,7 @@ export async function waitUntilGone(pid: number, timeoutMs: number, signal?: Abo
   return true;
 }
 
-/** Resolves after `ms`; rejects with the signal's reason when it aborts first. */
+/** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
 export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) {

@@ -13,9 +13,9 @@ type Holder = z.infer<typeof holderShape>;
 
 export interface LockOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called once when another process holds the lock. */
+  /** Called once if another process holds the lock. */
   readonly onWait?: (holderPid: number | undefined) => void;
-  /** A holder of another machine or container counts as dead after so long without a sign of life. */
+  /** A holder on another machine or in another container is considered dead after this time without a heartbeat. */
   readonly silentMs?: number;
 }
 
@@ -37,7 +37,7 @@ export async function withLock<T>(file: string, work: () => Promise<T>, options:
 async function acquire(file: string, options: LockOptions): Promise<string> {
   const token = randomUUID();
   const seen = { mtimeMs: Number.NaN, since: performance.now() };
-  let toldWaiting = false;
+  let reportedWaiting = false;
   for (;;) {
     options.signal?.throwIfAborted();
     if (await create(file, { pid: process.pid, host: hostname(), token })) return token;
@@ -45,7 +45,7 @@ async function acquire(file: string, options: LockOptions): Promise<string> {
     const holder = await readHolder(file);
     const mtimeMs = await modified(file);
     if (mtimeMs === undefined) continue;
-    // measured by the waiter's own clock, so neither clock skew nor a laptop's sleep makes a live holder look dead
+    // measured with our own clock, so that neither clock skew nor a sleeping laptop makes a live holder look dead
     if (mtimeMs !== seen.mtimeMs) Object.assign(seen, { mtimeMs, since: performance.now() });
     const silent = performance.now() - seen.since > (options.silentMs ?? SILENT_MS);
     const dead = holder?.host === hostname() && !isAlive(holder.pid);
@@ -53,8 +53,8 @@ async function acquire(file: string, options: LockOptions): Promise<string> {
       await discard(file, holder, token);
       continue;
     }
-    if (!toldWaiting) options.onWait?.(holder?.pid);
-    toldWaiting = true;
+    if (!reportedWaiting) options.onWait?.(holder?.pid);
+    reportedWaiting = true;
     await pause(50, options.signal);
   }
 }
@@ -70,7 +70,7 @@ async function create(file: string, holder: Holder): Promise<boolean> {
   }
 }
 
-/** Renamed first: of two that found the lock stale only one gets the rename, and looks again at what it took. */
+/** Renames first, so that only one of two processes that find a stale lock gets it; it then checks what it renamed. */
 async function discard(file: string, judged: Holder | undefined, token: string): Promise<void> {
   const aside = `${file}.${token}`;
   try {
@@ -88,7 +88,7 @@ async function readHolder(file: string): Promise<Holder | undefined> {
   try {
     return holderShape.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch {
-    // gone, or its holder has not written it yet
+    // deleted, or not written yet
     return undefined;
   }
 }

@@ -15,21 +15,21 @@ const shape = z.object({
 
 export const memoryFileOf = (dataDir: string): string => join(dataDir, 'database.json');
 
-/** Which server the data in this folder were made with; undefined on a first start. */
+/** The server that created the data in this folder; undefined on the first start. */
 export async function recall(dataDir: string): Promise<Remembered | undefined> {
   const file = memoryFileOf(dataDir);
   try {
     return shape.parse(JSON.parse(await readFile(file, 'utf8')));
   } catch (error) {
     if (hasCode(error, 'ENOENT')) return undefined;
-    // guessing could start an empty database beside the user's data
+    // guessing could start an empty database next to the user's data
     throw new DatabaseUnavailable(
-      `${file}, which says what made the data beside it, cannot be read; mend it, or delete it to choose a database anew`,
+      `${file}, which records the server that created the data, cannot be read; fix it, or delete it to choose a database again`,
     );
   }
 }
 
-/** Written in one step, so that a crash leaves the old memory or the new one. */
+/** Written atomically, so that a crash leaves either the old file or the new one. */
 export async function remember(dataDir: string, choice: Remembered): Promise<void> {
   const draft = `${memoryFileOf(dataDir)}.draft`;
   await writeFile(draft, `${JSON.stringify(choice, undefined, 2)}\n`);

@@ -8,7 +8,7 @@ import { whyUnreachable } from './probe';
 import { runGuarded } from './process';
 import type { EmbeddedOptions, Link, Offer } from './types';
 
-/** A real mongod, downloaded once by mongodb-memory-server and kept. */
+/** A real mongod, downloaded once by mongodb-memory-server. */
 export const memoryServerLink: Link = {
   kind: 'memory-server',
   title: "mongodb-memory-server's download of mongod",
@@ -18,13 +18,13 @@ export const memoryServerLink: Link = {
     if ('mongod' in sought) return offerOf(sought.mongod, options.signal);
     if ('fault' in sought) return { found: false, reason: sought.fault };
 
-    // the library itself takes 6.6 s to find out that it has no way there
+    // the library itself takes 6.6 s to detect that the host is unreachable
     const unreachable = await whyUnreachable(new URL(sought.url), options.proxy);
     if (unreachable !== undefined) return { found: false, reason: unreachable };
-    options.report(`database: downloading ${sought.url} into ${options.cacheDir}, once, about 100 MB`);
+    options.report(`database: downloading ${sought.url} to ${options.cacheDir} (once, about 100 MB)`);
     const downloaded = await askLibrary('download', options);
     if ('mongod' in downloaded) return offerOf(downloaded.mongod, options.signal);
-    return { found: false, reason: 'fault' in downloaded ? downloaded.fault : 'the download gave no mongod' };
+    return { found: false, reason: 'fault' in downloaded ? downloaded.fault : 'the download contains no mongod' };
   },
 };
 
@@ -39,7 +39,7 @@ async function offerOf(command: string, signal?: AbortSignal): Promise<Offer> {
   };
 }
 
-/** What the library has on disk, from where it would download it, or what it complains of. */
+/** The library's binary, the URL it would download, or an error. */
 const answerShape = z.union([
   z.object({ mongod: z.string() }),
   z.object({ url: z.url() }),
@@ -48,8 +48,8 @@ const answerShape = z.union([
 type Answer = z.infer<typeof answerShape>;
 
 /**
- * The library in a process of its own: it prints stack traces, keeps handles open and cannot be cancelled,
- * and takes any certificate unless npm_config_strict_ssl is set, which must not be set for this process.
+ * Runs the library in its own process: it prints stack traces, keeps handles open, cannot be cancelled,
+ * and accepts any certificate unless npm_config_strict_ssl is set, which must not affect this process.
  */
 const SCRIPT = `
 process.env.npm_config_strict_ssl = 'true';

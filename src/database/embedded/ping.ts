@@ -1,26 +1,26 @@
 import { connect } from 'node:net';
 import mongoose from 'mongoose';
 
-/** What a server says of itself. */
+/** How a server identifies itself. */
 export interface Identity {
   readonly pid: number;
 }
 
 /**
- * Asks the server at `uri` who it is: proof that it really answers commands, and that it is the process meant
- * and not another that took the same port.
+ * Identifies the server at `uri`, which proves that it answers commands, and that it is the expected process
+ * and not another one on the same port.
  */
 export async function identify(uri: string, timeoutMs: number): Promise<Identity> {
   return withClient(uri, timeoutMs, async (client) => {
     const admin = client.db('admin');
     await admin.command({ ping: 1 });
     const status = await admin.command({ serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0, tcmalloc: 0 });
-    // mongod gives a Long
+    // mongod returns a Long
     return { pid: Number(status.pid) };
   });
 }
 
-/** Runs `work` with a connection of its own, closed afterwards. */
+/** Runs `work` with its own connection, which is closed afterwards. */
 export async function withClient<T>(
   uri: string,
   timeoutMs: number,
@@ -39,7 +39,7 @@ export async function withClient<T>(
   }
 }
 
-/** Whether something listens there; far cheaper than a driver's connection while a server is still starting. */
+/** Whether the port is open; much cheaper than a driver connection while a server is starting. */
 export function isListening(port: number, host = '127.0.0.1', timeoutMs = 1_000): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ port, host, timeout: timeoutMs });

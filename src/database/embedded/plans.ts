@@ -1,6 +1,6 @@
 import type { LocalKind, Place, ServerPlan } from './types';
 
-/** A real mongod as the one member of a replica set, without which it has no transactions. */
+/** A real mongod as a one-member replica set, which transactions require. */
 export function mongodPlan(mongod: {
   kind: LocalKind;
   command: string;
@@ -19,7 +19,7 @@ export function mongodPlan(mongod: {
     replicaSet: 'rs0',
     args: ({ port, storagePath }) => [
       ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath],
-      // a socket in /tmp would be reachable by every user and stay behind after a crash
+      // a socket in /tmp would be accessible to every user and left behind after a crash
       ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
     ],
   };
@@ -35,7 +35,7 @@ export function secantusRustPlan(command: string, version: string): ServerPlan {
     command,
     storage: 'secantusd-rs',
     replicaSet: 'secantus',
-    // its cache may grow to 4 GB unless told otherwise
+    // the default cache size is 4 GB
     args: (place) => [...secantusArgs(place), '--cache-size', '1G'],
   };
 }
@@ -50,12 +50,12 @@ export function secantusPythonPlan(python: string, version: string): ServerPlan 
     command: python,
     storage: 'secantusdb',
     replicaSet: 'secantus',
-    // isolated: neither PYTHONPATH nor a module in the current folder may shadow its own
+    // isolated, so that neither PYTHONPATH nor a module in the current folder can shadow its own
     args: (place) => ['-I', '-u', '-m', 'secantus', ...secantusArgs(place)],
   };
 }
 
-/** --sync-on-commit: without it kill -9 lost 138 of 22,192 acknowledged writes. --config: else it takes up a secantusd.toml that it finds. */
+/** --sync-on-commit: without it kill -9 lost 138 of 22,192 acknowledged writes. --config: otherwise it uses any secantusd.toml it finds. */
 function secantusArgs({ port, storagePath, configFile }: Place): string[] {
   return [
     ...['--config', configFile, '--host', '127.0.0.1', '--port', String(port)],

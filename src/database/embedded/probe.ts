@@ -4,7 +4,7 @@ import { reasonOf } from './failures';
 
 const PROBE_MS = 3_000;
 
-/** Tries to reach the host of `url`, or the proxy through which it would be asked; undefined when it can be reached. */
+/** Tries to reach the host of `url`, or the proxy if set; undefined if it can be reached. */
 export function whyUnreachable(url: URL, proxy?: string, timeoutMs = PROBE_MS): Promise<string | undefined> {
   const target = proxy === undefined ? url : new URL(proxy);
   const handshake = proxy === undefined && isSecure(url);

@@ -16,33 +16,33 @@ const message = z.discriminatedUnion('type', [
   }),
 ]);
 
-/** How a guarded process ended. */
+/** How a guarded process exited. */
 export interface Exit {
   readonly code: number | null;
   /** One clause, for example "exit code 1". */
   readonly text: string;
 }
 
-/** A child that never outlives this process, however it ends. */
+/** A child that never outlives this process, however this one exits. */
 export interface GuardedProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
-  /** SIGTERM, after the grace SIGKILL; resolves when the child is gone. */
+  /** Sends SIGTERM, then SIGKILL after the grace period; resolves when the child is gone. */
   stop(): Promise<void>;
 }
 
 export interface GuardedCommand {
   readonly command: string;
   readonly args: readonly string[];
-  /** Takes stdout and stderr. */
+  /** Gets stdout and stderr. */
   readonly logFile: string;
   readonly graceMs?: number;
   readonly rousePort?: number;
 }
 
 /**
- * Starts a command behind a watchdog in a session of its own: Ctrl-C in the terminal does not reach it, so the gateway can drain first,
- * and the closing of this process's end of a pipe ends it.
+ * Starts a command behind a watchdog in its own session: Ctrl-C in the terminal does not reach it, so the gateway can drain
+ * first, and it stops when this process's end of a pipe closes.
  */
 export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProcess> {
   const watched: WatchdogOrder = { graceMs: 15_000, ...order };
@@ -52,7 +52,7 @@ export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProces
     windowsHide: true,
   });
   const { started, exited } = listen(watchdog);
-  // a command that forgets stop() may still end; the watchdog then ends the child
+  // a process that does not call stop() can still exit; the watchdog then stops the child
   setReferenced(watchdog, false);
   watchdog.stdin.on('error', () => undefined);
 
@@ -69,13 +69,13 @@ export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProces
   };
 }
 
-/** Runs a command to its end; resolves with the exit, or rejects when the signal aborts first. */
+/** Runs a command until it exits; rejects if the signal aborts first. */
 export async function runGuarded(order: GuardedCommand, signal?: AbortSignal): Promise<Exit> {
   signal?.throwIfAborted();
   const child = await spawnGuarded({ graceMs: 2_000, ...order });
   const onAbort = (): void => void child.stop();
   signal?.addEventListener('abort', onAbort, { once: true });
-  // it may have aborted while the child was being started
+  // it may have aborted while the child was starting
   if (signal?.aborted) onAbort();
   const keepAlive = setInterval(() => undefined, 60_000);
   try {
@@ -110,7 +110,7 @@ function listen(watchdog: ChildProcess): { started: Promise<number>; exited: Pro
     resolveExited({ code: null, text: error.message });
   });
   watchdog.once('close', () => {
-    // only a killed watchdog says nothing first; its child must not stay behind
+    // a watchdog only closes without a message if it was killed; its child must not be left behind
     if (pid !== undefined) signalQuietly(pid, 'SIGTERM');
     resolveExited({ code: null, text: 'its watchdog was killed' });
   });
@@ -121,7 +121,7 @@ function exitText(code: number | null, signal: string | null): string {
   return signal ? `ended by ${signal}` : `exit code ${String(code ?? 'unknown')}`;
 }
 
-/** Keeps this process alive while it waits for the watchdog. */
+/** Keeps this process alive while waiting for the watchdog. */
 async function held<T>(watchdog: ChildProcess, wait: Promise<T>): Promise<T> {
   setReferenced(watchdog, true);
   try {

@@ -1,16 +1,16 @@
 import { ask, findOnPath } from './execute';
 
 const NAMES = ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python'];
-/** The versions of Python for which SecantusDB 0.7.0b3 has wheels on PyPI. */
+/** The Python 3 minor versions for which SecantusDB 0.7.0b3 has wheels on PyPI. */
 const OLDEST = 10;
 const NEWEST = 13;
 
-/** A Python that can make the virtual environment, or in one line what is missing. */
+/** A Python that can create the virtual environment, or one line about what is missing. */
 export type PythonSearch =
   | { readonly found: true; readonly command: string; readonly version: string }
   | { readonly found: false; readonly reason: string };
 
-/** Looks through PATH; each candidate is run, because a version manager's shim may be there and yet refuse. */
+/** Searches PATH; each candidate is run, because a version manager's shim may exist but not work. */
 export async function findPython(path: string, signal?: AbortSignal): Promise<PythonSearch> {
   const reasons: string[] = [];
   for (const name of NAMES) {

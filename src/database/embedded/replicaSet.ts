@@ -6,19 +6,19 @@ const NOT_YET_INITIALIZED = 94;
 const ALREADY_INITIALIZED = 23;
 const ELECTION_MS = 30_000;
 
-/** The part of a connection that is needed here. */
+/** The part of a connection used here. */
 export interface Commands {
   command(command: Record<string, unknown>): Promise<Record<string, unknown>>;
 }
 
-/** Makes the mongod at `uri` the primary of a set of its own, without which it has no transactions. */
+/** Makes the mongod at `uri` the primary of its own replica set, which transactions require. */
 export function becomePrimary(uri: string, replicaSet: string, port: number, signal?: AbortSignal): Promise<void> {
   return withClient(uri, ELECTION_MS, (client) =>
     formSet(client.db('admin'), replicaSet, `127.0.0.1:${String(port)}`, signal),
   );
 }
 
-/** Initiates the set, or moves the one of an earlier start to this address, and waits for the election. */
+/** Initiates the set, or moves an existing one to this address, and waits for the election. */
 export async function formSet(admin: Commands, replicaSet: string, host: string, signal?: AbortSignal): Promise<void> {
   const deadline = performance.now() + ELECTION_MS;
   let configured = false;
@@ -30,14 +30,14 @@ export async function formSet(admin: Commands, replicaSet: string, host: string,
   throw new Error(`the replica set has no primary after ${String(ELECTION_MS / 1000)} s`);
 }
 
-/** False while mongod still reads its configuration from disk: then it says both that it has none and that it has one. */
+/** False while mongod is still reading its configuration from disk, when it reports both that it has none and that it has one. */
 async function configure(admin: Commands, replicaSet: string, host: string): Promise<boolean> {
   const config = await currentConfig(admin);
   if (!config) return initiate(admin, replicaSet, host);
   const [member] = config.members;
   if (!member) return false;
   if (member.host === host) return true;
-  // forced, because a member that does not find itself in the set cannot be primary
+  // forced, because a member that is not in the set cannot become primary
   const moved = { ...config, version: config.version + 1, members: [{ ...member, host }] };
   await admin.command({ replSetReconfig: moved, force: true });
   return true;

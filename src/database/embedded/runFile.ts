@@ -18,37 +18,37 @@ const recordShape = z.object({
   description: z.string(),
 });
 
-/** The server that runs for a data folder, as its owner wrote it down. */
+/** The running server of a data folder, as recorded by its owner. */
 export type RunRecord = z.infer<typeof recordShape>;
 
-/** A server that is ending closes its storage first, 0.1 to 2 s as measured. */
+/** A server that is stopping closes its storage first, which took 0.1 to 2 s when measured. */
 const CLOSING_MS = 5_000;
-/** Longer than the watchdog's grace. */
+/** Longer than the watchdog's grace period. */
 const PATIENCE_MS = 20_000;
 const ANSWER_MS = 5_000;
 
 const runFileOf = (dataDir: string): string => join(dataDir, 'database.run.json');
 
-/** The live server of this data folder, proved by asking it; undefined when there is none to join. */
+/** The running server of this data folder, verified by a command; undefined if there is none to join. */
 export async function findRunning(dataDir: string): Promise<RunRecord | undefined> {
   const record = await readRecord(dataDir);
-  // an orphan is about to be ended by its watchdog
+  // an orphan is about to be stopped by its watchdog
   if (record?.state !== 'running' || !onThisHost(record) || !isAlive(record.ownerPid)) return undefined;
   return (await answers(record)) ? record : undefined;
 }
 
-/** Waits for a server that is ending, ends one that nobody owns, removes the stale file. Call it under the lock. */
+/** Waits for a server that is stopping, stops one without an owner, and removes the stale file. Requires the lock. */
 export async function clearStale(dataDir: string, signal?: AbortSignal): Promise<void> {
   const record = await readRecord(dataDir);
   if (record && onThisHost(record) && !(await waitForEnd(record, signal))) {
     throw new DatabaseUnavailable(
-      `a database server (process ${String(record.serverPid)}) still uses ${dataDir} and does not end; end that process and start again`,
+      `a database server (process ${String(record.serverPid)}) is still using ${dataDir} and does not stop; kill that process and start again`,
     );
   }
   await rm(runFileOf(dataDir), { force: true });
 }
 
-/** Writes the record down; the functions it returns change and remove only this very record. */
+/** Writes the record; the returned functions only change or remove this same record. */
 export async function announce(
   dataDir: string,
   server: Pick<RunRecord, 'serverPid' | 'kind' | 'uri' | 'description'>,
@@ -74,10 +74,10 @@ export async function announce(
 
 async function waitForEnd(record: RunRecord, signal: AbortSignal | undefined): Promise<boolean> {
   if (await waitUntilGone(record.serverPid, CLOSING_MS, signal)) return true;
-  // the number belongs to another process by now; were it ours after all, the storage's own lock refuses a second server
+  // the pid belongs to another process by now; if not, the storage's own lock prevents a second server
   if (!(await answers(record))) return true;
   if (isAlive(record.ownerPid)) return waitUntilGone(record.serverPid, PATIENCE_MS, signal);
-  // owner and watchdog were both killed: nobody else is left to end it
+  // owner and watchdog were both killed, so nobody else can stop it
   signalQuietly(record.serverPid, 'SIGTERM');
   return waitUntilGone(record.serverPid, PATIENCE_MS, signal);
 }
@@ -96,7 +96,7 @@ async function readRecord(dataDir: string): Promise<RunRecord | undefined> {
   try {
     return recordShape.parse(JSON.parse(await readFile(runFileOf(dataDir), 'utf8')));
   } catch {
-    // none, or not one of ours: nothing to join
+    // missing or invalid: nothing to join
     return undefined;
   }
 }

@@ -12,13 +12,13 @@ import type { EmbeddedOptions, Link, Offer } from './types';
 const VERSION = '0.7.0b3';
 const FOLDER = `secantusdb-${VERSION}`;
 
-/** SecantusDB's Python server, where only package registries can be reached. */
+/** SecantusDB's Python server, for machines that can only reach package registries. */
 export const secantusLink: Link = {
   kind: 'secantusdb',
   title: `SecantusDB ${VERSION} from PyPI`,
   async offer(options) {
     const python = pythonOf(join(options.cacheDir, FOLDER));
-    // a link that dangles, since its Python was removed, counts as not installed
+    // a dangling symlink, because its Python was removed, counts as not installed
     if (!(await isExecutable(python))) {
       const installed = await installOnce(python, options);
       if (!installed.ok) return { found: false, reason: installed.reason };
@@ -32,7 +32,7 @@ const pythonOf = (venv: string): string =>
 
 type Installed = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
-/** Another gateway with data of its own may share the cache, and install at this moment. */
+/** Takes a lock, since another gateway may share the cache and be installing now. */
 async function installOnce(python: string, options: EmbeddedOptions): Promise<Installed> {
   const { cacheDir, report, signal } = options;
   await mkdir(cacheDir, { recursive: true });
@@ -40,14 +40,14 @@ async function installOnce(python: string, options: EmbeddedOptions): Promise<In
   return withLock(join(cacheDir, `${FOLDER}.lock`), work, {
     signal,
     onWait: (pid) => {
-      report(`database: process ${String(pid ?? 'unknown')} is installing SecantusDB, waiting`);
+      report(`database: waiting for process ${String(pid ?? 'unknown')} to install SecantusDB`);
     },
   });
 }
 
 /**
- * Builds the environment under a name of its own and renames it when it is whole, so that a half-made one is never taken for a whole one.
- * Run as `python -m`, an environment bears the move; only the scripts in its bin/ would not.
+ * Builds the environment under a temporary name and renames it when complete, so that an incomplete one is never used.
+ * An environment run as `python -m` can be moved; only the scripts in its bin/ cannot.
  */
 async function install(options: EmbeddedOptions): Promise<Installed> {
   const { cacheDir, path, report, signal } = options;
@@ -55,7 +55,7 @@ async function install(options: EmbeddedOptions): Promise<Installed> {
   if (!python.found) return { ok: false, reason: python.reason };
 
   report(
-    `database: installing SecantusDB ${VERSION} from PyPI into ${join(cacheDir, FOLDER)}, once, with Python ${python.version}`,
+    `database: installing SecantusDB ${VERSION} from PyPI to ${join(cacheDir, FOLDER)} (once, with Python ${python.version})`,
   );
   await removeDrafts(cacheDir);
   const draft = join(cacheDir, `${FOLDER}.draft-${randomUUID()}`);
@@ -83,8 +83,8 @@ async function install(options: EmbeddedOptions): Promise<Installed> {
 }
 
 /**
- * SecantusDB and everything it needs, for every Python and platform that it has wheels for: only files with a hash that was
- * seen when it was chosen are run here. docs/decisions/embedded-database.md tells how the pins are made.
+ * SecantusDB and its dependencies, for every Python and platform with wheels, pinned by hash so that only known files are
+ * installed. docs/decisions/embedded-database.md explains how the pins are created.
  */
 export function requirements(): string {
   const lines = Object.entries(pins).map(([requirement, hashes]) =>
@@ -93,7 +93,7 @@ export function requirements(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** --only-binary: building a wheel here would need a compiler and minutes. */
+/** --only-binary: building a wheel would need a compiler and take minutes. */
 const PIP_OPTIONS = [
   '--require-hashes',
   '--only-binary',
@@ -108,12 +108,12 @@ const PIP_OPTIONS = [
 ];
 
 async function moveIntoPlace(draft: string, place: string): Promise<void> {
-  // there only when its Python has been removed since
+  // only exists if its Python was removed
   await rm(place, { recursive: true, force: true });
   await rename(draft, place);
 }
 
-/** Under the lock every draft is one that a killed process left behind. */
+/** While we hold the lock, every draft is a leftover of a killed process. */
 async function removeDrafts(cacheDir: string): Promise<void> {
   const drafts = (await readdir(cacheDir)).filter((name) => name.startsWith(`${FOLDER}.draft-`));
   await Promise.all(drafts.map((name) => rm(join(cacheDir, name), { recursive: true, force: true })));

@@ -8,25 +8,22 @@ import { spawnGuarded, tailOf, type GuardedProcess } from './process';
 import { becomePrimary } from './replicaSet';
 import type { EmbeddedOptions, RunningServer, ServerPlan, StartServer } from './types';
 
-/** Recovery after a crash replays the journal, which can take a while. */
+/** Long, because recovery after a crash replays the journal. */
 const READY_MS = 90_000;
 
-/** Starts the server on a free port of 127.0.0.1 and waits until it answers; throws `StartFailure` with the end of its log. */
+/** Starts the server on a free port of 127.0.0.1 and waits until it is ready. @throws StartFailure with the end of its log */
 export const startServer: StartServer = async (plan, options, preferredPort) => {
   const storagePath = join(options.dataDir, plan.storage);
   const logFile = logFileOf(plan, options);
   await mkdir(storagePath, { recursive: true });
-  // one earlier log is kept, so that this one's tail tells of this start alone
+  // the previous log is moved, so that the tail only covers this start
   await rename(logFile, `${logFile}.previous`).catch(() => undefined);
 
   const port = (await freePort(preferredPort ?? 0)) ?? (await freePort(0));
-  if (port === undefined) throw new StartFailure('no port of 127.0.0.1 is free');
+  if (port === undefined) throw new StartFailure('no free port on 127.0.0.1');
   const uri = uriOf(port, plan.replicaSet);
   const configFile = join(options.dataDir, `${plan.storage}.conf`);
-  await writeFile(
-    configFile,
-    '# empty on purpose: keeps the server from taking up a configuration it finds elsewhere\n',
-  );
+  await writeFile(configFile, '# empty on purpose: keeps the server from using a configuration it finds elsewhere\n');
   const args = plan.args({ port, storagePath, configFile });
   const child = await spawnGuarded({ command: plan.command, args, logFile, rousePort: port });
   const failed = new AbortController();
@@ -34,7 +31,7 @@ export const startServer: StartServer = async (plan, options, preferredPort) => 
   try {
     await Promise.race([ready(plan, child, { port, uri }, signal), diesFirst(child)]);
   } catch (error) {
-    // ends the waiting of whichever lost the race
+    // stops the loser of the race
     failed.abort();
     await child.stop();
     options.signal?.throwIfAborted();
@@ -45,7 +42,7 @@ export const startServer: StartServer = async (plan, options, preferredPort) => 
 
 const logFileOf = (plan: ServerPlan, { dataDir }: EmbeddedOptions): string => join(dataDir, `${plan.storage}.log`);
 
-/** directConnection: the one member is meant, whatever name it gives itself. The rest is the contract's "all writes majority, journalled". */
+/** directConnection: connects to the one member, whatever name it has in the set. The write concern is from the contract: majority and journalled. */
 const uriOf = (port: number, replicaSet: string): string =>
   `mongodb://127.0.0.1:${String(port)}/?directConnection=true&replicaSet=${replicaSet}&retryWrites=true&w=majority&journal=true`;
 
@@ -57,22 +54,21 @@ async function ready(
 ): Promise<void> {
   const deadline = performance.now() + READY_MS;
   while (!(await isListening(port))) {
-    if (performance.now() > deadline)
-      throw new Error(`${plan.title} does not answer after ${String(READY_MS / 1000)} s`);
+    if (performance.now() > deadline) throw new Error(`${plan.title} is not ready after ${String(READY_MS / 1000)} s`);
     await pause(25, signal);
   }
-  // a mongod that is not yet in its set refuses a client that asks for the set by name
+  // a mongod that is not in its set yet rejects clients that specify the set's name
   if (plan.program === 'mongod')
     await becomePrimary(`mongodb://127.0.0.1:${String(port)}/?directConnection=true`, plan.replicaSet, port, signal);
   const { pid } = await identify(uri, 15_000);
-  // on Windows python.exe of a venv is a launcher with a process of its own
+  // on Windows a venv's python.exe is a launcher with its own process
   if (process.platform !== 'win32' && pid !== child.pid)
     throw new Error(`port ${String(port)} was taken by another server`);
 }
 
 async function diesFirst(child: GuardedProcess): Promise<never> {
   const { text } = await child.exited;
-  throw new Error(`it does not start (${text})`);
+  throw new Error(`it did not start (${text})`);
 }
 
 function lifeOf(child: GuardedProcess, uri: string, port: number): RunningServer {
@@ -85,7 +81,7 @@ function lifeOf(child: GuardedProcess, uri: string, port: number): RunningServer
   return { uri, port, pid: child.pid, lost, stop: () => (stopping ??= child.stop()) };
 }
 
-/** The port asked for when it is free, for 0 any; undefined when it is taken. */
+/** The wanted port if it is free, any free one for 0; undefined if it is in use. */
 function freePort(wanted: number): Promise<number | undefined> {
   return new Promise((resolve) => {
     const server = createServer();

@@ -1,32 +1,32 @@
-/** Which server answers: the caller's own, or one that this process started. */
+/** Which server is used: the caller's own, or one started by this process. */
 type DatabaseKind = 'uri' | 'binary' | 'memory-server' | 'secantusdb';
 
 /** A server that Scopegate starts itself. */
 export type LocalKind = Exclude<DatabaseKind, 'uri'>;
 
-/** The program behind a local kind; data made by one are not readable by another. */
+/** The program of a local kind; one program cannot read another's data. */
 export type ServerProgram = 'mongod' | 'secantusd-rs' | 'secantusd-py';
 
 export interface EmbeddedOptions {
-  /** MONGODB_URI: wins over everything and is used as it is. */
+  /** MONGODB_URI: takes precedence and is used as is. */
   readonly mongodbUri?: string;
   /** MONGOD_BINARY: a path, or a name to look up on `path`. */
   readonly mongodBinary?: string;
-  /** Data, logs, the lock and the remembered choice; outlives a restart. */
+  /** Data, logs, the lock and the remembered choice; kept across restarts. */
   readonly dataDir: string;
-  /** Downloads and installations; may be deleted at any time when nothing runs. */
+  /** Downloads and installations; can be deleted while nothing is running. */
   readonly cacheDir: string;
   /** PATH, where binaries and Python are looked up. */
   readonly path: string;
-  /** HTTPS_PROXY, asked instead of the download host when it is set. */
+  /** HTTPS_PROXY: if set, contacted instead of the download host. */
   readonly proxy?: string;
-  /** Takes one plain line for the user at a time. */
+  /** Called with one line of plain text for the user. */
   readonly report: (line: string) => void;
-  /** Gives up waiting, downloading and starting. */
+  /** Cancels waiting, downloading and starting. */
   readonly signal?: AbortSignal;
 }
 
-/** A database that answers. Only the process that started a server stops it. */
+/** A running database. Only the process that started a server stops it. */
 export interface Database {
   readonly uri: string;
   readonly kind: DatabaseKind;
@@ -34,7 +34,7 @@ export interface Database {
   stop(): Promise<void>;
 }
 
-/** Where one start of a server takes place. */
+/** The port and files of a server. */
 export interface Place {
   readonly port: number;
   readonly storagePath: string;
@@ -47,38 +47,38 @@ export interface ServerPlan {
   readonly kind: LocalKind;
   readonly program: ServerProgram;
   readonly version: string;
-  /** For people, for example "SecantusDB 0.7.0b3 (MongoDB-compatible, from PyPI)". */
+  /** Human-readable, for example "SecantusDB 0.7.0b3 (MongoDB-compatible, from PyPI)". */
   readonly title: string;
   readonly command: string;
-  /** Folder under dataDir; the log lies beside it as `<storage>.log`. */
+  /** Folder in dataDir; its log is next to it as `<storage>.log`. */
   readonly storage: string;
   readonly replicaSet: string;
   readonly args: (place: Place) => string[];
 }
 
-/** What was chosen last time, so that data made with one server are not left behind for another. */
+/** The last choice, so that data created with one server is not abandoned for another. */
 export interface Remembered {
   readonly kind: LocalKind;
   readonly program: ServerProgram;
   readonly version: string;
   readonly command: string;
   readonly storage: string;
-  /** Taken again when it is free: a replica set knows its member by address, and so do clients that reconnect. */
+  /** Reused if free: a replica set identifies its member by address, and so do clients that reconnect. */
   readonly port: number;
 }
 
-/** A link of the chain either has something to start or says in one line why not. */
+/** A link's server to start, or one line about why it has none. */
 export type Offer =
   { readonly found: true; readonly plan: ServerPlan } | { readonly found: false; readonly reason: string };
 
-/** One way to a server; links are tried in order. */
+/** One way to get a server; links are tried in order. */
 export interface Link {
   readonly kind: LocalKind;
   readonly title: string;
   offer(options: EmbeddedOptions, remembered: Remembered | undefined): Promise<Offer>;
 }
 
-/** A started server. `lost` settles when it ends without having been asked to. */
+/** A started server. `lost` settles if it stops unexpectedly. */
 export interface RunningServer {
   readonly uri: string;
   readonly pid: number;
@@ -87,14 +87,14 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Starts what a link offered; throws `StartFailure` when it does not come up. */
+/** Starts a link's server. @throws StartFailure if it does not start */
 export type StartServer = (
   plan: ServerPlan,
   options: EmbeddedOptions,
   preferredPort: number | undefined,
 ) => Promise<RunningServer>;
 
-/** The chain's parts, exchangeable so that the choice can be tested without servers. */
+/** The parts of the chain, replaceable so that the choice can be tested without servers. */
 export interface Chain {
   readonly links: readonly Link[];
   readonly start: StartServer;

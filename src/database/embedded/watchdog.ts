@@ -1,4 +1,4 @@
-/** What the watchdog is told, as its one argument. */
+/** The watchdog's argument. */
 export interface WatchdogOrder {
   readonly command: string;
   readonly args: readonly string[];
@@ -10,10 +10,10 @@ export interface WatchdogOrder {
 }
 
 /**
- * Runs one child and ends it when its own stdin closes, which the kernel does for us even when the parent gets SIGKILL.
- * Plain JavaScript for `node -e`: as text it runs the same from TypeScript, from the build and under jest,
- * and works for any binary, none of which watches its parent by itself.
- * Says one JSON line when the child has started and one when it has ended.
+ * Runs one child and stops it when its own stdin closes, which the kernel does even if the parent gets SIGKILL.
+ * Plain JavaScript for `node -e`: as text it works the same from TypeScript, from the build and under jest,
+ * and works for any binary, since none of them watches its parent.
+ * Prints one JSON line when the child has started and one when it has exited.
  */
 export const WATCHDOG_SOURCE = `
 const { spawn } = require('node:child_process');
