@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { PROGRAM } from '../support/built';
+import { type CommandServer, type Finished, startCommandServer } from '../support/commandServer';
 
 const ROOT = join(__dirname, '..', '..');
 const ARGUMENTS = ['--enable-source-maps', PROGRAM];
@@ -11,20 +12,23 @@ export const NORTHWIND = join(ROOT, 'examples', 'northwind');
 /** An id that nothing has. */
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
 
-export interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+export type { Finished };
 
 export type Environment = Readonly<Record<string, string>>;
+
+let server: Promise<CommandServer> | undefined;
+afterAll(async () => {
+  await (await server)?.stop();
+});
 
 /** The command line over a control database of its own. */
 export interface CommandLine {
   readonly controlDatabase: string;
   readonly environment: Environment;
-  /** Runs a command to its end. */
+  /** Runs a command to its end, in a process that runs others too. */
   run(...args: string[]): Promise<Finished>;
+  /** The same in a process of its own, for what a process is needed for. */
+  spawned(...args: string[]): Promise<Finished>;
   /** Runs a command that must succeed with --json, and reads what it printed. */
   json<T>(...args: string[]): Promise<T>;
   /** Starts a command that stays. */
@@ -36,11 +40,15 @@ export function commandLine(more: Environment = {}): CommandLine {
   const environment = { MONGODB_URI: process.env.TEST_MONGODB_URI ?? '', CONTROL_DATABASE: controlDatabase, ...more };
   const start = (args: string[], others: Environment = {}): ChildProcess =>
     spawnCommand(args, { ...environment, ...others });
-  const run = (...args: string[]): Promise<Finished> => finished(start(args));
+  const run = async (...args: string[]): Promise<Finished> => {
+    server ??= startCommandServer();
+    return (await server).run(args, basic(environment), ROOT);
+  };
   return {
     controlDatabase,
     environment,
     run,
+    spawned: (...args) => finished(start(args)),
     start,
     async json<T>(...args: string[]): Promise<T> {
       const { code, stdout, stderr } = await run(...args, '--json');
@@ -55,11 +63,16 @@ export function commandOf(args: readonly string[]): string[] {
   return [process.execPath, ...ARGUMENTS, ...args];
 }
 
-function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {
+/** An environment that has of the tests' own what every program needs. */
+function basic(environment: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env;
+  return { PATH, HOME, ...environment };
+}
+
+function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {
   return spawn(process.execPath, [...ARGUMENTS, ...args], {
     cwd: ROOT,
-    env: { PATH, HOME, ...environment },
+    env: basic(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

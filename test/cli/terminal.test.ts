@@ -55,7 +55,7 @@ describe('in a pipe', () => {
       ['key', 'list', '--org', id],
       ['doctor', '--fix'],
     ]) {
-      const { code, stdout, stderr } = await cli.run(...args);
+      const { code, stdout, stderr } = await cli.spawned(...args);
       expect(code).toBe(0);
       expect(stdout + stderr).not.toMatch(ESCAPES);
       expect(stdout).not.toMatch(/%/);

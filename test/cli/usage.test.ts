@@ -32,7 +32,8 @@ describe('help', () => {
   });
 
   test.each(['serve', 'doctor', 'demo'])('%s --help lists every environment variable', async (command) => {
-    const { stdout } = await cli.run(command, '--help');
+    // what one command has loaded, another would find
+    const { stdout } = await cli.spawned(command, '--help');
     for (const name of [
       'PORT',
       'HOST',
@@ -48,7 +49,7 @@ describe('help', () => {
   });
 
   test('the program names its commands and its version', async () => {
-    const [help, version] = await Promise.all([cli.run('--help'), cli.run('--version')]);
+    const [help, version] = await Promise.all([cli.spawned('--help'), cli.spawned('--version')]);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     for (const command of COMMANDS) expect(help.stdout).toContain(`\n  ${command.split(' ')[0] ?? ''} `);
     expect(version.stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
@@ -87,16 +88,21 @@ describe('wrong usage', () => {
   });
 });
 
+// as processes, whose whole output arrives and whose exit code is theirs
 describe('faults', () => {
   test('an invalid environment is reported in full, with exit code 1', async () => {
-    const { code, stdout, stderr } = await commandLine({ PORT: 'x', LOG_LEVEL: 'loud' }).run('org', 'list', '--json');
+    const { code, stdout, stderr } = await commandLine({ PORT: 'x', LOG_LEVEL: 'loud' }).spawned(
+      'org',
+      'list',
+      '--json',
+    );
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/PORT: .*\n.*LOG_LEVEL: /);
     expect(stderr).not.toMatch(/^\s+at /m);
   });
 
   test('an unreachable database is reported without stack trace or password', async () => {
-    const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://user:hunter2@127.0.0.1:1' }).run(
+    const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://user:hunter2@127.0.0.1:1' }).spawned(
       'org',
       'list',
     );
@@ -107,7 +113,7 @@ describe('faults', () => {
 });
 
 test('openapi prints the document without a database', async () => {
-  const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' }).run('openapi');
+  const { code, stdout, stderr } = await commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' }).spawned('openapi');
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(JSON.parse(stdout)).toMatchObject({ openapi: expect.stringMatching(/^3\.1/) as unknown });
   expect(stdout).toMatch(/^\{\n {2}"openapi"/);

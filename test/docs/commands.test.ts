@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { run } from '../examples/run';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
-import { PROGRAM } from '../support/built';
+import { type CommandServer, startCommandServer } from '../support/commandServer';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { type Block, blocksOf, PAGES } from './markdown';
 
@@ -16,6 +16,7 @@ import { type Block, blocksOf, PAGES } from './markdown';
 let gateway: TestGateway;
 let key: string;
 let programs: string;
+let commands: CommandServer;
 
 beforeAll(async () => {
   gateway = await startGateway();
@@ -24,8 +25,19 @@ beforeAll(async () => {
   await mkdir(join(programs, 'bin'));
   const program = (name: string, text: string): Promise<void> =>
     writeFile(join(programs, 'bin', name), text, { mode: 0o755 });
-  // npm run -s scopegate -- …, without a build
-  await program('npm', `#!/bin/bash\nexec "${process.execPath}" "${PROGRAM}" "\${@:5}"\n`);
+  commands = await startCommandServer();
+  // npm run -s scopegate -- …, without a build, and without loading it anew for each
+  await program(
+    'npm',
+    `#!/usr/bin/env node
+const order = { args: process.argv.slice(6), environment: process.env, cwd: process.cwd() };
+const socket = require('net').connect(${JSON.stringify(commands.socket)}).end(JSON.stringify(order));
+require('stream/consumers').json(socket).then(({ code, stdout, stderr }) => {
+  process.stdout.write(stdout);
+  process.stderr.write(stderr);
+  process.exitCode = code ?? 1;
+});\n`,
+  );
   await program('curl', `#!/bin/bash\nexec $(type -aP curl | sed -n 2p) -sS --fail-with-body "$@"\n`);
   // jq -r, where there is no jq
   await program(
@@ -35,6 +47,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await gateway.stop();
+  await commands.stop();
   await rm(programs, { recursive: true });
 });
 

@@ -1,0 +1,65 @@
+/*
+ * Runs command lines one after another in one process, as `node main.js` runs each in its own: most of what a command takes is the
+ * loading of its modules, and most tests are about what it does. Listens at the socket that is named; ends with its stdin.
+ */
+const { once } = require('node:events');
+const { createServer } = require('node:net');
+const { setTimeout: after } = require('node:timers/promises');
+const { run } = require('../../dist-test/cli/run.js');
+
+/** How long a command's process would be given to end after its last word, in milliseconds. */
+const TO_END = 20_000;
+
+/** What would keep a command's process from ending; the pipes are this server's own. */
+const open = () => process.getActiveResourcesInfo().filter((resource) => !resource.startsWith('Pipe'));
+
+function captured(stream) {
+  const { write } = stream;
+  const said = { text: '', release: () => Object.assign(stream, { write }) };
+  stream.write = (chunk, encoding, done) => {
+    said.text += Buffer.isBuffer(chunk) ? chunk.toString() : chunk;
+    (typeof encoding === 'function' ? encoding : done)?.();
+    return true;
+  };
+  return said;
+}
+
+async function ended() {
+  for (const started = Date.now(); open().length > 0; await after(5, undefined, { ref: false })) {
+    if (Date.now() - started > TO_END)
+      throw new Error(`the command does not end, for it left open ${open().join(', ')}`);
+  }
+}
+
+async function runOne({ args, environment, cwd }) {
+  process.env = environment;
+  process.chdir(cwd);
+  const [stdout, stderr] = [captured(process.stdout), captured(process.stderr)];
+  try {
+    const code = await run([process.execPath, 'scopegate', ...args]);
+    await ended();
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) process.removeAllListeners(event);
+    for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error');
+    stdout.release();
+    stderr.release();
+  }
+}
+
+let last = Promise.resolve();
+
+/** A connection carries one command line and what came of it. */
+async function serve(socket) {
+  const pieces = [];
+  socket.on('data', (piece) => pieces.push(piece));
+  await once(socket, 'end');
+  const order = JSON.parse(Buffer.concat(pieces).toString());
+  last = last.then(() => runOne(order)).catch((error) => ({ code: null, stdout: '', stderr: String(error.stack) }));
+  socket.end(JSON.stringify(await last));
+}
+
+const server = createServer({ allowHalfOpen: true }, (socket) => void serve(socket));
+server.listen(process.argv[2]);
+void once(server, 'listening').then(() => process.stdout.write('ready\n'));
+process.stdin.on('end', () => process.exit()).resume();
