@@ -1,7 +1,9 @@
-import { openApiDocument } from '../../src/published';
+import { readFileSync } from 'node:fs';
+import type { OpenApiDocument } from '../../src/rest/openapi';
 import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
+import { DOCUMENT } from './built';
 
-export const document = openApiDocument();
+export const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
 const ajv = createAjv().addSchema(document, 'openapi');
 
 /** Throws unless an answer of the REST face is one the published document describes: status, type, headers, body. */
