@@ -9,7 +9,7 @@ module.exports = {
   transformIgnorePatterns: [
     '/node_modules/(?!openid-client/|oauth4webapi/|jose/|.*mongodb/lib/runtime_adapters\\.js$)',
   ],
-  testEnvironment: 'node',
+  testEnvironment: '<rootDir>/test/support/environment.js',
   globalSetup: '<rootDir>/test/support/globalSetup.ts',
   globalTeardown: '<rootDir>/test/support/globalTeardown.ts',
   reporters: ['default', '<rootDir>/test/support/progressReporter.js'],
