@@ -1,11 +1,11 @@
-# Sourced: a demo of its own for one check. start_demo FOLDER builds, starts it and sets SCOPEGATE_URL and SCOPEGATE_KEY; what
-# it says is in FOLDER/err. stop_demo ends it and everything that it started.
+# Sourced: a demo of its own for one check. start_demo FOLDER builds (unless SCOPEGATE_BUILT says that that is done), starts it and
+# sets SCOPEGATE_URL and SCOPEGATE_KEY; what it says is in FOLDER/err. stop_demo ends it and everything that it started.
 
 gateway=
 
 start_demo() {
   local work=$1
-  npm run --silent build
+  [ -n "${SCOPEGATE_BUILT:-}" ] || npm run --silent build
   DATA_DIR="$work/data" PORT=0 RATE_LIMIT_PER_MINUTE=1000000 LOG_LEVEL=warn \
     setsid node dist/main.js demo --json >"$work/out" 2>"$work/err" </dev/null &
   gateway=$!
