@@ -25,5 +25,5 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
     if (role !== undefined && rest) gaps.push(`${name} is for users and has @rest`);
     if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
   }
-  if (gaps.length > 0) throw new Error(`the schema is not fit to serve: ${gaps.join('; ')}`);
+  if (gaps.length > 0) throw new Error(`invalid schema: ${gaps.join('; ')}`);
 }

@@ -127,7 +127,7 @@ function itemsOf(document: DocumentNode): ReadonlyMap<string, string> {
   const leftOut = allFieldNodes(document).filter(({ field }) => isLeftOut(field, 'LISTS'));
   const twins = new Map(leftOut.map(({ type, field }) => [type, field.name.value]));
   if (twins.size < leftOut.length)
-    throw new Error('the schema is not fit to serve: a type has more than one field with @graphql_only(on: LISTS)');
+    throw new Error('invalid schema: a type has more than one field with @graphql_only(on: LISTS)');
   return twins;
 }
 

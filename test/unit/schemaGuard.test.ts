@@ -89,7 +89,7 @@ describe('a schema is not served', () => {
         'Query.fine',
         'Mutation.make',
       ]),
-    ).toThrow(`the schema is not fit to serve: ${gap}`);
+    ).toThrow(`invalid schema: ${gap}`);
   });
 
   test('with several gaps, each named at once', () => {

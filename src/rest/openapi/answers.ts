@@ -104,7 +104,7 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   insufficient_scope: 'This needs a key with the scope products:write.',
   not_found: 'There is no such quote.',
   validation_failed: '/text: is required',
-  rate_limited: 'The budget of this minute is spent; try again in 23 s.',
+  rate_limited: 'Rate limit exceeded; retry in 23 s.',
 };
 
 const EXTRAS: Partial<Record<ErrorCode, object>> = {

@@ -22,7 +22,7 @@ export const FAULT_CODES: Readonly<Record<string, string>> = {
   more: 'no fault itself: how many more there are, which are not listed',
   json: 'the body, or the line of a file, is not JSON',
   encoding: 'it is not valid UTF-8, or not valid percent-encoding',
-  incomplete: 'the body ended before it was whole',
+  incomplete: 'the body ended before it was complete',
   status: 'it does not go with the status of the object',
   total: 'the amounts do not add up',
   order: 'the lines are not in the order of their positions',

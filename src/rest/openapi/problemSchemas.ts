@@ -32,7 +32,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What happened, in a sentence.' },
       code: openCode('Stable code to branch on.', PROBLEM_CODES),
-      request_id: { type: 'string', description: 'Id of the request; quote it when you ask.' },
+      request_id: { type: 'string', description: 'Id of the request; quote it when you report a problem.' },
       required_scope: { type: 'string', description: 'The scope that was missing.' },
       retry_after: { type: 'integer', minimum: 1, description: 'Seconds until another try makes sense.' },
       errors: {
