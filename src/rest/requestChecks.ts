@@ -5,7 +5,7 @@ import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
-import { type Check, checkWith, createAjv } from '../schema/validation';
+import { type Check, checkWith, compiledAtFirstUse, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
 import type { Arguments, RestOperation } from './routes/routes';
@@ -54,7 +54,7 @@ function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: Reque
   const properties = { ...(schema.properties as Record<string, JsonSchema>) };
   // whatever stands in them: each element is judged by itself, where the operation runs
   for (const list of lists) properties[list] = { ...properties[list], items: {} };
-  const check = checkWith(ajv.compile(absolute({ ...schema, properties })));
+  const check = compiledAtFirstUse(() => checkWith(ajv.compile(absolute({ ...schema, properties }))));
   return (body) => {
     const { faults, more } = check(body);
     if (faults.length > 0) throw validationFailed(faults, more);
@@ -68,12 +68,14 @@ function parameterCheck(
   { parameters }: OpenApiOperation,
 ): (params: Readonly<Record<string, string>>, search: string) => Arguments {
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const check = checkWith(
-    ajv.compile({
-      type: 'object',
-      properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, absolute(schema)])),
-      required: parameters.filter(({ required }) => required).map(({ name }) => name),
-    }),
+  const check = compiledAtFirstUse(() =>
+    checkWith(
+      ajv.compile({
+        type: 'object',
+        properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, absolute(schema)])),
+        required: parameters.filter(({ required }) => required).map(({ name }) => name),
+      }),
+    ),
   );
   return (params, search) => {
     const faults: Fault[] = [];

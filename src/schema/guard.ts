@@ -5,7 +5,7 @@ import { inKeptSpelling } from './compared';
 import { argumentsSchema, componentSchemas } from './jsonSchema';
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
-import { type Check, checkWith, createAjv, requireSchema } from './validation';
+import { type Check, checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
 
 /* What stands around the resolvers of guarded fields: access, arguments, and that a write with an Idempotency-Key runs once. */
 
@@ -70,7 +70,7 @@ function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[])
     ]),
   );
   const ajv = createAjv().addSchema({ components, fields }, 'arguments');
-  return (field) => checkWith(requireSchema(ajv, `arguments#/fields/${field}`));
+  return (field) => compiledAtFirstUse(() => checkWith(requireSchema(ajv, `arguments#/fields/${field}`)));
 }
 
 /** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */

@@ -54,6 +54,12 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
   return validate;
 }
 
+/** A check whose schema is compiled when it is first used: compiling all of them takes most of a start. */
+export function compiledAtFirstUse(compile: () => Check): Check {
+  let check: Check | undefined;
+  return (value) => (check ??= compile())(value);
+}
+
 export function checkWith(validate: ValidateFunction): Check {
   return (value) => {
     unkept.faults = 0;

@@ -1,8 +1,6 @@
-import { Schema } from 'mongoose';
 import type { Fault } from '../../errors';
 import { totalOf } from './money';
 import type { ImportRecord } from './records';
-import { flag, number, optionalNumber, text } from './shape';
 
 /** A line of a quote or an order (contract, section 3). */
 export interface Line {
@@ -22,24 +20,6 @@ export interface Line {
   readonly vat_exempt: boolean;
   /** Days. */
   readonly lead_time_days: number | null;
-}
-
-const LINE_SHAPE = {
-  id: text,
-  position: number,
-  line_type: text,
-  description: text,
-  qty: number,
-  uom: text,
-  unit_price_minor: number,
-  discount_pct: number,
-  vat_exempt: flag,
-  lead_time_days: optionalNumber,
-} as const;
-
-/** The shape of a list's lines; `more` are the members an order's lines have besides. */
-export function lineSchema(more: Record<string, object> = {}): Schema {
-  return new Schema({ ...LINE_SHAPE, ...more }, { _id: false });
 }
 
 /** Rules of a quote's or order's amounts and lines: the total adds up, positions ascend from 0 without a gap. */

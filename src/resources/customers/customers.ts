@@ -1,5 +1,5 @@
 import { defineResource } from '../common/resource';
-import type { Address } from '../common/shape';
+import type { Address } from '../common/address';
 
 /** A person at a customer's. */
 export interface Contact {

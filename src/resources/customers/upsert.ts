@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { OrganisationData } from '../../database/organisationData';
 import { choose } from '../common/choose';
-import { type AddressInput, toAddress } from '../common/shape';
+import { type AddressInput, toAddress } from '../common/address';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
 import { type Contact, type Customer, customers } from './customers';
 
