@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { parse } from 'graphql';
+import { toAppError } from '../../src/mask';
+import type { RequestContext } from '../../src/context';
+import { createBodyMemory } from '../../src/http/bodyMemory';
+import { openExchange } from '../../src/http/exchange';
+import { createTurns } from '../../src/http/turns';
+import { createRestFace, sendProblem } from '../../src/rest';
+import { buildOpenApi } from '../../src/rest/openapi';
+import { buildSchemas } from '../../src/schema/build';
+import type { Resolver } from '../../src/schema/guard';
+import { METHODS } from '../../src/schema/methods';
+import { raw, type RawAnswer } from '../http/raw';
+
+/* The methods that REST can have and no public operation uses yet, on a resource of this test. */
+
+const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const SDL = `${BASE}
+  "A thing."
+  type Thing { id: ID! name: String }
+  extend type Query { "Read one thing." thing(id: ID!): Thing @rest(path: "/things/:id") @access }
+  extend type Mutation {
+    "Change a thing."
+    change_thing(id: ID!, name: String @constraint(max_length: 5)): Thing @rest(method: PATCH, path: "/things/:id") @access
+    "Replace a thing."
+    replace_thing(id: ID!, name: String!): Thing @rest(method: PUT, path: "/things/:id") @access
+    "Remove a thing."
+    remove_thing(id: ID!): Thing @rest(method: DELETE, path: "/things/:id") @access
+  }`;
+const ID = '0b8c7d1e-0000-4000-8000-000000000001';
+const PATH = `/api/v1/things/${ID}`;
+const say =
+  (what: string): Resolver =>
+  (_, { id, name }) => ({ id: id as string, name: `${what} ${String(name)}` });
+const { rest: schema, operations } = buildSchemas(parse(SDL), {
+  Query: { thing: say('read') },
+  Mutation: { change_thing: say('changed'), replace_thing: say('replaced'), remove_thing: say('removed') },
+});
+
+const context = {
+  authorise: () => undefined,
+  once: (_name: string, _args: unknown, run: () => unknown) => run(),
+} as unknown as RequestContext;
+
+let server: Server;
+let url: string;
+
+beforeAll(async () => {
+  const face = createRestFace({ schema, operations, openContext: () => Promise.resolve(context) });
+  const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), turns: createTurns(() => undefined) };
+  server = createServer((request, response) => {
+    const exchange = openExchange(request, response, { trustedProxies: 0, ...shared });
+    face(exchange).catch((error: unknown) => {
+      sendProblem(exchange, toAppError(error));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}`;
+});
+afterAll(() => server.close());
+
+function send(method: string, body?: unknown): Promise<RawAnswer> {
+  const json = { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  return raw(url, PATH, { method, ...(body === undefined ? {} : json) });
+}
+
+test.each([
+  ['PATCH', { name: 'new' }, 'changed new'],
+  ['PATCH', {}, 'changed undefined'],
+  ['PUT', { name: 'new' }, 'replaced new'],
+  ['DELETE', undefined, 'removed undefined'],
+  ['GET', undefined, 'read undefined'],
+])('%s with the body %j runs its operation', async (method, body, name) => {
+  const { status, text } = await send(method, body);
+  expect({ status, value: JSON.parse(text) as unknown }).toEqual({ status: 200, value: { id: ID, name } });
+});
+
+test.each([
+  ['PATCH', { name: 'longer' }, { pointer: '/name', code: 'length' }],
+  ['PATCH', { colour: 'red' }, { pointer: '/colour', code: 'unknown' }],
+  ['PATCH', { id: ID }, { pointer: '/id', code: 'unknown' }],
+  ['PUT', {}, { pointer: '/name', code: 'required' }],
+])('%s with the body %j is 422', async (method, body, fault) => {
+  const { status, text } = await send(method, body);
+  expect(status).toBe(422);
+  expect(JSON.parse(text)).toMatchObject({ code: 'validation_failed', errors: [fault] });
+});
+
+test('a method that nothing has is 405, with those that the path has', async () => {
+  const { status, headers } = await send('POST', {});
+  expect(status).toBe(405);
+  expect(headers.allow).toBe('GET, HEAD, PATCH, PUT, DELETE');
+});
+
+test('a body is described where the method has one, and every write takes an Idempotency-Key', () => {
+  const described = buildOpenApi(schema, operations).paths['/things/{id}']!;
+  for (const [method, { root, hasBody }] of Object.entries(METHODS)) {
+    const operation = described[method.toLowerCase()];
+    if (!operation) continue;
+    expect([method, operation.requestBody !== undefined]).toEqual([method, hasBody]);
+    const names = operation.parameters.map(({ name }) => name);
+    expect([method, names.includes('Idempotency-Key')]).toEqual([method, root === 'Mutation']);
+    expect(Object.keys(operation.responses).includes('415')).toBe(hasBody);
+  }
+});
