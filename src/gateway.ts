@@ -131,6 +131,9 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       metrics.keyFound('live');
     },
   });
+  const methods = [
+    ...new Set(['GET', 'HEAD', 'POST', ...operations.flatMap(({ rest: route }) => route?.method ?? [])]),
+  ];
   const restFace = createRestFace({ schema: rest, operations, openContext });
   const graphqlFace = await createGraphqlFace({
     schema: graphql,
@@ -189,7 +192,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       pages(exchange.request as never, exchange.response as never);
       return;
     }
-    if (applyCors(exchange, config.CORS_ORIGINS, face === 'graphql')) return;
+    if (applyCors(exchange, { origins: config.CORS_ORIGINS, methods, isGraphql: face === 'graphql' })) return;
     await patience.spend(exchange, () => (face === 'rest' ? restFace(exchange) : graphqlFace.handle(exchange)));
   }
 

@@ -24,8 +24,15 @@ const EXPOSED_HEADERS = [
 /** How long browsers may cache a preflight response, in seconds. */
 const MAX_AGE = 600;
 
+interface CorsOptions {
+  readonly origins: readonly string[];
+  /** The methods of every route. */
+  readonly methods: readonly string[];
+  readonly isGraphql: boolean;
+}
+
 /** Sets the CORS headers, never allowing credentials; true if the request was a preflight, which is then answered. */
-export function applyCors(exchange: Exchange, origins: readonly string[], isGraphql: boolean): boolean {
+export function applyCors(exchange: Exchange, { origins, methods, isGraphql }: CorsOptions): boolean {
   const { request, response } = exchange;
   const { origin } = request.headers;
   if (origin === undefined) return false;
@@ -37,7 +44,7 @@ export function applyCors(exchange: Exchange, origins: readonly string[], isGrap
   }
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
   if (isAllowed) {
-    response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST');
+    response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
     response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
   }
