@@ -9,7 +9,7 @@ import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/operations';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import { type Exchange, incomingRequest, send } from '../http/exchange';
+import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import { setErrorHeaders } from '../http/problem';
 import type { LargePart } from '../http/turns';
 import { createApollo } from './apollo';
@@ -47,6 +47,7 @@ export async function createGraphqlFace({
 }: GraphqlOptions): Promise<GraphqlFace> {
   const apollo = createApollo({ schema, operations, introspection, logger });
   const introspectionAnswers = createIntrospectionAnswers();
+  const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
   await apollo.start();
 
   /** Checks key, rate and plan before Apollo sees the request; without a key only public introspection is possible. */
@@ -70,6 +71,11 @@ export async function createGraphqlFace({
       const body = request.method === 'POST' ? await readBody(exchange) : undefined;
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);
+        if (sunsets.size > 0)
+          setSunsetHeaders(
+            response,
+            fields.split(' ').flatMap((name) => sunsets.get(name) ?? []),
+          );
       };
       const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
       const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation, takeTurn });

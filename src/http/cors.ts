@@ -20,6 +20,8 @@ const EXPOSED_HEADERS = [
   'Location',
   'ETag',
   'Idempotent-Replayed',
+  'Deprecation',
+  'Sunset',
 ].join(', ');
 /** How long browsers may cache a preflight response, in seconds. */
 const MAX_AGE = 600;

@@ -6,6 +6,7 @@ import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
+import type { Sunset } from '../schema/sunset';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
 
@@ -141,6 +142,14 @@ function setRateHeaders(response: ServerResponse, state: RateState): void {
   response.setHeader('X-RateLimit-Limit', state.limit);
   response.setHeader('X-RateLimit-Remaining', state.remaining);
   response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));
+}
+
+/** Announces the end of an operation that a request used; of several, the first to end. */
+export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sunset[]): void {
+  const [first] = [...sunsets].sort((one, other) => one.on.getTime() - other.on.getTime());
+  if (!first) return;
+  response.setHeader('Deprecation', `@${String(first.since.getTime() / 1000)}`);
+  response.setHeader('Sunset', first.on.toUTCString());
 }
 
 /** Sends a complete response; for HEAD without the body. */

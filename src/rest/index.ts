@@ -1,7 +1,7 @@
 import type { GraphQLSchema } from 'graphql';
 import type { OpenContext } from '../context';
 import { AppError } from '../errors';
-import { type Exchange, incomingRequest, send } from '../http/exchange';
+import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
@@ -54,6 +54,7 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
     exchange.log.operation = operation.name;
     const context = await openContext(incomingRequest(exchange));
     context.authorise(operation);
+    if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
     const args = await step.check(exchange, match.params);
     if (asksForAll(args)) await exchange.turns.take(exchange, 'page');
     answer(exchange, operation, await step.handle(args, context));

@@ -6,10 +6,16 @@ import type { Resolvers } from './guard';
 import { routeGaps } from './routeGaps';
 import { allFieldNodes, directiveOf, enumArgument } from './sdl';
 import { type CheckedResource, storedGaps } from './storedGaps';
+import { sunsetGaps } from './sunset';
 
 /** @throws Error with a sentence for each gap, which says what to write where */
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
-  const gaps = [...filterGaps(document, resources), ...storedGaps(document, resources), ...routeGaps(document)];
+  const gaps = [
+    ...filterGaps(document, resources),
+    ...storedGaps(document, resources),
+    ...routeGaps(document),
+    ...sunsetGaps(document),
+  ];
   for (const { type, field } of allFieldNodes(document)) {
     const name = `${type}.${field.name.value}`;
     const isRoot = type === 'Query' || type === 'Mutation';

@@ -3,6 +3,7 @@ import { ROLES, type RoleName } from '../access/roles';
 import { SCOPES, type ScopeName } from '../access/scopes';
 import type { Access } from '../context';
 import type { Method } from './methods';
+import { type Sunset, sunsetOf } from './sunset';
 import { directiveOf, enumArgument, findIncludes, intArgument, rootFieldNodes, stringArgument } from './sdl';
 
 /** One root field: how it is called on REST, if at all, and who may call it. */
@@ -10,6 +11,8 @@ export interface Operation extends Access {
   readonly name: string;
   readonly kind: 'Query' | 'Mutation';
   readonly rest: RestRoute | undefined;
+  /** Its announced end. */
+  readonly sunset?: Sunset | undefined;
 }
 
 export interface RestRoute {
@@ -29,6 +32,7 @@ export function findOperations(document: DocumentNode): Operation[] {
       name: field.name.value,
       kind,
       ...(access ? accessOf(access) : { scope: undefined, role: undefined }),
+      sunset: sunsetOf(field),
       rest: rest && {
         method: (enumArgument(rest, 'method') ?? 'GET') as Method,
         path: stringArgument(rest, 'path'),

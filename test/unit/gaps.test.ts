@@ -161,6 +161,24 @@ test.each<[string, string | RegExp, string, string]>([
     'Query.quote_totals groups by status, and Product has no such member',
   ],
   [
+    'an end without a reason',
+    /(\): QuoteTotals)/,
+    '$1 @sunset(since: "2026-01-01", on: "2027-01-01")',
+    'Query.quote_totals has @sunset and no @deprecated',
+  ],
+  [
+    'an end on no day',
+    /(\): QuoteTotals)/,
+    '$1 @deprecated @sunset(since: "2026-01-01", on: "soon")',
+    'Query.quote_totals has @sunset with soon: write days as 2026-11-21',
+  ],
+  [
+    'an end before its beginning',
+    /(\): QuoteTotals)/,
+    '$1 @deprecated @sunset(since: "2026-01-01", on: "2025-01-01")',
+    'Query.quote_totals has @sunset(on:) no later than since',
+  ],
+  [
     'a method of the other kind',
     '@rest(path: "/quotes/:id")',
     '@rest(path: "/quotes/:id", method: PATCH)',

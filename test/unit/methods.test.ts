@@ -28,7 +28,9 @@ const SDL = `${BASE}
     "Replace a thing."
     replace_thing(id: ID!, name: String!): Thing @rest(method: PUT, path: "/things/:id") @access
     "Remove a thing."
-    remove_thing(id: ID!): Thing @rest(method: DELETE, path: "/things/:id") @access
+    remove_thing(id: ID!): Thing
+      @rest(method: DELETE, path: "/things/:id") @access
+      @deprecated(reason: "Things stay.") @sunset(since: "2026-11-21", on: "2027-05-21")
   }`;
 const ID = '0b8c7d1e-0000-4000-8000-000000000001';
 const PATH = `/api/v1/things/${ID}`;
@@ -93,6 +95,15 @@ test('a method that nothing has is 405, with those that the path has', async () 
   const { status, headers } = await send('POST', {});
   expect(status).toBe(405);
   expect(headers.allow).toBe('GET, HEAD, PATCH, PUT, DELETE');
+});
+
+test('an operation with an announced end says so in its headers and in the document, and no other does', async () => {
+  const { headers } = await send('DELETE');
+  expect(headers).toMatchObject({ deprecation: '@1795219200', sunset: 'Fri, 21 May 2027 00:00:00 GMT' });
+  expect((await send('GET')).headers).not.toHaveProperty('sunset');
+  const described = buildOpenApi(schema, operations).paths['/things/{id}']!;
+  expect(described.delete).toMatchObject({ deprecated: true, responses: { 200: { headers: { Sunset: {} } } } });
+  expect(described.patch).not.toHaveProperty('deprecated');
 });
 
 test('a body is described where the method has one, and every write takes an Idempotency-Key', () => {

@@ -131,7 +131,7 @@ describe('what REST is given', () => {
       "Lists."
       things: ThingPage @rest(path: "/things") @access
       "Reads."
-      thing: Thing @rest(path: "/things/:id") @access
+      thing(id: ID!): Thing @rest(path: "/things/:id") @access
       "Sums."
       totals: Boolean @access
     }

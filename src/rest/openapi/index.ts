@@ -102,6 +102,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
     description: `${description}\n\n${scope ? `Needs the scope \`${scope}\`.` : 'Any valid key may call it.'}`,
     tags: [tagOf(rest.path)],
+    ...(field.deprecationReason != null && { deprecated: true }),
     security: [{ api_key: scope ? [scope] : [] }],
     parameters: [
       ...field.args
@@ -154,13 +155,19 @@ function success(operation: RestOperation, field: Field, links: object): object 
   ];
   return {
     description: field.description ?? type,
-    headers: headerRefs(headers),
+    headers: { ...headerRefs(headers), ...(operation.sunset && SUNSET_HEADERS) },
     content: {
       'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExamples[name] },
     },
     ...(Object.keys(links).length > 0 && { links }),
   };
 }
+
+/** Headers of a response of an operation with an announced end. */
+const SUNSET_HEADERS = {
+  Deprecation: { description: 'Since when the operation is deprecated (RFC 9745).', schema: { type: 'string' } },
+  Sunset: { description: 'When the operation stops working (RFC 8594).', schema: { type: 'string' } },
+};
 
 function tagOf(path: string): string {
   return path.split('/')[1] ?? '';
