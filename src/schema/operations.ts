@@ -5,7 +5,7 @@ import type { Access } from '../context';
 import type { Method } from './methods';
 import { directiveOf, enumArgument, findIncludes, intArgument, rootFieldNodes, stringArgument } from './sdl';
 
-/** One root field: how it is called on REST, if at all, and who may call it. */
+/** A root field: its REST route, if any, and who may call it. */
 export interface Operation extends Access {
   readonly name: string;
   readonly kind: 'Query' | 'Mutation';
@@ -16,7 +16,7 @@ export interface RestRoute {
   readonly method: Method;
   readonly path: string;
   readonly status: number;
-  /** The field that the items of this list have with `include` alone. */
+  /** The field that the items of this list have only with `include`. */
   readonly includes?: string | undefined;
 }
 
