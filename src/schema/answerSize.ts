@@ -16,7 +16,7 @@ import { AppError } from '../errors';
  * such as a quote's lines, have no limit of their own, so they can only be counted as they are returned.
  */
 
-/** Maximum objects in all lists of a response: 2,000 rows (20 pages of 100) with 49 lines each. 100,000 take about 200 MB until they are sent. */
+/** Maximum objects in all lists of a response: 2,000 rows (20 pages of 100) with 49 lines each. 100,000 take about 200 MB. */
 export const MOST_OBJECTS = 100_000;
 
 const given = new WeakMap<object, number>();

@@ -12,7 +12,7 @@ export type Check = (value: unknown) => Findings;
 const SOUND: Findings = { faults: [], more: 0 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Maximum length of a string to match against a format: longer than any valid value, but too short to overflow a regular expression's stack. */
+/** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MOST_CHARACTERS = 320;
 
 /** Creates an ajv that finds all faults and checks dates, times and ids as the scalars do. */

@@ -37,12 +37,12 @@ const LINE_SHAPE = {
   lead_time_days: optionalNumber,
 } as const;
 
-/** The shape of a list's lines; `more` are the members an order's lines have besides. */
+/** The shape of lines; `more` are additional members, as in an order's lines. */
 export function lineSchema(more: Record<string, object> = {}): Schema {
   return new Schema({ ...LINE_SHAPE, ...more }, { _id: false });
 }
 
-/** Rules of a quote's or order's amounts and lines: the total adds up, positions ascend from 0 without a gap. */
+/** Rules for the amounts and lines of a quote or order: the total adds up, positions ascend from 0 without gaps. */
 export function amountFaults(record: ImportRecord): Fault[] {
   const faults: Fault[] = [];
   const total = totalOf(record as unknown as Parameters<typeof totalOf>[0]);

@@ -1,6 +1,6 @@
-/* Building blocks of the models' shapes. What values may hold is said in the SDL and checked before a model sees them. */
+/* Building blocks of Mongoose shapes. Values are validated earlier, against the SDL. */
 
-/** A text that may be empty but not null. */
+/** A string that may be empty but not null. */
 export const text = { type: String, required: true } as const;
 export const optionalText = { type: String, default: null } as const;
 export const number = { type: Number, required: true } as const;
@@ -8,7 +8,7 @@ export const optionalNumber = { type: Number, default: null } as const;
 export const flag = { type: Boolean, required: true } as const;
 export const date = { type: Date, required: true } as const;
 export const optionalDate = { type: Date, default: null } as const;
-/** Normalised words for prefix search; never shown. */
+/** Normalised words for prefix search; never returned. */
 export const search = { type: [String], required: true } as const;
 
 /** A postal address (contract, section 3). */
@@ -21,7 +21,7 @@ export interface Address {
   country: string;
 }
 
-/** An address as a caller writes it, after its check: what is required is there. */
+/** A validated address of a caller. */
 export type AddressInput = Partial<Address> & Pick<Address, 'line1' | 'city' | 'country'>;
 
 export const ADDRESS_SHAPE = {
@@ -33,7 +33,7 @@ export const ADDRESS_SHAPE = {
   country: text,
 } as const;
 
-/** A whole address from a written one: members left out are null. */
+/** Fills omitted members of an address with null. */
 export function toAddress(input: AddressInput | null | undefined): Address | null {
   if (!input) return null;
   const { line1, line2 = null, city, region = null, postcode = null, country } = input;
