@@ -7,7 +7,7 @@ function openCode(description: string, codes: Readonly<Record<string, string>>):
   const list = Object.entries(codes).map(([code, meaning]) => `- \`${code}\`: ${meaning}`);
   return {
     type: 'string',
-    description: [`${description} New codes may be added; handle unknown codes by their status.`, '', ...list].join(
+    description: [`${description} New codes may be added; handle unknown codes by the HTTP status.`, '', ...list].join(
       '\n',
     ),
     'x-extensible-enum': Object.keys(codes),
