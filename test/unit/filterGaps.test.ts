@@ -60,7 +60,7 @@ test('a search without an index of words is told', () => {
 });
 
 test('a list that no resource names is told', () => {
-  expect(gapsOf('name: String @filter', [])).toEqual([expect.stringContaining('no resource names its list')]);
+  expect(gapsOf('name: String @filter', [])).toEqual([expect.stringContaining('no resource has that list')]);
 });
 
 test('every gap is told at once', () => {
