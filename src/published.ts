@@ -5,7 +5,7 @@ import type { Resolvers } from './schema/guard';
 import { loadDocument } from './schema/sdl';
 import { settingsResolvers } from './settings/resolvers';
 
-/** The schemas to serve: schema/*.graphql with the resolvers of all resources and of the settings page. */
+/** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
   const resolvers: Resolvers = { ...resourceResolvers };
   for (const [type, fields] of Object.entries(settingsResolvers)) resolvers[type] = { ...resolvers[type], ...fields };

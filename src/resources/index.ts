@@ -15,10 +15,10 @@ import { requestRecords } from './requests/records';
 import { messages, requests } from './requests/requests';
 import { requestResolvers } from './requests/resolvers';
 
-/** The resources, in the order in which they are imported. A new one is added here. */
+/** All resources, in import order. Add new ones here. */
 const RESOURCES: readonly Resource[] = [products, customers, quotes, orders, requests, messages];
 
-/** What the SDL alone does not say: writes, and reads of more than one collection. */
+/** Resolvers that cannot be derived from the SDL: writes, and reads of several collections. */
 const RESOLVERS: readonly object[] = [
   productResolvers,
   customerResolvers,
@@ -27,7 +27,7 @@ const RESOLVERS: readonly object[] = [
   meResolvers,
 ];
 
-/** Collections that every organisation's database has. */
+/** The collections of every organisation's database. */
 export const collections: readonly Resource[] = RESOURCES;
 
 export const recordKinds: readonly RecordKind[] = [

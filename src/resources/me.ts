@@ -3,8 +3,8 @@ import type { RequestContext } from '../context';
 export const meResolvers = {
   Query: {
     me: (_: unknown, __: unknown, { principal, rate }: RequestContext) => {
-      // the guard lets keys only in here
-      if (principal.kind !== 'key') throw new Error('me was asked without a key');
+      // the guard admits only keys
+      if (principal.kind !== 'key') throw new Error('me was called without a key');
       return {
         organisation: principal.organisation,
         key: {

@@ -13,7 +13,7 @@ export const quotes = defineResource({
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
-    // all that quote_totals reads, so that it reads no quote
+    // covers quote_totals, so that it reads no documents
     {
       on: {
         ...{ created_at: -1, currency: 1, status: 1, customer_id: 1 },
@@ -36,14 +36,14 @@ function quoteFaults(record: ImportRecord): Fault[] {
     faults.push({
       pointer: '/decided_at',
       code: 'status',
-      detail: 'must be set exactly when status is accepted or declined',
+      detail: 'must be set if and only if status is accepted or declined',
     });
   }
   if (isSent && record.sent_at === null) {
     faults.push({
       pointer: '/sent_at',
       code: 'status',
-      detail: 'must be set for every status but draft and withdrawn',
+      detail: 'must be set for every status except draft and withdrawn',
     });
   }
   return faults;

@@ -2,7 +2,7 @@ import { asksForAll } from './openapi/include';
 import { type Arguments, listWithAll, type RestOperation } from './routes/routes';
 import type { RouteHandler } from './sofa';
 
-/** Answers a list by its twin where `include` is given. */
+/** Uses the list's twin if `include` is set. */
 export function withInclude(
   operation: RestOperation,
   handlerOf: (operation: RestOperation) => RouteHandler,

@@ -13,7 +13,7 @@ import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
 
 export { sendProblem } from './problem';
 
-/** Where the REST face begins. */
+/** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
 
 export interface RestOptions {
@@ -25,7 +25,7 @@ export interface RestOptions {
 /** Answers an exchange below /api/v1, or throws the AppError to answer with. */
 export type RestFace = (exchange: Exchange) => Promise<void>;
 
-/** The REST face. Judges in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
+/** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
 export function createRestFace({ schema, operations, openContext }: RestOptions): RestFace {
   const document = buildOpenApi(schema, operations);
   const published = JSON.stringify(document);
@@ -65,7 +65,7 @@ function allowed(methods: ReadonlyMap<string, unknown>): string[] {
   return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
 
-/** The method whose operation answers; HEAD is answered as GET. */
+/** The method to look up; HEAD is handled as GET. */
 function methodOf({ request: { method = '' } }: Exchange): string {
   return method === 'HEAD' ? 'GET' : method;
 }
@@ -97,7 +97,7 @@ function nextCursor(value: unknown): string | undefined {
   return typeof next === 'string' ? next : undefined;
 }
 
-/** The caller's own query with the cursor of the next page in it. */
+/** The caller's query with the cursor of the next page. */
 function withCursor(search: string, cursor: string): string {
   const query = new URLSearchParams(search);
   query.set('cursor', cursor);

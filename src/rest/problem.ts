@@ -2,7 +2,7 @@ import type { AppError } from '../errors';
 import { type Exchange, send } from '../http/exchange';
 import { problemText, setErrorHeaders } from '../http/problem';
 
-/** Answers with a problem (RFC 9457). */
+/** Sends an error as a problem document (RFC 9457). */
 export function sendProblem(exchange: Exchange, error: AppError): void {
   exchange.log.code = error.code;
   setErrorHeaders(exchange.response, error);

@@ -11,8 +11,8 @@ import { includeFaults } from './openapi/include';
 import type { Arguments, RestOperation } from './routes/routes';
 
 /*
- * The checks in front of Sofa, which has none: it coerces, ignores unknown parameters, and takes any body. Everything is
- * held against the OpenAPI document that is published.
+ * Validates requests before Sofa, which does not: it coerces values, ignores unknown parameters, and accepts any body.
+ * Everything is validated against the published OpenAPI document.
  */
 
 export type RequestCheck = (exchange: Exchange, params: Readonly<Record<string, string>>) => Promise<Arguments>;
@@ -37,22 +37,22 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
   };
 }
 
-/** With and without the parameter that answers carry, since Accept may name it. */
+/** With and without the parameter of responses, since Accept may include it. */
 const ANSWER_TYPES = ['application/json', 'application/json; charset=utf-8'];
 
 function checkAccept({ request }: Exchange): void {
   const { accept = '*/*' } = request.headers;
-  // what nearly every client sends needs no reading
+  // fast path for what nearly all clients send
   if (accept === '*/*' || accept === 'application/json') return;
   if (new Negotiator(request).mediaType(ANSWER_TYPES) === undefined) {
-    throw new AppError('not_acceptable', 'Answers are application/json only.');
+    throw new AppError('not_acceptable', 'Responses are application/json only.');
   }
 }
 
 function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: RequestBody): (body: unknown) => Arguments {
   const { schema } = content['application/json'];
   const properties = { ...(schema.properties as Record<string, JsonSchema>) };
-  // whatever stands in them: each element is judged by itself, where the operation runs
+  // accept any elements here, since the operation validates each of them individually
   for (const list of lists) properties[list] = { ...properties[list], items: {} };
   const check = compiledAtFirstUse(() => checkWith(ajv.compile(absolute({ ...schema, properties }))));
   return (body) => {
@@ -62,7 +62,7 @@ function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: Reque
   };
 }
 
-/** Checks path and query against the document's parameters. */
+/** Validates path and query against the parameters in the document. */
 function parameterCheck(
   ajv: Ajv2020,
   { parameters }: OpenApiOperation,
@@ -112,14 +112,14 @@ function readQuery(search: string, known: ReadonlyMap<string, Parameter>, args: 
     } else if (parameter.schema.type === 'array') {
       args[name] = [...((args[name] as unknown[] | undefined) ?? []), value];
     } else if (name in args) {
-      faults.push({ parameter: name, code: 'repeated', detail: 'may be given once only' });
+      faults.push({ parameter: name, code: 'repeated', detail: 'must not be repeated' });
     } else {
       args[name] = coerce(value, parameter.schema.type);
     }
   }
 }
 
-/** A parameter's text as its type's value; left as text, and so refused, when it is none. */
+/** Converts a parameter to its type; if invalid, it stays a string and fails validation. */
 function coerce(text: string, type: unknown): unknown {
   if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
@@ -142,7 +142,7 @@ function namedFaults(check: Check, args: Arguments): Fault[] {
   return check(args).faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
 }
 
-/** References of a part's schema, made absolute so that they resolve outside the document. */
+/** Makes the references in a schema absolute, so that they resolve outside the document. */
 function absolute(schema: object): object {
   return JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
 }

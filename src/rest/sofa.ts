@@ -13,31 +13,31 @@ import { listWithAll, type RestOperation, restOperations } from './routes/routes
 import type { Operation } from '../schema/operations';
 import type { Arguments } from './routes/routes';
 
-/** Runs an operation's generated route: its arguments to its answer. Throws what the operation threw. */
+/** Runs the generated route of an operation. Rethrows the operation's error. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
 
 export interface RouteAnswer {
   readonly status: number;
   /** The JSON text. */
   readonly body: string;
-  /** The value the text was made from. */
+  /** The value of the JSON text. */
   readonly value: unknown;
 }
 
 const FAILED = 599;
 
-/** What goes through Sofa with a request, and comes back from it. */
+/** Passes data through Sofa and back, as the context of a request. */
 interface SofaCall {
   readonly context: RequestContext;
-  /** What the operation returned: the value that the JSON text is made from. */
+  /** The result of the operation. */
   value?: unknown;
 }
 
 export interface SofaRouter {
-  /** Sofa's own way in, which matches the path and reads the request. */
+  /** Sofa's normal entry point, which matches the path and parses the request. */
   fetch(request: Request, call: SofaCall): Promise<Response>;
   readonly routes: readonly SofaRoute[];
-  /** What an operation threw, by the answer that stands for it. */
+  /** Errors of operations, by the response that Sofa returned for them. */
   readonly failures: WeakMap<object, unknown>;
 }
 
@@ -48,15 +48,15 @@ interface SofaRoute {
 }
 
 /**
- * The routes Sofa generates from the REST schema. With `valuesAlone` its answers are empty, for a caller that writes the
- * values itself.
+ * The routes that Sofa generates from the REST schema. With `valuesAlone` their responses have no body, for callers that
+ * serialise the values themselves.
  */
 export function createSofaRouter(
   published: GraphQLSchema,
   operations: readonly Operation[],
   { valuesAlone = false } = {},
 ): SofaRouter {
-  // all of them are worth compiling: there is one for each route
+  // compile every operation at first use, since there is only one per route
   const schema = withRawElements(published);
   const execute = createExecutor(schema, { compiledFrom: 1 });
   const failures = new WeakMap<object, unknown>();
@@ -94,8 +94,8 @@ export function createSofaRouter(
 }
 
 /**
- * Calls Sofa's handlers directly, with the arguments as they were checked: matching the route again would cost 55 µs a
- * request, and reading the arguments again would coerce them. That it equals the long way is tested.
+ * Calls Sofa's handlers directly with the validated arguments: matching the route again would cost 55 µs per request, and
+ * parsing the arguments again would coerce them. A test checks that the result is the same.
  */
 export function sofaRoutes(
   schema: GraphQLSchema,
@@ -119,8 +119,8 @@ export function sofaRoutes(
 }
 
 /**
- * What Sofa's handlers read of a request: every argument travels as a path parameter, which they take first. One that was
- * not given is there too, or each would be looked for in a query that is parsed anew.
+ * The request for Sofa's handlers: all arguments are passed as path parameters, which are read first. Missing arguments are
+ * passed as undefined, otherwise Sofa would parse the query again for each of them.
  */
 function sofaRequest(schema: GraphQLSchema, { kind, name }: RestOperation): (args: Arguments) => object {
   const field = schema

@@ -11,26 +11,26 @@ import { Type } from 'ajv/dist/compile/util';
 import { MOST_FAULTS } from '../errors';
 
 /*
- * Two of ajv's keywords, replaced so that a check that lists every fault stays linear and keeps few of them, whatever a
- * caller sends (docs/decisions/worst-bodies.md). The schemas are none the wiser.
+ * Replaces two of ajv's keywords, so that finding all faults takes linear time and keeps only a few of them, whatever a
+ * caller sends (docs/decisions/worst-bodies.md). The schemas do not change.
  */
 
-/** ajv's own names for what a check has found so far. */
+/** ajv's variable names for the errors found so far. */
 const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 
-/** Faults that the check under way found and did not keep; a check runs in one go, so there is one at a time. */
+/** Number of faults that the current check found but did not keep; checks are synchronous, so only one runs at a time. */
 export const unkept = { faults: 0 };
 
-/** What a check knows of ajv's errors. */
+/** Maps ajv's errors to faults. */
 export interface Faults {
-  /** An error for each fault, of what ajv reported. */
+  /** One error per fault. */
   readonly distinct: (errors: readonly ErrorObject[]) => ErrorObject[];
-  /** How many faults the errors from a place on stand for. Makes nothing: there may be hundreds of thousands. */
+  /** Number of faults from an index on. Allocates nothing, since there may be hundreds of thousands. */
   readonly countFrom: (errors: readonly ErrorObject[], start: number) => number;
 }
 
 export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Ajv2020 {
-  // errors that were the last of as many as are kept: those before them are a fault each
+  // the last of a full list of kept errors: it and those before it are already one per fault
   const settled = new WeakSet<ErrorObject>();
   const keepFew = (errors: ErrorObject[]): ErrorObject[] => {
     const last = errors[MOST_FAULTS - 1];
@@ -49,7 +49,7 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
   return ajv.removeKeyword('additionalProperties').addKeyword(ADDITIONAL_PROPERTIES);
 }
 
-/** Looks at no element of a list that is too long, and keeps few faults of one that is not. */
+/** Skips the elements of a list that is too long, and keeps only the first faults of other lists. */
 function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDefinition {
   return {
     keyword: 'items',
@@ -74,14 +74,14 @@ function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDe
   };
 }
 
-/** Reports few of the members that an object may not have, and counts the others. */
+/** Reports the first unknown members of an object, and counts the others. */
 const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   keyword: 'additionalProperties',
   type: 'object',
   schemaType: 'boolean',
   before: 'properties',
   error: {
-    message: 'is not known here',
+    message: 'is not a known field',
     params: ({ params }) => _`{additionalProperty: ${params.additionalProperty}}`,
   },
   code(cxt) {

@@ -9,17 +9,17 @@ import { deriveRestDocument, findIncludes, isPageWithAll, listWith } from './sdl
 import type { CheckedResource } from './storedGaps';
 
 export interface Schemas {
-  /** The whole schema, for the GraphQL face. */
+  /** The whole schema, for the GraphQL API. */
   readonly graphql: GraphQLSchema;
-  /** What the REST face may show: a schema object of its own, since Sofa and Apollo must not share one. */
+  /** The schema of the REST API; a separate object, since Sofa and Apollo must not share one. */
   readonly rest: GraphQLSchema;
   readonly operations: readonly Operation[];
 }
 
 /**
- * SDL and resolvers → both faces' schemas, with every @access guarded.
- * @throws Error listing each gap: root fields without @access or resolver, unknown scopes, arguments of lists that do nothing. The
- * server must not boot.
+ * SDL and resolvers → the schemas of both APIs, with every @access guarded.
+ * @throws Error listing every gap, e.g. root fields without @access or resolver, unknown scopes, list arguments without effect. The
+ * server must not start.
  */
 export function buildSchemas(
   document: DocumentNode,
@@ -29,13 +29,13 @@ export function buildSchemas(
   refuseGaps(document, resolvers, resources);
   return {
     graphql: executable(document, resolvers, { checkArguments: true }),
-    // REST requests were checked against the published document before they get here
+    // REST requests are already checked against the OpenAPI document
     rest: executable(deriveRestDocument(document), withTwins(document, resolvers), { checkArguments: false }),
     operations: findOperations(document),
   };
 }
 
-/** The resolvers, those of lists for their twins as well. */
+/** Adds the resolvers of list twins, which are those of their lists. */
 function withTwins(document: DocumentNode, resolvers: Resolvers): Resolvers {
   const lists = resolvers.Query ?? {};
   const twins = [...findIncludes(document)].map(([list, included]) => [listWith(list, included), lists[list]]);
@@ -55,7 +55,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   return schema;
 }
 
-/** A row's `id` is what the database calls `_id`; rows are what pages hold, and what REST's items stand for. */
+/** Resolves the `id` of rows, which the database calls `_id`. The rows of a page may be a type or its item twin. */
 function deriveIds(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
   const pages = types.filter(({ name }) => name.endsWith('Page') || isPageWithAll(name));
@@ -66,7 +66,7 @@ function deriveIds(schema: GraphQLSchema): void {
   }
 }
 
-/** The scalars' own objects replace those of the SDL, and its words with them. */
+/** Restores the descriptions of scalars, since the scalar objects replace those of the SDL. */
 function describeScalars(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap()).filter(isScalarType)) {
     type.description ??= type.astNode?.description?.value;

@@ -1,15 +1,15 @@
 /**
- * Members by which callers name objects. They are kept and compared in Unicode's NFC, so that an é of one code point and
- * one of two are the same key; case and white space are kept as sent.
+ * Members that are the callers' keys of objects. They are stored and compared in Unicode NFC, so that an é of one code point
+ * and an é of two are the same key; case and white space are significant.
  */
 export const COMPARED: readonly string[] = ['sku', 'external_ref'];
 
-/** A text as it is kept and compared. */
+/** Normalises a string for storing and comparing. */
 export function comparable(text: string): string {
   return text.normalize('NFC');
 }
 
-/** Arguments with what is compared in the spelling that is kept: its length is measured in that, as an element's is. */
+/** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
 export function inKeptSpelling(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const respelt = COMPARED.filter((name) => name in args).map((name) => [name, respell(args[name])] as const);
   return respelt.length === 0 ? args : { ...args, ...Object.fromEntries(respelt) };

@@ -16,13 +16,13 @@ import { type CompiledQuery, compileQuery, isCompiledQuery } from 'graphql-jit';
 import { LRUCache } from 'lru-cache';
 
 /*
- * Running operations. One that comes again is compiled by graphql-jit, which answers as graphql-js does in a fraction of
- * the time; what graphql-jit does in another way is left to graphql-js (docs/decisions/speed.md).
+ * Runs operations. Repeated operations are compiled by graphql-jit, which gives the same results as graphql-js in a fraction
+ * of the time; operations for which the results differ are left to graphql-js (docs/decisions/speed.md).
  */
 
 export interface Execution {
   readonly document: DocumentNode;
-  /** The operation of the document that runs. */
+  /** The operation of the document to run. */
   readonly operation: OperationDefinitionNode;
   readonly contextValue: unknown;
   readonly variableValues: Readonly<Record<string, unknown>> | null | undefined;
@@ -34,23 +34,23 @@ type Query = CompiledQuery['query'];
 
 interface Known {
   uses: number;
-  /** Undefined while it is not worth it; null when graphql-js has to run it. */
+  /** Undefined if not compiled yet; null if graphql-js has to run it. */
   query?: Query | null;
 }
 
-/** Compiling costs as much as some 10 runs; most operations that come a third time come a thousandth. */
+/** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
 const COMPILED_FROM = 3;
-/** Operations that are remembered; the least recently used is forgotten. */
+/** Size of the LRU cache of operations. */
 const MOST_KNOWN = 200;
 
 export interface ExecutorOptions {
-  /** The time that an operation comes from which on it is compiled. */
+  /** The run of an operation from which it is compiled. */
   readonly compiledFrom?: number;
-  /** Whether an operation is small enough to be compiled; every one when left out. */
+  /** Whether an operation is small enough to compile; defaults to all. */
   readonly isWorthIt?: (document: DocumentNode, operation: OperationDefinitionNode) => boolean;
 }
 
-/** Runs operations of one schema. An operation is known by its node, so callers must parse a text once only. */
+/** Runs operations of a schema. Operations are identified by their AST node, so callers must cache parsed documents. */
 export function createExecutor(
   schema: GraphQLSchema,
   { compiledFrom = COMPILED_FROM, isWorthIt = () => true }: ExecutorOptions = {},
@@ -70,7 +70,7 @@ export function createExecutor(
   return async (execution) => {
     const { document, operation, contextValue, variableValues } = execution;
     const result = await queryOf(execution)?.(undefined, contextValue, variableValues ?? {});
-    // without data nothing was run: variables that do not fit are told in graphql-js's words
+    // without data nothing was run, so let graphql-js report invalid variables in its own words
     if (result?.data !== undefined) return asGraphql(document, result);
     const operationName = operation.name?.value;
     return interpret({ schema, document, contextValue, variableValues, operationName });
@@ -83,7 +83,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
   return isCompiledQuery(compiled) ? compiled.query : null;
 }
 
-/** Whether graphql-jit does the same: no conditions (it has two minds about those in fragments), no introspection, one write at most. */
+/** Whether graphql-jit gives the same result: no @skip or @include (inconsistent in fragments), no introspection, at most one write. */
 function isPlain(document: DocumentNode, operation: OperationDefinitionNode): boolean {
   if (operation.operation === OperationTypeNode.SUBSCRIPTION) return false;
   const { selections } = operation.selectionSet;
@@ -102,7 +102,7 @@ function isPlain(document: DocumentNode, operation: OperationDefinitionNode): bo
   return isPlainSoFar;
 }
 
-/** graphql-jit's errors are no real GraphQLErrors: they lack extensions and a class that others know. */
+/** Converts the errors of graphql-jit, which are not instances of GraphQLError and lack extensions. */
 function asGraphql(document: DocumentNode, result: ExecutionResult): ExecutionResult {
   if (!result.errors) return result;
   return { ...result, errors: result.errors.map((error) => rebuild(document, error)) };

@@ -4,18 +4,18 @@ import { type Filter, type FilterBy, filterOf } from './filters';
 import { fieldsOf, isListType, namedType } from './stored';
 import type { CheckedResource } from './storedGaps';
 
-/* What is missing for the arguments of lists to do what they are published for. */
+/* Finds list arguments that would not do what the schema says. */
 
-/** Arguments of a list that are no filters: what stands where in its pages. */
+/** List arguments for paging and sorting, which are not filters. */
 const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
-const NO_INDEX = 'no index of its collection begins with that: add one where the collection is defined';
+const NO_INDEX = 'no index of its collection begins with it: add one in the definition of the collection';
 const TIMES: readonly FilterBy[] = ['SINCE', 'BEFORE'];
 
-/** A sentence for each gap, which says what to write where. */
+/** One message per gap, with what to change where. */
 export function filterGaps(document: DocumentNode, lists: readonly CheckedResource[]): string[] {
   return (
     rootFieldNodes(document)
-      // lists for users are read from the control database, by code of their own
+      // lists for users are read from the control database, with their own code
       .filter(({ field }) => pageOf(field) !== undefined && !isForUsers(field))
       .flatMap(({ kind, field }) => listGaps(document, field, `${kind}.${field.name.value}`, lists))
   );
@@ -35,11 +35,11 @@ function listGaps(
     const name = argument.name.value;
     const where = `${place}(${name}:)`;
     const filter = filterOf(argument);
-    if (filter && !list) return `${where} has a @filter, and no resource names its list (src/resources/index.ts)`;
+    if (filter && !list) return `${where} has a @filter, but no resource has that list (src/resources/index.ts)`;
     if (filter && list) return argumentGaps(filter, argument, row, list).map((gap) => `${where} ${gap}`);
     if (name === 'sort' && list) return sortGaps(argument, list).map((gap) => `${where} ${gap}`);
     if (OF_PAGES.includes(name) || inPath.includes(`:${name}`)) return [];
-    return `${where} has no @filter: say which member of the rows it compares, or leave it out`;
+    return `${where} has no @filter: say which member of the rows it compares, or remove it`;
   });
 }
 
@@ -56,11 +56,11 @@ function argumentGaps(
   const isSpan = TIMES.includes(by);
   const given = namedType(argument.type);
   const wanted = by === 'WORDS' ? 'String' : type;
-  if (isSpan && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), and ${member} is no DateTime`);
-  else if (given !== wanted) gaps.push(`takes ${given}, and ${member} is ${String(wanted)}`);
-  if (isSpan && isListType(argument.type)) gaps.push(`is @filter(by: ${by}) and takes a list: give it one DateTime`);
-  if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares moments for equality: use SINCE or BEFORE');
-  if (!indexed.includes(member)) gaps.push(`filters by ${member}, and ${NO_INDEX}`);
+  if (isSpan && type !== 'DateTime') gaps.push(`is @filter(by: ${by}), but ${member} is not a DateTime`);
+  else if (given !== wanted) gaps.push(`takes ${given}, but ${member} is ${String(wanted)}`);
+  if (isSpan && isListType(argument.type)) gaps.push(`is @filter(by: ${by}) but takes a list: use a single DateTime`);
+  if (by === 'EQUALS' && type === 'DateTime') gaps.push('compares times for equality: use SINCE or BEFORE');
+  if (!indexed.includes(member)) gaps.push(`filters by ${member}, but ${NO_INDEX}`);
   return gaps;
 }
 
@@ -69,10 +69,10 @@ function sortGaps(argument: InputValueDefinitionNode, resource: CheckedResource)
   const constraint = directiveOf(argument, 'constraint');
   const sorts = constraint ? stringsArgument(constraint, 'one_of') : [];
   const members = new Set(sorts.map((sort) => sort.replace(/^-/, '')));
-  return [...members].flatMap((member) => (indexed.includes(member) ? [] : `sorts by ${member}, and ${NO_INDEX}`));
+  return [...members].flatMap((member) => (indexed.includes(member) ? [] : `sorts by ${member}, but ${NO_INDEX}`));
 }
 
-/** Members that indexes of a collection begin with. */
+/** The first members of the indexes of a collection. */
 function firstIndexed({ indexes }: CheckedResource): string[] {
   return indexes.map(({ on }) => Object.keys(on)[0] ?? '');
 }
@@ -82,7 +82,7 @@ function isForUsers(field: FieldDefinitionNode): boolean {
   return access !== undefined && enumArgument(access, 'role') !== undefined;
 }
 
-/** Members of a page's rows, with the name of their type. */
+/** The members of a page's rows, with their type names. */
 function rowOf(document: DocumentNode, page: string | undefined): ReadonlyMap<string, string> | undefined {
   const data = fieldsOf(document, page).find(({ name }) => name.value === 'data');
   const fields = data && fieldsOf(document, namedType(data.type));

@@ -1,23 +1,22 @@
 import type { DocumentNode, InputValueDefinitionNode } from 'graphql';
 import { directiveOf, enumArgument, loadDocument, optionalStringArgument, rootFieldNodes } from './sdl';
 
-/* What an argument of a list compares, as its @filter has it (docs/decisions/schema-decides.md). */
+/* The filters of lists, from @filter (docs/decisions/schema-decides.md). */
 
-/** How rows are compared with a filter's value. */
 export type FilterBy = 'EQUALS' | 'SINCE' | 'BEFORE' | 'WORDS';
 
 export interface Filter {
   /** Name of the argument. */
   readonly argument: string;
-  /** The member of a row that is compared. */
+  /** The member of a row to compare. */
   readonly member: string;
   readonly by: FilterBy;
 }
 
-/** The member that a search looks at: no type has it, every searchable collection does. */
+/** The member for full-text search, in every searchable collection but in no type. */
 const SEARCH_MEMBER = 'search';
 
-/** Filters by the name of their list. */
+/** Filters by list name. */
 function findFilters(document: DocumentNode): ReadonlyMap<string, readonly Filter[]> {
   return new Map(
     rootFieldNodes(document).map(({ field }) => [
@@ -29,7 +28,7 @@ function findFilters(document: DocumentNode): ReadonlyMap<string, readonly Filte
 
 let published: ReadonlyMap<string, readonly Filter[]> | undefined;
 
-/** The filters of a list of the published schema. */
+/** The filters of a list in the published schema. */
 export function filtersOf(operation: string): readonly Filter[] {
   published ??= findFilters(loadDocument());
   return published.get(operation) ?? [];

@@ -8,7 +8,7 @@ import { allFieldNodes, directiveOf, enumArgument } from './sdl';
 import { type CheckedResource, storedGaps } from './storedGaps';
 import { sunsetGaps } from './sunset';
 
-/** @throws Error with a sentence for each gap, which says what to write where */
+/** @throws Error with one message per gap, with what to change where */
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
   const gaps = [
     ...filterGaps(document, resources),
@@ -23,12 +23,12 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
     const scope = access && enumArgument(access, 'scope');
     const role = access && enumArgument(access, 'role');
     if (isRoot && !access) gaps.push(`${name} has no @access`);
-    if (scope !== undefined && !Object.hasOwn(SCOPES, scope)) gaps.push(`${name} names the unknown scope ${scope}`);
-    if (role !== undefined && !Object.hasOwn(ROLES, role)) gaps.push(`${name} names the unknown role ${role}`);
+    if (scope !== undefined && !Object.hasOwn(SCOPES, scope)) gaps.push(`${name} has the unknown scope ${scope}`);
+    if (role !== undefined && !Object.hasOwn(ROLES, role)) gaps.push(`${name} has the unknown role ${role}`);
     if (role !== undefined && scope !== undefined)
-      gaps.push(`${name} names a scope and a role; keys and users never share a field`);
+      gaps.push(`${name} has a scope and a role; a field is either for keys or for users`);
     const rest = directiveOf(field, 'rest');
-    if (role !== undefined && rest) gaps.push(`${name} is for users and has @rest`);
+    if (role !== undefined && rest) gaps.push(`${name} is for users but has @rest`);
     if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
   }
   if (gaps.length > 0) throw new Error(`invalid schema: ${gaps.join('; ')}`);

@@ -7,12 +7,12 @@ import { accessOf } from './operations';
 import { directiveOf } from './sdl';
 import { type Check, checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
 
-/* What stands around the resolvers of guarded fields: access, arguments, and that a write with an Idempotency-Key runs once. */
+/* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
 
 export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 export type Resolvers = Record<string, Record<string, Resolver>>;
 
-/** Guards every field with an @access. Arguments are checked on GraphQL; REST's were before they got here. */
+/** Guards every field with @access. Arguments are checked for GraphQL only, since REST checks them earlier. */
 export function guardFields(schema: GraphQLSchema, options: { readonly checkArguments: boolean }): void {
   const guarded = guardedFields(schema);
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
@@ -46,7 +46,7 @@ function guardedFields(schema: GraphQLSchema): GuardedField[] {
   return guarded;
 }
 
-/** Access first, then arguments, then the look-up: a caller who may not learns nothing. */
+/** Checks access before arguments and lookup, so that callers without access learn nothing. */
 function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknown) => void) | undefined): Resolver {
   return (source, args, context, info) => {
     context.authorise(access);
@@ -55,7 +55,7 @@ function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknow
   };
 }
 
-/** A write with an Idempotency-Key runs once; only the guarded part of it may be left out when it is sent again. */
+/** Runs a write with an Idempotency-Key once. Inside the guard, since a replay must still be authorised. */
 function once(resolve: Resolver): Resolver {
   return (source, args, context, info) =>
     context.once(info.fieldName, args, () => resolve(source, args, context, info));
@@ -73,7 +73,7 @@ function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[])
   return (field) => compiledAtFirstUse(() => checkWith(requireSchema(ajv, `arguments#/fields/${field}`)));
 }
 
-/** Faults in the arguments of a mutation are those of a REST body (422); of anything else those of parameters (400). */
+/** Reports faults as REST does: 422, as in a body, for a mutation; 400, as in parameters, otherwise. */
 function refuseFaults(type: string, { faults, more }: Findings): void {
   if (faults.length === 0) return;
   if (type === 'Mutation') throw validationFailed(faults, more);

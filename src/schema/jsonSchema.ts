@@ -19,8 +19,8 @@ import {
 } from 'graphql';
 
 /*
- * SDL → JSON Schema 2020-12, the one source of every check: the OpenAPI document that REST requests are held against,
- * the arguments of the GraphQL face, the elements of bulk calls, and the lines of an import.
+ * SDL → JSON Schema 2020-12, the source of all validation: of REST requests (by the OpenAPI document), GraphQL arguments,
+ * elements of bulk calls, and lines of an import.
  */
 
 export type JsonSchema = Record<string, unknown>;
@@ -41,9 +41,9 @@ export interface Constraint {
 }
 
 export interface JsonSchemaOptions {
-  /** Whether types that occur in the elements of bulk calls carry their bounds. Off where a whole call is judged. */
+  /** Whether types in the elements of bulk calls have their bounds. False for checking a whole call. */
   readonly elementBounds: boolean;
-  /** Whether output objects refuse members they do not know. */
+  /** Whether output objects reject unknown members. */
   readonly closed: boolean;
 }
 
@@ -57,12 +57,12 @@ const BUILT_IN: Record<string, JsonSchema> = {
   Boolean: { type: 'boolean' },
 };
 
-/** The one argument of queries whose empty text is as if left out: what a search box sends before anyone types. */
+/** The only query argument that may be an empty string, which means none: search boxes send it before the user types. */
 export const MAY_BE_EMPTY = 'q';
 
 export const SCHEMA_ROOT = '#/components/schemas/';
 
-/** JSON Schemas of every object, input and enum type that the root fields of a schema reach, by type name. */
+/** JSON Schemas of the object, input and enum types that are reachable from the root fields, by type name. */
 export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptions): Record<string, JsonSchema> {
   const elementTypes = options.elementBounds ? new Set<string>() : typesInElements(schema);
   const components: Record<string, JsonSchema> = {};
@@ -100,7 +100,7 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
 }
 
 /**
- * JSON Schema of a field's arguments as one object; `elementBounds` never applies to its elements. Those of `queries` may not be
+ * JSON Schema of a field's arguments as one object, without the bounds of elements. With `queries`, arguments must not be
  * empty.
  */
 export function argumentsSchema(
@@ -116,14 +116,14 @@ export function argumentsSchema(
   });
 }
 
-/** JSON Schema of one argument, null left out: for parameters, where a value is there or not. */
+/** JSON Schema of an argument as a parameter, which cannot be null. */
 export function parameterSchema(schema: GraphQLSchema, argument: GraphQLArgument): JsonSchema {
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   return valueSchema(type, queryConstraint(schema, argument), false);
 }
 
 /**
- * Bounds of a query's argument. What narrows a list down must say something: an empty variable of a caller's would list everything
+ * Bounds of a query argument. Filters must not be empty, or an empty variable in a caller's code would list everything
  * (contract, section 2).
  */
 function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Constraint {
@@ -133,7 +133,7 @@ function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Cons
     const isOfTexts = getNullableType(type.ofType) === GraphQLString;
     return { min_items: 1, ...(isOfTexts && { min_length: 1 }), ...constraint };
   }
-  // an empty cursor is no cursor, in the words for those
+  // an empty cursor is rejected as an invalid cursor
   const isJudgedElsewhere = argument.name === MAY_BE_EMPTY || argument.name === 'cursor';
   const isFree = type === GraphQLString && constraint.one_of === undefined && !isJudgedElsewhere;
   return isFree ? { min_length: 1, ...constraint } : constraint;
@@ -155,7 +155,7 @@ interface ObjectOptions {
   readonly isInput: boolean;
   readonly closed: boolean;
   readonly bounds: boolean;
-  /** Where the bounds come from, if not from @constraint alone. */
+  /** Returns the bounds of a field; defaults to its @constraint. */
   readonly constraintOf?: (field: Described) => Constraint;
 }
 
@@ -172,7 +172,7 @@ function objectSchema(schema: GraphQLSchema, fields: Record<string, Described>, 
       ...valueSchema(type, constraint, !nonNull),
       ...(field.description ? { description: field.description } : {}),
     };
-    // every field of an answer is there, null or not; of an input only what must be
+    // responses have every field, even if null; inputs only need the required ones
     if (options.isInput ? needed : true) required.push(name);
   }
   return {
@@ -192,7 +192,7 @@ function valueSchema(
   if (isNonNullType(type)) return valueSchema(type.ofType as GraphQLInputType, constraint, false);
   if (isListType(type)) {
     const item = type.ofType as GraphQLInputType;
-    // bounds of texts are those of each text in a list
+    // length bounds apply to each string in a list
     const { min_length, max_length } = constraint;
     const ofItem = { ...(min_length !== undefined && { min_length }), ...(max_length !== undefined && { max_length }) };
     const items = isNonNullType(item) ? valueSchema(item.ofType, ofItem, false) : valueSchema(item, ofItem, true);
@@ -226,7 +226,7 @@ function bounds(constraint: Constraint, nullable: boolean): JsonSchema {
   };
 }
 
-/** Names of the input types that occur below an argument marked @per_element. */
+/** Names of the input types inside arguments with @per_element. */
 function typesInElements(schema: GraphQLSchema): Set<string> {
   const names = new Set<string>();
   const walk = (type: GraphQLNamedType): void => {

@@ -1,4 +1,4 @@
-/** The methods that an operation can have on REST: of which root type it is, and whether a body comes with it. */
+/** The HTTP methods of REST operations, with their root type and whether they have a body. */
 export const METHODS = {
   GET: { root: 'Query', hasBody: false },
   POST: { root: 'Mutation', hasBody: true },

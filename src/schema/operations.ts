@@ -6,7 +6,7 @@ import type { Method } from './methods';
 import { type Sunset, sunsetOf } from './sunset';
 import { directiveOf, enumArgument, findIncludes, intArgument, rootFieldNodes, stringArgument } from './sdl';
 
-/** One root field: how it is called on REST, if at all, and who may call it. */
+/** A root field: its REST route, if any, and who may call it. */
 export interface Operation extends Access {
   readonly name: string;
   readonly kind: 'Query' | 'Mutation';
@@ -19,7 +19,7 @@ export interface RestRoute {
   readonly method: Method;
   readonly path: string;
   readonly status: number;
-  /** The field that the items of this list have with `include` alone. */
+  /** The field that the items of this list have only with `include`. */
   readonly includes?: string | undefined;
 }
 

@@ -2,11 +2,11 @@ import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { isMethod, METHODS } from './methods';
 import { directiveOf, enumArgument, intArgument, rootFieldNodes, stringArgument } from './sdl';
 
-/* What is missing for the routes of root fields to be what they are published as. */
+/* Finds invalid or conflicting REST routes. */
 
 const SUCCESS = [200, 201, 202] as const;
 
-/** A sentence for each gap, which says what to write where. */
+/** One message per gap, with what to change where. */
 export function routeGaps(document: DocumentNode): string[] {
   const routes = new Map<string, string>();
   return rootFieldNodes(document).flatMap(({ kind, field }) => {
@@ -18,10 +18,10 @@ export function routeGaps(document: DocumentNode): string[] {
     const status = intArgument(rest, 'status') ?? 200;
     const gaps = [...methodGaps(method, kind), ...pathGaps(path, field)];
     if (!SUCCESS.some((known) => known === status))
-      gaps.push(`has @rest(status: ${String(status)}): a success is ${SUCCESS.join(', ')}`);
+      gaps.push(`has @rest(status: ${String(status)}): use one of ${SUCCESS.join(', ')}`);
     const route = `${method} ${path.replaceAll(/:\w+/g, ':')}`;
     const other = routes.get(route);
-    if (other !== undefined) gaps.push(`has the route of ${other}: give it another path or method`);
+    if (other !== undefined) gaps.push(`has the same route as ${other}: change its path or method`);
     routes.set(route, name);
     return gaps.map((gap) => `${name} ${gap}`);
   });
@@ -35,13 +35,13 @@ function methodGaps(method: string, kind: 'Query' | 'Mutation'): string[] {
 
 function pathGaps(path: string, { arguments: args = [] }: FieldDefinitionNode): string[] {
   if (!/^(\/(:?[a-z][\w-]*))+$/.test(path))
-    return [`has @rest(path: "${path}"): write /words and /:arguments, without a / at the end`];
+    return [`has @rest(path: "${path}"): use /words and /:arguments, without a trailing /`];
   const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
   return named.flatMap((name) => {
     const argument = args.find((one) => one.name.value === name);
-    if (!argument) return [`has :${name} in its path and no argument ${name}`];
+    if (!argument) return [`has :${name} in its path but no argument ${name}`];
     return argument.type.kind === Kind.NON_NULL_TYPE
       ? []
-      : [`takes ${name} from its path, so it must not be null: add !`];
+      : [`takes ${name} from its path, so it must be non-null: add !`];
   });
 }

@@ -2,8 +2,8 @@ import { GraphQLScalarType, Kind } from 'graphql';
 import { GraphQLDateTimeISO, GraphQLLocalDate, GraphQLSafeInt } from 'graphql-scalars';
 
 /*
- * Input values stay texts after parsing, so that both faces hand the same shape to the rules. `serialize` lets valid
- * input text pass too, because Sofa sends every argument through it before graphql parses it.
+ * Input values stay strings after parsing, so that both APIs pass the same shape to resolvers. `serialize` also accepts valid
+ * input, because Sofa serialises every argument before graphql parses it.
  */
 
 const DateTime = new GraphQLScalarType<string, string>({
@@ -15,20 +15,20 @@ const DateTime = new GraphQLScalarType<string, string>({
 });
 
 /**
- * RFC 3339 text → ISO 8601 UTC with milliseconds, of the years 0001 to 9999. Finer parts of a second lead to the next
- * millisecond: what is stored has none, and so the same rows are on or after the one as the other.
+ * RFC 3339 → ISO 8601 UTC with milliseconds, in the years 0001 to 9999. Smaller fractions round up to the next millisecond:
+ * stored times have none, so the same rows are at or after both times.
  */
 function toIso(value: unknown): string {
-  if (typeof value !== 'string') throw new TypeError('must be a date-time text (RFC 3339)');
+  if (typeof value !== 'string') throw new TypeError('must be a date-time string (RFC 3339)');
   const date = GraphQLDateTimeISO.parseValue(value);
-  if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time text (RFC 3339)');
-  // an offset can lead out of the years that four digits write; no database and no other scalar knows those
-  if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be of the years 0001 to 9999');
+  if (Number.isNaN(date.getTime())) throw new TypeError('must be a date-time string (RFC 3339)');
+  // a UTC offset can lead to a year without four digits, which databases and other scalars do not support
+  if (date.getTime() < EARLIEST || date.getTime() > LATEST) throw new TypeError('must be in the years 0001 to 9999');
   if (FINER.test(value) && date.getTime() < LATEST) date.setTime(date.getTime() + 1);
   return date.toISOString();
 }
 
-/** A part of a second that is no whole number of milliseconds. */
+/** A fraction of a second that is not a whole number of milliseconds. */
 const FINER = /\.\d{3}\d*[1-9]/;
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST = Date.parse('9999-12-31T23:59:59.999Z');
@@ -37,7 +37,7 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 const DateOnly = new GraphQLScalarType<string, string>({
   name: 'Date',
-  // what is stored was checked when it was written; a list of 50 checks no calendar again
+  // stored dates were validated when written, so do not check the calendar again for each row
   serialize: (value) => (typeof value === 'string' && DAY.test(value) ? value : GraphQLLocalDate.serialize(value)),
   parseValue: (value) => GraphQLLocalDate.parseValue(value),
   parseLiteral: (node) => GraphQLLocalDate.parseLiteral(node, {}),
@@ -56,7 +56,7 @@ const Minor = new GraphQLScalarType<number, number>({
 
 function safeInteger(value: unknown): number {
   if (typeof value === 'number' && Number.isSafeInteger(value)) return value;
-  throw new TypeError('must be an integer of minor units between -(2^53-1) and 2^53-1');
+  throw new TypeError('must be an integer in minor units between -(2^53-1) and 2^53-1');
 }
 
 /** Resolvers of the scalars in schema/base.graphql. */

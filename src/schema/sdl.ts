@@ -12,7 +12,7 @@ import {
   visit,
 } from 'graphql';
 
-/* Reading the SDL and its directives, and deriving from it what the REST face may show. */
+/* Reads the SDL and its directives, and derives the SDL of the REST API. */
 
 const SCHEMA_FOLDER = join(__dirname, '..', '..', 'schema');
 
@@ -79,14 +79,14 @@ export function stringsArgument(directive: ConstDirectiveNode, name: string): st
 
 export function stringArgument(directive: ConstDirectiveNode, name: string): string {
   const value = optionalStringArgument(directive, name);
-  if (value === undefined) throw new Error(`@${directive.name.value} lacks the text argument ${name}`);
+  if (value === undefined) throw new Error(`@${directive.name.value} lacks the string argument ${name}`);
   return value;
 }
 
 /**
- * The SDL of the REST face: root fields with @rest only, no field marked @graphql_only. A type with fields that are left
- * out of lists alone gets a twin for list items (`Quote` and `QuoteItem`), and its list a twin whose items have them
- * (`quotes` and `quotes_with_lines`), for `include`. Sofa selects every field it is given, so what is not here cannot leak.
+ * The SDL of the REST API: only root fields with @rest, and no fields with @graphql_only. A type with a field that only lists
+ * omit gets a twin for list items (`Quote` and `QuoteItem`), and its list a twin whose items have the field (`quotes` and
+ * `quotes_with_lines`), for `include`. Sofa selects every field of this schema, so fields that are not here cannot leak.
  */
 export function deriveRestDocument(document: DocumentNode): DocumentNode {
   const twins = itemsOf(document);
@@ -104,7 +104,7 @@ export function deriveRestDocument(document: DocumentNode): DocumentNode {
   return { ...document, definitions };
 }
 
-/** What `include` may name at each list of the REST face, by the list's name: the field that its items lack. */
+/** The value of `include` for each REST list, by list name: the field that its items lack. */
 export function findIncludes(document: DocumentNode): ReadonlyMap<string, string> {
   const twins = itemsOf(document);
   return new Map(
@@ -115,14 +115,14 @@ export function findIncludes(document: DocumentNode): ReadonlyMap<string, string
   );
 }
 
-/** Name of the twin of a list whose items have what `include` names. */
+/** Name of the list twin whose items have the included field. */
 export function listWith(list: string, included: string): string {
   return `${list}_with_${included}`;
 }
 
 const PAGE = 'Page';
 
-/** The field that is left out of lists, by type. @throws Error where a type has several: a list has one twin */
+/** The field that lists omit, by type. @throws Error if a type has several, since a list has only one twin */
 function itemsOf(document: DocumentNode): ReadonlyMap<string, string> {
   const leftOut = allFieldNodes(document).filter(({ field }) => isLeftOut(field, 'LISTS'));
   const twins = new Map(leftOut.map(({ type, field }) => [type, field.name.value]));
@@ -131,18 +131,18 @@ function itemsOf(document: DocumentNode): ReadonlyMap<string, string> {
   return twins;
 }
 
-/** Name of the type of a list's pages; undefined for what is no list. */
+/** Type name of a list's pages; undefined if the field is not a list. */
 export function pageOf({ type }: FieldDefinitionNode): string | undefined {
   const named = type.kind === Kind.NON_NULL_TYPE ? type.type : type;
   return named.kind === Kind.NAMED_TYPE && named.name.value.endsWith(PAGE) ? named.name.value : undefined;
 }
 
-/** Name of the type of a list's rows; undefined for what is no list. */
+/** Type name of a list's rows; undefined if the field is not a list. */
 export function rowName(field: FieldDefinitionNode): string | undefined {
   return pageOf(field)?.slice(0, -PAGE.length);
 }
 
-/** A list, and its twin where its items lack something. */
+/** A field, and its twin if it is a list whose items lack a field. */
 function listTwins(field: FieldDefinitionNode, twins: ReadonlyMap<string, string>): FieldDefinitionNode[] {
   const row = rowName(field);
   const included = row === undefined ? undefined : twins.get(row);
@@ -202,7 +202,7 @@ export function isItem(type: string): boolean {
   return type.endsWith(ITEM);
 }
 
-/** The type that an item is one of. */
+/** The type of an item's whole object. */
 export function wholeOf(item: string): string {
   return item.slice(0, -ITEM.length);
 }

@@ -1,18 +1,18 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind, type TypeNode } from 'graphql';
 import { directiveOf, enumArgument, isObjectNode, optionalStringArgument, rowName, stringArgument } from './sdl';
 
-/* What a database keeps of a type, as its @stored and its fields have it (docs/decisions/schema-decides.md). */
+/* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
 /** A member of a stored type, or of an object inside one. */
 export interface StoredMember {
   readonly name: string;
   readonly kind: 'text' | 'number' | 'flag' | 'date' | 'object';
-  /** The scalar, enum or object type that it is of. */
+  /** Name of its scalar, enum or object type. */
   readonly type: string;
   readonly isRequired: boolean;
   readonly isList: boolean;
   readonly isSearchable: boolean;
-  /** Members of an object, or of each in a list; none for all else. */
+  /** Members of an object, or of each object in a list; otherwise empty. */
   readonly members: readonly StoredMember[];
 }
 
@@ -22,7 +22,7 @@ export interface StoredType {
   /** The member that is unique in the organisation. */
   readonly unique: string | undefined;
   readonly members: readonly StoredMember[];
-  /** Members that rows of lists have only where they are asked for. */
+  /** Members that the rows of lists have only if selected. */
   readonly heldBack: readonly string[];
 }
 
@@ -65,7 +65,7 @@ function readStored(document: DocumentNode, type: string, stored: ReadonlySet<st
   };
 }
 
-/** The fields that are kept: all but those that lead to other stored objects. */
+/** The stored fields: all but references to other stored objects. */
 function membersOf(document: DocumentNode, type: string, stored: ReadonlySet<string>): StoredMember[] {
   return fieldsOf(document, type)
     .filter((field) => !stored.has(namedType(field.type)) && !stored.has(rowName(field) ?? ''))
@@ -77,7 +77,7 @@ function memberOf(document: DocumentNode, field: FieldDefinitionNode, stored: Re
   const isObject = document.definitions.some((node) => isObjectNode(node) && node.name.value === type);
   return {
     name: field.name.value,
-    // an enum's values are texts
+    // enum values are strings
     kind: isObject ? 'object' : (KINDS[type] ?? 'text'),
     type,
     isRequired: field.type.kind === Kind.NON_NULL_TYPE,

@@ -3,9 +3,9 @@ import { filterOf } from './filters';
 import { allFieldNodes, directiveOf, rootFieldNodes, rowName, stringArgument } from './sdl';
 import { fieldsOf, namedType, type StoredMember, type StoredType, storedTypes } from './stored';
 
-/* What is missing for stored types, their relations, searches and totals to do what they are published for. */
+/* Finds stored types, relations, searches and totals that would not do what the schema says. */
 
-/** A resource as the server has it, for the check of what the SDL says of its type. */
+/** A resource of the server, to check the SDL against. */
 export interface CheckedResource {
   /** Name of its collection, and of the root field that lists it. */
   readonly name: string;
@@ -13,10 +13,10 @@ export interface CheckedResource {
 }
 
 const RESOURCES = 'src/resources/index.ts';
-/** Members that an index may begin with, and no type has. */
+/** Index members that are not in any type. */
 const OWN_MEMBERS = ['_id', 'search'];
 
-/** A sentence for each gap, which says what to write where. */
+/** One message per gap, with what to change where. */
 export function storedGaps(document: DocumentNode, resources: readonly CheckedResource[]): string[] {
   const types = storedTypes(document);
   const defined = new Map(resources.map((resource) => [resource.name, resource]));
@@ -26,11 +26,11 @@ export function storedGaps(document: DocumentNode, resources: readonly CheckedRe
     const other = collections.get(stored.collection);
     collections.set(stored.collection, stored.type);
     return [
-      ...(other === undefined ? [] : [`${stored.type} has the collection of ${other}: name another in @stored`]),
+      ...(other === undefined ? [] : [`${stored.type} has the same collection as ${other}: use another in @stored`]),
       ...(resource
         ? indexGaps(stored, resource)
         : [
-            `${stored.type} is @stored, and no resource is its collection ${stored.collection}: define one and add it to ${RESOURCES}`,
+            `${stored.type} is @stored, but no resource has the collection ${stored.collection}: define one and add it to ${RESOURCES}`,
           ]),
       ...shapeGaps(stored),
       ...relationGaps(document, stored, types, defined),
@@ -48,12 +48,12 @@ function shapeGaps(stored: StoredType): string[] {
   const { type, unique } = stored;
   const gaps: string[] = [];
   const id = memberOf(stored, 'id');
-  if (id?.type !== 'ID' || !id.isRequired) gaps.push(`${type} is @stored and has no id: add id: ID!`);
+  if (id?.type !== 'ID' || !id.isRequired) gaps.push(`${type} is @stored but has no id: add id: ID!`);
   const created = memberOf(stored, 'created_at');
   if (created?.type !== 'DateTime' || !created.isRequired)
-    gaps.push(`${type} is @stored and has no created_at, which lists are ordered by: add created_at: DateTime!`);
+    gaps.push(`${type} is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!`);
   if (unique !== undefined && !memberOf(stored, unique))
-    gaps.push(`${type} has @stored(unique: "${unique}"), and no member ${unique}`);
+    gaps.push(`${type} has @stored(unique: "${unique}"), but no member ${unique}`);
   return gaps;
 }
 
@@ -63,12 +63,12 @@ function indexGaps(stored: StoredType, { name, indexes }: CheckedResource): stri
     .flatMap(({ on }) => Object.keys(on))
     .filter((member) => !OWN_MEMBERS.includes(member) && !memberOf(stored, member));
   const gaps = [...new Set(unknown)].map(
-    (member) => `an index of ${name} names ${member}, and ${type} has no such member`,
+    (member) => `an index of ${name} contains ${member}, but ${type} has no such member`,
   );
   const isHeld = indexes.some(({ on, options }) => options?.unique === true && Object.keys(on).join() === unique);
   if (unique !== undefined && !isHeld) {
     gaps.push(
-      `${type} has @stored(unique: "${unique}"), and no index holds it: add { on: { ${unique}: 1 }, options: { unique: true } } to ${name}`,
+      `${type} has @stored(unique: "${unique}"), but no unique index: add { on: { ${unique}: 1 }, options: { unique: true } } to ${name}`,
     );
   }
   return gaps;
@@ -88,29 +88,30 @@ function relationGaps(document: DocumentNode, stored: StoredType, types: Types, 
   });
 }
 
-/** Of a field that holds the objects that name this one. */
+/** Gaps of a field that lists the objects that refer to this one. */
 function childGaps(stored: StoredType, listed: StoredType, field: FieldDefinitionNode, defined: Defined): string[] {
   const member = `${stored.type.toLowerCase()}_id`;
   const gaps = (field.arguments ?? [])
     .filter(({ name }) => !['limit', 'cursor'].includes(name.value))
-    .map(({ name }) => `takes ${name.value}: a list below an object takes limit and cursor alone`);
-  if (!directiveOf(field, 'graphql_only'))
-    gaps.push('leads to a list: add @graphql_only, since REST has no lists below objects');
+    .map(({ name }) => `takes ${name.value}: a nested list takes only limit and cursor`);
+  if (!directiveOf(field, 'graphql_only')) gaps.push('is a list: add @graphql_only, since REST has no nested lists');
   if (memberOf(listed, member)?.type !== 'ID')
     gaps.push(`is a list of ${listed.type}, which has no member ${member} of type ID`);
   else if (!defined.get(listed.collection)?.indexes.some(({ on }) => Object.keys(on)[0] === member))
-    gaps.push(`is a list of ${listed.type}, and no index of ${listed.collection} begins with ${member}`);
+    gaps.push(`is a list of ${listed.type}, but no index of ${listed.collection} begins with ${member}`);
   return gaps;
 }
 
-/** Of a field that is the object that a member names. */
+/** Gaps of a field that is the object a member refers to. */
 function referenceGaps(stored: StoredType, named: StoredType | undefined, field: FieldDefinitionNode): string[] {
   if (!named) return [];
   const member = `${field.name.value}_id`;
   const gaps =
-    memberOf(stored, member)?.type === 'ID' ? [] : [`is a ${named.type}, and no member ${member} of type ID names it`];
+    memberOf(stored, member)?.type === 'ID'
+      ? []
+      : [`is a ${named.type}, but no member ${member} of type ID refers to it`];
   if (!directiveOf(field, 'graphql_only'))
-    gaps.push('leads to another object: add @graphql_only, since REST answers the id alone');
+    gaps.push('refers to another object: add @graphql_only, since REST returns only the id');
   return gaps;
 }
 
@@ -120,15 +121,15 @@ function searchGaps(document: DocumentNode, stored: StoredType): string[] {
   const searchable = searchableMembers(stored.members);
   const notTexts = searchable
     .filter(({ type }) => type !== 'String')
-    .map(({ name, type }) => `${stored.type}.${name} is @searchable and ${type}: only texts are`);
+    .map(({ name, type }) => `${stored.type}.${name} is @searchable but ${type}: only strings can be`);
   if (search && searchable.length === 0)
     return [
-      `Query.${stored.collection}(${search.name.value}:) searches, and no member of ${stored.type} is @searchable`,
+      `Query.${stored.collection}(${search.name.value}:) searches, but no member of ${stored.type} is @searchable`,
     ];
   if (!search && searchable.length > 0)
     return [
       ...notTexts,
-      `${stored.type} has members that are @searchable, and no argument of Query.${stored.collection} has @filter(by: WORDS)`,
+      `${stored.type} has members that are @searchable, but no argument of Query.${stored.collection} has @filter(by: WORDS)`,
     ];
   return notTexts;
 }
@@ -141,7 +142,7 @@ function searchableMembers(members: readonly StoredMember[]): StoredMember[] {
   return members.flatMap((member) => [...(member.isSearchable ? [member] : []), ...searchableMembers(member.members)]);
 }
 
-/** @searchable where nothing is stored. */
+/** Finds @searchable on types that are not stored. */
 function strayGaps(document: DocumentNode, types: Types): string[] {
   const kept = new Set<string>();
   const note = ({ type, members }: Pick<StoredMember, 'type' | 'members'>): void => {
@@ -151,12 +152,12 @@ function strayGaps(document: DocumentNode, types: Types): string[] {
   types.forEach(note);
   return allFieldNodes(document).flatMap(({ type, field }) =>
     directiveOf(field, 'searchable') && !kept.has(type)
-      ? [`${type}.${field.name.value} is @searchable, and no stored type holds a ${type}`]
+      ? [`${type}.${field.name.value} is @searchable, but no stored type contains a ${type}`]
       : [],
   );
 }
 
-/** What the groups of totals are made of. */
+/** Members that totals are grouped by. */
 const GROUPS = ['currency', 'status', 'customer_id'];
 
 function totalsGaps(document: DocumentNode, types: Types, defined: Defined): string[] {
@@ -166,25 +167,25 @@ function totalsGaps(document: DocumentNode, types: Types, defined: Defined): str
     const place = `${kind}.${field.name.value}`;
     const [of, at] = [stringArgument(directive, 'of'), stringArgument(directive, 'at')];
     const stored = types.get(of);
-    if (!stored) return [`${place} has @totals(of: "${of}"), and no type ${of} is @stored`];
+    if (!stored) return [`${place} has @totals(of: "${of}"), but no type ${of} is @stored`];
     const amounts = totalledAmounts(document, field, stored);
     const read = [...GROUPS, ...amounts];
     const missing = read.filter((member) => !memberOf(stored, member));
-    const gaps = missing.map((member) => `groups by ${member}, and ${of} has no such member`);
+    const gaps = missing.map((member) => `groups by ${member}, but ${of} has no such member`);
     if (memberOf(stored, at)?.type !== 'DateTime')
-      gaps.push(`has @totals(at: "${at}"), and ${of} has no such DateTime`);
-    if (amounts.length === 0) gaps.push(`sums nothing: give its rows Minor members that ${of} has`);
+      gaps.push(`has @totals(at: "${at}"), but ${of} has no such DateTime`);
+    if (amounts.length === 0) gaps.push(`sums nothing: its rows need Minor members that ${of} has`);
     const isIndexed = defined.get(stored.collection)?.indexes.some(({ on }) => {
       const [first, ...others] = Object.keys(on);
       return first === at && read.every((member) => others.includes(member));
     });
     if (isIndexed === false)
-      gaps.push(`needs an index of ${stored.collection} that begins with ${at} and holds ${read.join(', ')}`);
+      gaps.push(`needs an index of ${stored.collection} that begins with ${at} and covers ${read.join(', ')}`);
     return gaps.map((gap) => `${place} ${gap}`);
   });
 }
 
-/** The amounts that totals sum: Minor members that both a row of the answer and the stored type have. */
+/** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
 export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNode, { members }: StoredType): string[] {
   const rows = fieldsOf(document, namedType(field.type)).find(({ name }) => name.value === 'data');
   const sums = new Set(fieldsOf(document, rows && namedType(rows.type)).map(({ name }) => name.value));

@@ -12,12 +12,12 @@ export type Check = (value: unknown) => Findings;
 const SOUND: Findings = { faults: [], more: 0 };
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** Longest text that is held against a format: above any of that format, and short of what overflows a regular expression's stack. */
+/** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MOST_CHARACTERS = 320;
 
-/** An ajv that finds every fault and judges dates, times and ids as the scalars do. */
+/** Creates an ajv that finds all faults and checks dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
-  // the schemas are made from the SDL and held against the standard by a test: here each start would compile the meta-schema
+  // no validateSchema: a test checks the generated schemas against the meta-schema, and compiling that would slow every start
   const options = { strict: false, validateSchema: false, logger: false } as const;
   const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
   addFormats(ajv);
@@ -41,13 +41,13 @@ function accepts(parse: () => unknown): boolean {
   }
 }
 
-/** Checks by type name (`Quote`, `ProductUpsert`), made from the SDL and compiled at first use. */
+/** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */
 export function typeChecks(schema: GraphQLSchema, options: JsonSchemaOptions): (type: string) => Check {
   const ajv = createAjv().addSchema({ components: { schemas: componentSchemas(schema, options) } }, 'types');
   return (type) => checkWith(requireSchema(ajv, `types${SCHEMA_ROOT}${type}`));
 }
 
-/** A check against a schema that stands at a reference inside one that was added before. */
+/** The validator for a reference into a schema that was added before. */
 export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction {
   const validate = ajv.getSchema(reference);
   if (!validate) throw new Error(`there is no schema ${reference}`);
@@ -70,7 +70,7 @@ export function checkWith(validate: ValidateFunction): Check {
   };
 }
 
-/** One error for each fault: the first of one place and kind. */
+/** One error per fault: the first for each place and code. */
 function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   const byFault = new Map<string, ErrorObject>();
   for (const error of errors) {
@@ -81,7 +81,7 @@ function distinct(errors: readonly ErrorObject[]): ErrorObject[] {
   return [...byFault.values()];
 }
 
-/** How many faults stand in a list from a place on: two errors of one place and kind are neighbours, by different keywords. */
+/** Number of faults from an index on. Errors for the same fault are adjacent, from different keywords. */
 function countFrom(errors: readonly ErrorObject[], start: number): number {
   let faults = 0;
   for (let at = start; at < errors.length; at += 1) {
@@ -98,7 +98,7 @@ function isSameFault(one: ErrorObject, other: ErrorObject): boolean {
   );
 }
 
-/** `anyOf [type, null]` reports itself and its null branch beside the fault that matters. */
+/** Whether an error is only a consequence: `anyOf [type, null]` reports itself and its null branch besides the fault. */
 function isNoise(error: ErrorObject): boolean {
   return error.keyword === 'anyOf' || (error.keyword === 'type' && error.params.type === 'null');
 }
@@ -125,13 +125,13 @@ function toFault(error: ErrorObject): Fault {
   return { pointer, code, detail: detailOf(error, code) };
 }
 
-/** The member that is missing or unknown. */
+/** The missing or unknown member. */
 function memberOf({ params }: ErrorObject): string | undefined {
   return (params.missingProperty ?? params.additionalProperty) as string | undefined;
 }
 
 function codeOf({ keyword, data, params }: ErrorObject): string {
-  // a null where a value must be is a missing value to the caller, and a blank name too short
+  // to callers, null for a required value means it is missing, and a blank name is too short
   if (keyword === 'type' && data === null) return 'required';
   if (keyword === 'pattern' && params.pattern === NOT_BLANK) return 'length';
   return CODES[keyword] ?? 'invalid';
@@ -142,16 +142,16 @@ function detailOf(error: ErrorObject, code: string): string {
     case 'required':
       return 'is required';
     case 'additionalProperties':
-      return 'is not known here';
+      return 'is not a known field';
     case 'enum':
       return `must be one of ${(error.params.allowedValues as (string | null)[]).filter((value) => value !== null).join(', ')}`;
     case 'type':
-      return code === 'required' ? 'is required and may not be null' : `must be ${typeName(error.params.type)}`;
+      return code === 'required' ? 'is required and must not be null' : `must be ${typeName(error.params.type)}`;
     case 'format':
       return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}`;
     case 'pattern':
       return error.params.pattern === NOT_BLANK
-        ? 'must hold more than white space'
+        ? 'must contain more than white space'
         : `must match ${String(error.params.pattern)}`;
     default:
       if (code === 'length' && error.keyword.startsWith('min') && error.params.limit === 1) return 'must not be empty';
@@ -159,22 +159,22 @@ function detailOf(error: ErrorObject, code: string): string {
   }
 }
 
-/** Of names and keys: something in them is no white space. */
+/** Pattern of names and keys: at least one character that is not white space. */
 const NOT_BLANK = '\\S';
 
 const FORMATS: Record<string, string> = {
   uuid: 'UUID',
-  'date-time': 'date-time (RFC 3339, as 2026-11-21T09:00:00.000Z)',
+  'date-time': 'date-time (RFC 3339, e.g. 2026-11-21T09:00:00.000Z)',
   date: 'date (YYYY-MM-DD)',
-  email: 'e-mail address',
+  email: 'email address',
   currency: 'currency code in use (ISO 4217)',
   'known-currency': 'currency code (ISO 4217)',
 };
 
 const TYPE_WORDS: Record<string, string> = {
   object: 'an object',
-  array: 'a list',
-  string: 'a text',
+  array: 'an array',
+  string: 'a string',
   integer: 'an integer',
   number: 'a number',
   boolean: 'true or false',
@@ -185,7 +185,7 @@ function typeName(type: unknown): string {
   return names.map((name) => TYPE_WORDS[name] ?? name).join(' or ');
 }
 
-/** A member name as a JSON Pointer token (RFC 6901), cut where it is longer than any of ours. */
+/** Escapes a member name as a JSON Pointer token (RFC 6901), truncated if longer than any known name. */
 export function escapePointer(token: string): string {
   return shorten(token).replaceAll('~', '~0').replaceAll('/', '~1');
 }

@@ -10,8 +10,8 @@ import {
 import { MOST_FAULTS, shorten } from '../errors';
 
 /**
- * What is wrong with an operation's variables that are lists or objects, up to 100 faults. graphql-js and graphql-jit print the
- * whole value beside each of its faults: 1 MiB took them 3.5 s and was answered with 33 MB.
+ * The errors of an operation's variables that are lists or objects, at most 100. graphql-js and graphql-jit print the whole value
+ * with each error: for 1 MiB that took 3.5 s and a response of 33 MB.
  */
 export function variableErrors(
   schema: GraphQLSchema,
@@ -22,11 +22,11 @@ export function variableErrors(
   for (const node of operation.variableDefinitions ?? []) {
     const name = node.variable.name.value;
     const value = values[name];
-    // of a single value no more is printed than there is of it
+    // a scalar is printed only once
     if (typeof value !== 'object' || value === null) continue;
     const type = typeFromAST(schema, node.type);
-    // what is no input type is refused before anything runs
-    if (!isInputType(type)) throw new Error(`${print(node.type)} is no input type`);
+    // documents with other types are rejected before anything runs
+    if (!isInputType(type)) throw new Error(`${print(node.type)} is not an input type`);
     try {
       const onError = (path: readonly (string | number)[], _invalid: unknown, { message }: GraphQLError): void => {
         const place = path.map((key) => (typeof key === 'number' ? `[${String(key)}]` : `.${shorten(key)}`)).join('');
@@ -43,5 +43,5 @@ export function variableErrors(
   return errors;
 }
 
-/** There is more to tell than is told. */
+/** Thrown to stop at the maximum number of errors. */
 class Enough extends Error {}

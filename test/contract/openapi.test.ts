@@ -55,7 +55,7 @@ test('every error code is in the document with its status, and no other is', () 
 function codesOf(name: 'Problem' | 'Fault'): string[] {
   const { code } = (document.components.schemas?.[name] as { properties: { code: Record<string, unknown> } })
     .properties;
-  expect(code).toMatchObject({ type: 'string', description: expect.stringContaining('New ones may be added') });
+  expect(code).toMatchObject({ type: 'string', description: expect.stringContaining('New codes may be added') });
   expect(code).not.toHaveProperty('enum');
   const codes = code['x-extensible-enum'] as string[];
   expect([...String(code.description).matchAll(/^- `(\w+)`: \S/gm)].map(([, one]) => one)).toEqual(codes);

@@ -106,7 +106,7 @@ const LIMITS: readonly Limit[] = [
 test('a field too often at one place is refused by a sentence that says so', async () => {
   const answer = await caller.graphql(`{ me { key { ${times(1500, () => 'id')} } } }`);
   expectRefused(answer);
-  expect(answer.body.errors[0].message).toContain('Ask for each field once');
+  expect(answer.body.errors[0].message).toContain('Select each field only once');
 });
 
 function expectRefused({ status, body }: Answer): void {

@@ -99,7 +99,7 @@ test('of 150 faults 100 are listed and 50 counted', async () => {
   expect(status).toBe(422);
   expect(body).toMatchObject({ code: 'validation_failed', more_errors: 50 });
   expect(body.errors).toHaveLength(100);
-  expect(body.detail).toMatch(/^\/x0: is not known here \(and 149 more\)$/);
+  expect(body.detail).toMatch(/^\/x0: is not a known field \(and 149 more\)$/);
 });
 
 test('so are those of parameters', async () => {

@@ -75,7 +75,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     const refused = await report([{ [key]: one[key], name: null, [member]: value }]);
     expect(results[0].errors).toEqual([]);
     expect(refused.results[0].errors).toEqual([
-      { pointer: `/${list}/0/name`, code: 'required', detail: 'is required and may not be null' },
+      { pointer: `/${list}/0/name`, code: 'required', detail: 'is required and must not be null' },
     ]);
   });
 

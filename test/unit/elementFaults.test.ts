@@ -6,7 +6,7 @@ const PAUSE = (): Promise<void> => {
   pauses += 1;
   return Promise.resolve();
 };
-const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', detail: 'is not known here' });
+const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', detail: 'is not a known field' });
 
 test('of the faults of an element no more are kept than a call lists, and all are counted', async () => {
   const faults = Array.from({ length: 5000 }, (_none, at) => fault(at));

@@ -40,14 +40,14 @@ test.each([
   [
     'a member without an index',
     'colour: String @filter',
-    'filters by colour, and no index of its collection begins with that',
+    'filters by colour, but no index of its collection begins with it',
   ],
-  ['a moment held against a text', 'x: DateTime @filter(member: "name", by: BEFORE)', 'name is no DateTime'],
-  ['a moment for equality', 'created_at: DateTime @filter', 'compares moments for equality'],
-  ['another type than the member', 'name: Boolean @filter', 'takes Boolean, and name is String'],
-  ['a search for a number', 'q: Int @filter(by: WORDS)', 'takes Int, and search is String'],
+  ['a moment held against a text', 'x: DateTime @filter(member: "name", by: BEFORE)', 'name is not a DateTime'],
+  ['a moment for equality', 'created_at: DateTime @filter', 'compares times for equality'],
+  ['another type than the member', 'name: Boolean @filter', 'takes Boolean, but name is String'],
+  ['a search for a number', 'q: Int @filter(by: WORDS)', 'takes Int, but search is String'],
   ['several moments', 'x: [DateTime!] @filter(member: "created_at", by: SINCE)', 'takes a list'],
-  ['a sort without an index', 'sort: String @constraint(one_of: ["colour"])', 'sorts by colour, and no index'],
+  ['a sort without an index', 'sort: String @constraint(one_of: ["colour"])', 'sorts by colour, but no index'],
 ])('%s is told, and where', (_name, args, sentence) => {
   expect(gapsOf(args)).toEqual([expect.stringContaining(sentence)]);
   expect(gapsOf(args)[0]).toContain('Query.things(');
@@ -55,12 +55,12 @@ test.each([
 
 test('a search without an index of words is told', () => {
   expect(gapsOf('q: String @filter(by: WORDS)', [{ ...LIST, indexes: [{ on: { name: 1 } }] }])).toEqual([
-    expect.stringContaining('filters by search, and no index'),
+    expect.stringContaining('filters by search, but no index'),
   ]);
 });
 
 test('a list that no resource names is told', () => {
-  expect(gapsOf('name: String @filter', [])).toEqual([expect.stringContaining('no resource names its list')]);
+  expect(gapsOf('name: String @filter', [])).toEqual([expect.stringContaining('no resource has that list')]);
 });
 
 test('every gap is told at once', () => {

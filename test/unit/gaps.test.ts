@@ -49,56 +49,56 @@ test.each<[string, string | RegExp, string, string]>([
     'a collection of no resource',
     '@stored(collection: "quotes"',
     '@stored(collection: "offers"',
-    'Quote is @stored, and no resource is its collection offers: define one and add it to src/resources/index.ts',
+    'Quote is @stored, but no resource has the collection offers: define one and add it to src/resources/index.ts',
   ],
   [
     'a collection of two types',
     '@stored(collection: "messages")',
     '@stored(collection: "orders")',
-    'has the collection of',
+    'has the same collection as',
   ],
-  ['a stored type without an id', /(type Quote [^]*?)id: ID!/, '$1', 'Quote is @stored and has no id: add id: ID!'],
+  ['a stored type without an id', /(type Quote [^]*?)id: ID!/, '$1', 'Quote is @stored but has no id: add id: ID!'],
   [
     'a stored type without a time',
     /(type Message [^]*?)created_at: DateTime!/,
     '$1',
-    'Message is @stored and has no created_at, which lists are ordered by: add created_at: DateTime!',
+    'Message is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!',
   ],
   [
     'a unique member that is not there',
     'unique: "sku"',
     'unique: "code"',
-    'Product has @stored(unique: "code"), and no member code',
+    'Product has @stored(unique: "code"), but no member code',
   ],
   [
     'a unique member that no index holds',
     'unique: "sku"',
     'unique: "name"',
-    'Product has @stored(unique: "name"), and no index holds it: add { on: { name: 1 }, options: { unique: true } } to products',
+    'Product has @stored(unique: "name"), but no unique index: add { on: { name: 1 }, options: { unique: true } } to products',
   ],
   [
     'a member that an index names',
     /(type Product [^]*?)category: String @constraint\(max_length: 100\) @searchable/,
     '$1',
-    'an index of products names category, and Product has no such member',
+    'an index of products contains category, but Product has no such member',
   ],
   [
     'an object that no member names',
     /(type Order [^]*?)quote_id: ID/,
     '$1',
-    'Order.quote is a Quote, and no member quote_id of type ID names it',
+    'Order.quote is a Quote, but no member quote_id of type ID refers to it',
   ],
   [
     'an object on REST',
     'quote: Quote @graphql_only',
     'quote: Quote',
-    'Order.quote leads to another object: add @graphql_only',
+    'Order.quote refers to another object: add @graphql_only',
   ],
   [
     'a list on REST below an object',
     '): RequestPage @graphql_only',
     '): RequestPage',
-    'Customer.requests leads to a list: add @graphql_only',
+    'Customer.requests is a list: add @graphql_only',
   ],
   [
     'a list of objects that do not name theirs',
@@ -110,55 +110,55 @@ test.each<[string, string | RegExp, string, string]>([
     'a filter below an object',
     /(type Customer [^]*?quotes\()/,
     '$1number: String ',
-    'Customer.quotes takes number: a list below an object takes limit and cursor alone',
+    'Customer.quotes takes number: a nested list takes only limit and cursor',
   ],
   [
     'a search in nothing',
     /(type Request [^]*?) @searchable/,
     '$1',
-    'Query.requests(q:) searches, and no member of Request is @searchable',
+    'Query.requests(q:) searches, but no member of Request is @searchable',
   ],
   [
     'a searchable moment',
     /(type Order [^]*?placed_at: DateTime!)/,
     '$1 @searchable',
-    'Order.placed_at is @searchable and DateTime: only texts are',
+    'Order.placed_at is @searchable but DateTime: only strings can be',
   ],
   [
     'a searchable member of nothing stored',
     /(type MeKey [^]*?name: String!)/,
     '$1 @searchable',
-    'MeKey.name is @searchable, and no stored type holds a MeKey',
+    'MeKey.name is @searchable, but no stored type contains a MeKey',
   ],
   [
     'members to be searched and no search',
     /(requests\(\s*q: [^@]*@constraint\([^)]*\)) @filter\(by: WORDS\)/,
     '$1',
-    'Request has members that are @searchable, and no argument of Query.requests has @filter(by: WORDS)',
+    'Request has members that are @searchable, but no argument of Query.requests has @filter(by: WORDS)',
   ],
   [
     'totals of nothing stored',
     '@totals(of: "Quote"',
     '@totals(of: "Offer"',
-    'Query.quote_totals has @totals(of: "Offer"), and no type Offer is @stored',
+    'Query.quote_totals has @totals(of: "Offer"), but no type Offer is @stored',
   ],
   [
     'totals by no moment',
     'at: "placed_at"',
     'at: "number"',
-    'Query.order_totals has @totals(at: "number"), and Order has no such DateTime',
+    'Query.order_totals has @totals(at: "number"), but Order has no such DateTime',
   ],
   [
     'totals without an index',
     'at: "placed_at"',
     'at: "updated_at"',
-    'Query.order_totals needs an index of orders that begins with updated_at and holds currency, status, customer_id, subtotal_minor',
+    'Query.order_totals needs an index of orders that begins with updated_at and covers currency, status, customer_id, subtotal_minor',
   ],
   [
     'totals of what has no groups',
     '@totals(of: "Quote"',
     '@totals(of: "Product"',
-    'Query.quote_totals groups by status, and Product has no such member',
+    'Query.quote_totals groups by status, but Product has no such member',
   ],
   [
     'an end without a reason',
@@ -188,22 +188,22 @@ test.each<[string, string | RegExp, string, string]>([
     'a path that ends in a slash',
     '@rest(path: "/quotes")',
     '@rest(path: "/quotes/")',
-    'Query.quotes has @rest(path: "/quotes/"): write /words and /:arguments',
+    'Query.quotes has @rest(path: "/quotes/"): use /words and /:arguments',
   ],
   [
     'a path that names no argument',
     '@rest(path: "/quotes/:id")',
     '@rest(path: "/quotes/:number")',
-    'Query.quote has :number in its path and no argument number',
+    'Query.quote has :number in its path but no argument number',
   ],
   [
     'a path argument that may be null',
     /quote\(([^)]*)id: ID!/,
     'quote($1id: ID',
-    'Query.quote takes id from its path, so it must not be null: add !',
+    'Query.quote takes id from its path, so it must be non-null: add !',
   ],
-  ['a status of no success', /status: 201/, 'status: 404', 'has @rest(status: 404): a success is 200, 201, 202'],
-  ['a route that is taken', '@rest(path: "/orders")', '@rest(path: "/quotes")', 'has the route of Query.'],
+  ['a status of no success', /status: 201/, 'status: 404', 'has @rest(status: 404): use one of 200, 201, 202'],
+  ['a route that is taken', '@rest(path: "/orders")', '@rest(path: "/quotes")', 'has the same route as Query.'],
 ])('%s', (_title, from, to, sentence) => {
   expect(gapsOf(broken(from, to))).toContain(sentence);
 });
@@ -213,21 +213,21 @@ test.each<[string, string, (on: object) => boolean, string]>([
     'a filter',
     'products',
     (on) => first(on) === 'category',
-    'Query.products(category:) filters by category, and no index',
+    'Query.products(category:) filters by category, but no index',
   ],
-  ['a sort', 'customers', (on) => first(on) === 'name', 'Query.customers(sort:) sorts by name, and no index'],
-  ['a search', 'requests', (on) => first(on) === 'search', 'Query.requests(q:) filters by search, and no index'],
+  ['a sort', 'customers', (on) => first(on) === 'name', 'Query.customers(sort:) sorts by name, but no index'],
+  ['a search', 'requests', (on) => first(on) === 'search', 'Query.requests(q:) filters by search, but no index'],
   [
     'a list below an object',
     'quotes',
     (on) => first(on) === 'customer_id',
-    'Customer.quotes is a list of Quote, and no index of quotes begins with customer_id',
+    'Customer.quotes is a list of Quote, but no index of quotes begins with customer_id',
   ],
   [
     'a unique member',
     'orders',
     (on) => Object.keys(on).join() === 'number',
-    'Order has @stored(unique: "number"), and no index holds it',
+    'Order has @stored(unique: "number"), but no unique index',
   ],
   ['totals', 'quotes', (on) => 'total_minor' in on, 'Query.quote_totals needs an index of quotes'],
 ])('%s without its index', (_title, name, leaves, sentence) => {
@@ -236,7 +236,7 @@ test.each<[string, string, (on: object) => boolean, string]>([
 
 test('a resource that is not in the list', () => {
   const others = collections.filter(({ name }) => name !== 'customers');
-  expect(gapsOf(parse(SDL), others)).toContain('Customer is @stored, and no resource is its collection customers');
+  expect(gapsOf(parse(SDL), others)).toContain('Customer is @stored, but no resource has the collection customers');
 });
 
 test('every argument of every list without its @filter', () => {
@@ -245,7 +245,7 @@ test('every argument of every list without its @filter', () => {
   for (const { 0: piece, 1: name, index } of pieces) {
     const sdl = SDL.slice(0, index) + piece.replace(/ @filter.*$/, '') + SDL.slice(index + piece.length);
     expect(gapsOf(parse(sdl))).toContain(
-      `(${String(name)}:) has no @filter: say which member of the rows it compares, or leave it out`,
+      `(${String(name)}:) has no @filter: say which member of the rows it compares, or remove it`,
     );
   }
 });

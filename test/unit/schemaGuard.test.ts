@@ -56,31 +56,31 @@ describe('a schema is not served', () => {
       'a scope that is in no catalogue',
       'extend enum Scope { PRODUCTS_BURN } extend type Query { burn: Boolean @access(scope: PRODUCTS_BURN) }',
       ['Query.burn'],
-      'Query.burn names the unknown scope PRODUCTS_BURN',
+      'Query.burn has the unknown scope PRODUCTS_BURN',
     ],
     [
       'a scope named like a member of every object',
       'extend enum Scope { toString } extend type Query { burn: Boolean @access(scope: toString) }',
       ['Query.burn'],
-      'Query.burn names the unknown scope toString',
+      'Query.burn has the unknown scope toString',
     ],
     [
       'a role that there is not',
       'extend enum Role { OWNER } extend type Query { own: Boolean @access(role: OWNER) }',
       ['Query.own'],
-      'Query.own names the unknown role OWNER',
+      'Query.own has the unknown role OWNER',
     ],
     [
       'a field for keys and users',
       'extend type Query { both: Boolean @access(scope: QUOTES_READ, role: MEMBER) }',
       ['Query.both'],
-      'Query.both names a scope and a role; keys and users never share a field',
+      'Query.both has a scope and a role; a field is either for keys or for users',
     ],
     [
       'a route for users',
       'extend type Query { keys: Boolean @rest(path: "/keys") @access(role: ADMIN) }',
       ['Query.keys'],
-      'Query.keys is for users and has @rest',
+      'Query.keys is for users but has @rest',
     ],
   ])('with %s', (_title, sdl, fields, gap) => {
     expect(() =>

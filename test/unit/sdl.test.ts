@@ -44,7 +44,7 @@ describe('reading the SDL', () => {
     expect(directiveOf(undefined, 'rest')).toBeUndefined();
     expect(intArgument(rest('b'), 'status')).toBeUndefined();
     expect(enumArgument(rest('b'), 'path')).toBeUndefined();
-    expect(() => stringArgument(rest('b'), 'status')).toThrow('@rest lacks the text argument status');
+    expect(() => stringArgument(rest('b'), 'status')).toThrow('@rest lacks the string argument status');
   });
 });
 

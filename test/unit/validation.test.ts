@@ -74,14 +74,14 @@ describe('arguments are checked, and each fault has its place and kind', () => {
 
   test.each<[unknown, string]>([
     [{}, 'is required'],
-    [{ id: null }, 'is required and may not be null'],
-    [{ id: 7 }, 'must be a text'],
+    [{ id: null }, 'is required and must not be null'],
+    [{ id: 7 }, 'must be a string'],
     [{ id: 'x' }, 'must be a valid UUID'],
     [{ id: ID, limit: 9 }, 'must be <= 5'],
     [{ id: ID, sort: 'left' }, 'must be one of up, down'],
     [{ id: ID, open: 1 }, 'must be true or false'],
-    [{ id: ID, colours: 'red' }, 'must be a list'],
-    [{ id: ID, x: 1 }, 'is not known here'],
+    [{ id: ID, colours: 'red' }, 'must be an array'],
+    [{ id: ID, x: 1 }, 'is not a known field'],
   ])('%j: it %s', (value, detail) => {
     const { args } = rootFields(SCHEMA).find(({ name }) => name === 'find')!;
     const components = { schemas: componentSchemas(SCHEMA, { elementBounds: false, closed: false }) };

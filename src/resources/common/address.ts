@@ -8,10 +8,10 @@ export interface Address {
   country: string;
 }
 
-/** An address as a caller writes it, after its check: what is required is there. */
+/** A validated address of a caller. */
 export type AddressInput = Partial<Address> & Pick<Address, 'line1' | 'city' | 'country'>;
 
-/** A whole address from a written one: members left out are null. */
+/** Fills omitted members of an address with null. */
 export function toAddress(input: AddressInput | null | undefined): Address | null {
   if (!input) return null;
   const { line1, line2 = null, city, region = null, postcode = null, country } = input;

@@ -1,20 +1,20 @@
 import type { Fault } from '../../errors';
 import { escapePointer } from '../../schema/validation';
 
-/** No text that is kept stands deeper; what does is unknown, and a fault already. Bounds the walk of what callers nest. */
+/** Maximum depth, to bound the walk of nested input: deeper strings are in unknown members, which are rejected anyway. */
 const DEEPEST = 8;
-/** Of one value; more than the texts of the largest element. */
+/** Maximum faults of a value; more than the strings of the largest element. */
 const MOST = 1000;
 
-/** C0 but tab and line breaks, DEL and C1 (Unicode's Cc). A carriage return is half of a Windows line break, or nothing. */
+/** Unicode's Cc: C0 except tab and line breaks, DEL and C1. A carriage return is valid only in a Windows line break. */
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]|\r(?!\n)/;
 
 /**
- * Faults of texts that are not kept as they are: halves of surrogate pairs, which JSON lets through and no database
- * stores, and control characters, which tear apart what prints them.
+ * Faults of strings that cannot be stored or shown unchanged: lone surrogates, which are valid in JSON but not in databases,
+ * and control characters, which break terminals and logs.
  */
 export function brokenTexts(value: unknown): Fault[] {
-  // pointers are made where there is a fault to tell: they took a tenth of an import
+  // build pointers only if there are faults: they took a tenth of the time of an import
   if (isSound(value, 0)) return [];
   const faults: Fault[] = [];
   collect(value, '', 0, faults);
@@ -41,9 +41,9 @@ function collect(value: unknown, pointer: string, depth: number, faults: Fault[]
 }
 
 function brokenBy(text: string): string | undefined {
-  if (!text.isWellFormed()) return 'must not hold half of a character (a lone surrogate)';
+  if (!text.isWellFormed()) return 'must not contain a lone surrogate (half of a character)';
   const [found] = CONTROL.exec(text) ?? [];
   if (found === undefined) return undefined;
   const code = found.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-  return `must not hold control characters but tabs and line breaks (it holds U+${code})`;
+  return `must not contain control characters other than tabs and line breaks (found U+${code})`;
 }

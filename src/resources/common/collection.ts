@@ -6,12 +6,12 @@ import { findPage, type ListArguments, type ListRequest, type Page } from '../..
 import { filtersOf } from '../../schema/filters';
 import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } from './filters';
 
-/* What lists and reads of every resource share. */
+/* Lists and reads of all resources. */
 
-/** Rows never carry their search words. */
+/** Search words are never returned. */
 export const WITHOUT_SEARCH: Projection = { search: 0 };
 
-/** One page of a resource; its root field is named as its collection. */
+/** A page of a resource, whose root field has the name of its collection. */
 export function listPage<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
@@ -30,7 +30,7 @@ export function listPage<T extends { _id: string }>(
   return data.reads(() => findPage(data.collection(collection), page));
 }
 
-/** What a list is bound to, for its cursor. */
+/** What a cursor of the list is bound to. */
 export function listRequest<T extends { readonly _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
@@ -44,7 +44,7 @@ export function listRequest<T extends { readonly _id: string }>(
   };
 }
 
-/** One object by id. @throws AppError not_found, in the same words for the foreign and the nonexistent. */
+/** An object by id. @throws AppError not_found, with the same message for foreign and nonexistent objects. */
 export async function readOne<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,

@@ -13,8 +13,8 @@ import { selects } from './selection';
 import { totals, type TotalsArguments } from './totals';
 
 /*
- * Resolvers that follow from the SDL: lists and reads of stored types, the object that a member names, the objects that
- * name another, and totals. A field that does more has a resolver of its own, in its resource.
+ * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, and totals.
+ * Fields that do more have their own resolver, in their resource.
  */
 
 export function deriveResolvers(document: DocumentNode, resources: readonly Resource[]): Resolvers {
@@ -49,7 +49,7 @@ function readsById({ arguments: args = [] }: FieldDefinitionNode): boolean {
   return args.length === 1 && args[0]?.name.value === 'id';
 }
 
-/** Of a stored type: the objects that name it, or the object that it names. */
+/** The resolver for a reference of a stored type: the objects that refer to it, or the object it refers to. */
 function ofMember(field: FieldDefinitionNode, owner: Resource | undefined, byType: ByType): Resolver | undefined {
   if (!owner) return undefined;
   const listed = byType.get(rowName(field) ?? '');
@@ -80,7 +80,7 @@ function totalsOf(
   return (_, args, { data }) => totals(data, { collection: resource, at, amounts }, args as TotalsArguments);
 }
 
-/** What of a row is read: never the words of search, and what lists hold back only where the query selects it. */
+/** The projection of a query: never search words, and members that lists omit only if selected. */
 function projections(
   { stored: { heldBack }, projection }: Resource,
   ...path: readonly string[]

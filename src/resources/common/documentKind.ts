@@ -10,18 +10,18 @@ interface DocumentKindSpec<T extends { readonly _id: string }> {
   readonly file: string;
   readonly type: string;
   readonly collection: Collection<T>;
-  /** The member that is unique in the organisation; the file is ordered by it. */
+  /** The member that is unique in the organisation; the file is sorted by it. */
   readonly uniqueBy: string;
-  /** Members that are moments. */
+  /** DateTime members. */
   readonly times: readonly string[];
-  /** The words a document is found by. */
+  /** The search words of a document. */
   readonly search: (document: T) => string[];
   readonly rules?: (record: ImportRecord) => Fault[];
-  /** Members written with a decimal point even where they are whole, at any depth. */
+  /** Members written with a decimal point even if they are whole, at any depth. */
   readonly decimals?: readonly string[];
 }
 
-/** A record kind whose records are the documents of one collection. */
+/** A record kind whose records are the documents of a collection. */
 export function documentKind<T extends { _id: string }>(spec: DocumentKindSpec<T>): RecordKind {
   return {
     file: spec.file,
@@ -40,7 +40,7 @@ export function documentKind<T extends { _id: string }>(spec: DocumentKindSpec<T
   };
 }
 
-/** A record's members as a document: `id` is `_id`, times are dates. */
+/** Converts a record to a document: `id` becomes `_id`, times become dates. */
 export function fromRecord(
   record: Readonly<Record<string, unknown>>,
   times: readonly string[],
@@ -55,7 +55,7 @@ function toDate(value: unknown): Date | null {
   return typeof value === 'string' ? new Date(value) : null;
 }
 
-/** A document as a record: `_id` is `id`, search words are left out. Dates become text as JSON is written. */
+/** Converts a document to a record: `_id` becomes `id`, without search words. Dates become strings in JSON. */
 function toRecord(document: { readonly _id: string }): ImportRecord {
   const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
   return { id, ...members };
@@ -72,8 +72,8 @@ export async function* readRecords<T extends { _id: string }>(
 }
 
 /**
- * Stores the documents that differ from what is there; one whose unique member stands under another id fails.
- * @throws a duplicate key error when another writer was faster; the transaction may start again.
+ * Stores documents that are new or changed; a document fails if its unique value belongs to another id.
+ * @throws a duplicate key error if another writer was faster; the transaction can be retried.
  */
 export async function storeDocuments<T extends { _id: string }>(
   data: OrganisationData,
@@ -109,7 +109,7 @@ export async function storeDocuments<T extends { _id: string }>(
   return outcomes;
 }
 
-/** Gives unique values to documents, in the order of the file; a fault for one whose value another document holds. */
+/** Assigns unique values to documents, in file order; returns a fault if another document has the value. */
 function claims<T extends { _id: string }>(
   uniqueBy: string,
   owners: Map<unknown, string>,
@@ -125,7 +125,7 @@ function claims<T extends { _id: string }>(
         detail: `${String(value)} belongs to another record (id ${owner})`,
       };
     }
-    // a value that is given up here is free for the records that follow
+    // the previous value is now free for the records that follow
     if (before && owners.get(valueOf(before)) === document._id) owners.delete(valueOf(before));
     owners.set(value, document._id);
     return undefined;

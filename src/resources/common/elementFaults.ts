@@ -2,43 +2,43 @@ import { type Fault, type Findings, shorten } from '../../errors';
 import { brokenTexts } from './brokenTexts';
 import { comparable } from '../../schema/compared';
 
-/* What is wrong with the elements of a bulk call, and how much of it an answer lists. */
+/* Faults of the elements of a bulk call, and how many of them a response lists. */
 
-/** Faults that are listed of one element, and of a call; the rest is counted. An answer then fits in one document. */
+/** Maximum faults listed per element and per call, so that a response fits in one document; the rest are counted. */
 const LISTED_OF_ELEMENT = 10;
 export const LISTED_OF_CALL = 100;
 
-/** Characters of a caller's own text that an answer repeats: any sound key, and enough of a member's name to find it. */
+/** Maximum characters of the caller's input to repeat: enough for any valid key, and to recognise a member's name. */
 const REPEATED_KEY = 64;
 const REPEATED_POINTER = 120;
 
-/** An element as it was judged before anything was looked up. */
+/** An element, validated before any lookup. */
 export interface Judged {
-  /** Its place in the call: /products/3. */
+  /** Pointer to the element: /products/3. */
   readonly at: string;
-  /** As sent, but its key as it is kept. */
+  /** As sent, but with the key normalised. */
   readonly element: unknown;
-  /** The key as it is kept; null where there is no text for one. */
+  /** The normalised key; null if it is not a string. */
   readonly key: string | null;
-  /** The key as an answer repeats it. */
+  /** The key as sent, truncated for the response. */
   readonly shownKey: string | null;
-  /** The first of its faults: no answer lists more. */
+  /** The first faults, as many as a response can list. */
   readonly faults: readonly Fault[];
-  /** How many it has. */
+  /** Number of all faults. */
   readonly count: number;
 }
 
 interface Keyed {
   /** Name of the list in the call. */
   readonly list: string;
-  /** The member that names an object: sku, external_ref. */
+  /** The member that identifies an object: sku, external_ref. */
   readonly key: string;
 }
 
-/** Elements that are judged in one go: the worst take half a millisecond each. */
+/** Elements to validate before yielding; the worst take half a millisecond each. */
 const ELEMENTS_OF_PIECE = 200;
 
-/** Judges every element by itself, and its key by those before it. Between pieces it waits for `giveWay`. */
+/** Validates each element individually, and its key against those before it. Awaits `giveWay` between pieces. */
 export async function judge(
   elements: readonly unknown[],
   { list, key: member }: Keyed,
@@ -82,7 +82,7 @@ export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
 
 type Faults = Pick<Judged, 'faults' | 'count'>;
 
-/** What has faults, with further ones behind them. */
+/** Appends faults to an element. */
 export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]): T {
   if (more.length === 0) return judged;
   return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };
@@ -98,14 +98,14 @@ function faultsOf(element: unknown, at: string, check: (element: unknown) => Fin
   return { faults, count: found.length + more };
 }
 
-/** A caller's text of bounded length, without halves of characters: a database would keep others in their place. */
+/** Truncates a caller's string, and replaces lone surrogates, as a database does when it stores them. */
 function shortened(text: string, most: number): string {
   const cut = shorten(text, most);
-  // half of an escape is no pointer
+  // half an escape would be an invalid pointer
   return cut === text ? text.toWellFormed() : cut.replace(/~…$/, '…');
 }
 
-/** Gives each element's faults, in the order of the call, as the answer lists them. */
+/** Returns the faults to list of each element. Call it in the order of the elements. */
 export function faultLister(): (judged: Judged) => readonly Fault[] {
   let left = LISTED_OF_CALL;
   return ({ at: pointer, faults, count: all }) => {

@@ -5,16 +5,16 @@ import type { Filter } from '../../schema/filters';
 import { COMPARED, comparable } from '../../schema/compared';
 
 /*
- * Filters of lists, as the arguments' @filter has them (docs/decisions/schema-decides.md). A null is as if left out, and so
- * is an empty `q`; any other that is empty was refused before it got here.
+ * Filters of lists, from @filter (docs/decisions/schema-decides.md). Null means no filter, and so does an empty `q`; other
+ * empty values are rejected earlier.
  */
 
 type Given = string | number | boolean | readonly string[];
 
-/** Values by the argument's name, in the spelling that is kept. */
+/** Normalised values by argument name. */
 export type FiltersInForce = Readonly<Record<string, Given>>;
 
-/** The filters in force, for the cursor's fingerprint and the conditions: null ones left out, values in the spelling that is kept. */
+/** The filters in force, without nulls and with normalised values, for the conditions and the cursor's fingerprint. */
 export function filtersInForce(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): FiltersInForce {
   const given: Record<string, Given> = {};
   for (const { argument, member } of filters) {
@@ -27,7 +27,7 @@ export function filtersInForce(args: Readonly<Record<string, unknown>>, filters:
   return given;
 }
 
-/** A value in the spelling that is kept: ids in small letters, keys in NFC. */
+/** Normalises a value as it is stored: ids in lower case, keys in NFC. */
 function asKept<T extends string | number | boolean>(member: string, value: T): T | string {
   if (typeof value !== 'string') return value;
   if (member.endsWith('_id')) return value.toLowerCase();
@@ -38,10 +38,10 @@ function isList(value: Given): value is readonly string[] {
   return Array.isArray(value);
 }
 
-/** Filters in force as MongoDB conditions that must all hold. Undefined where nothing can match: a search that holds no word. */
+/** MongoDB conditions for the filters in force. Undefined if nothing can match, as for a search without words. */
 export function toConditions(given: FiltersInForce, filters: readonly Filter[]): Record<string, unknown>[] | undefined {
   const conditions: Record<string, unknown>[] = [];
-  // both ends of a span in one condition: as two, a server may read the index from one end to its end
+  // both ends of a period in one condition, since with two a server may scan the index from one end only
   const spans = new Map<string, Record<string, Date>>();
   for (const { argument, member, by } of filters) {
     const value = given[argument];
@@ -60,7 +60,7 @@ export function toConditions(given: FiltersInForce, filters: readonly Filter[]):
   return [...conditions, ...[...spans].map(([member, span]) => ({ [member]: trusted(span) }))];
 }
 
-/** Whether a filter asks for what changed: the list is then one that copies are kept by. */
+/** Whether a filter selects changed rows, which means the caller syncs a copy with it. */
 export function asksForChanges(given: FiltersInForce, filters: readonly Filter[]): boolean {
   return filters.some(({ argument, member, by }) => member === 'updated_at' && by === 'SINCE' && argument in given);
 }

@@ -22,7 +22,7 @@ export interface Line {
   readonly lead_time_days: number | null;
 }
 
-/** Rules of a quote's or order's amounts and lines: the total adds up, positions ascend from 0 without a gap. */
+/** Rules for the amounts and lines of a quote or order: the total adds up, positions ascend from 0 without gaps. */
 export function amountFaults(record: ImportRecord): Fault[] {
   const faults: Fault[] = [];
   const total = totalOf(record as unknown as Parameters<typeof totalOf>[0]);

@@ -9,7 +9,7 @@ interface Totals {
 
 /** total = subtotal - discount + vat (+ shipping), in minor units. */
 export function totalOf(amounts: Totals): number {
-  // sums on the way may leave the exact range even where the total is within it
+  // intermediate sums may exceed the exact range even if the total does not
   const { subtotal_minor: subtotal, discount_minor: discount, vat_minor: vat, shipping_minor: shipping = 0 } = amounts;
   return Number(BigInt(subtotal) - BigInt(discount) + BigInt(vat) + BigInt(shipping));
 }

@@ -6,20 +6,20 @@ import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../../d
 import { listPage, listRequest } from './collection';
 
 /*
- * Lists that belong to a parent (a customer's quotes): the first pages of all parents in one level of a query are read by
- * one aggregation, so that a page of customers with their quotes is two queries, not a hundred.
+ * Lists of a parent (a customer's quotes): one aggregation reads the first pages of all parents at one level of a query, so
+ * that a page of customers with their quotes takes two queries, not a hundred.
  */
 
 export interface Parent {
   readonly collection: Collection<{ readonly _id: string }>;
-  /** The member of a row that names its parent. */
+  /** The member of a row that refers to its parent. */
   readonly field: string;
 }
 
-/** Rows that are decoded and handed over in one go: meanwhile nobody else is answered (docs/decisions/bodies-and-fairness.md). */
+/** Rows to decode and resolve at once, which blocks the event loop (docs/decisions/bodies-and-fairness.md). */
 const ROWS_OF_PIECE = 250;
 
-/** A parent's rows may come before those of others. */
+/** Loads a promise per parent, since the rows of some parents arrive before those of others. */
 type RowsByParent = DataLoader<string, Promise<unknown[]>>;
 
 const loaders = new WeakMap<OrganisationData, Map<string, RowsByParent>>();
@@ -88,7 +88,7 @@ function readFirstRows<T extends { _id: string }>(
   const byParent = new Map<string, typeof expected>(ids.map((id) => [id, []]));
   for (const one of expected) byParent.get(one.id)?.push(one);
   const read = data.aggregations(async () => {
-    // handed over together, so that what is asked for each of them in turn goes out together too
+    // resolve parents in batches, so that the reads that follow for each of them are batched too
     let piece: Found[] = [];
     const handOver = (): void => {
       for (const { _id, rows } of piece) for (const { resolve } of byParent.get(_id) ?? []) resolve(rows);
@@ -106,7 +106,7 @@ function readFirstRows<T extends { _id: string }>(
     handOver();
   });
   read.then(
-    // a parent that is gone has none; who has theirs is not concerned
+    // resolves parents that no longer exist; no effect on the others, which are already resolved
     () => {
       for (const { resolve } of expected) resolve([]);
     },

@@ -3,23 +3,23 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 
 /**
- * How a resource is imported and exported: a file of NDJSON records in the shape of contract, section 3. `import` checks
- * each record against `type` and `rules`, then stores what differs.
+ * How a resource is imported and exported: a file of NDJSON records in the shape of contract, section 3. `import` validates
+ * each record by `type` and `rules`, then stores those that are new or changed.
  */
 export interface RecordKind {
   /** Name of the file without .ndjson. */
   readonly file: string;
   /** The SDL type whose shape a record has. */
   readonly type: string;
-  /** Members of the type that a record leaves out. */
+  /** Members of the type that a record omits. */
   readonly omit?: readonly string[];
-  /** Members that a record has besides: name and SDL type of the items of a list. */
+  /** Additional list members of a record, with the SDL type of their items. */
   readonly lists?: Readonly<Record<string, { readonly type: string; readonly omit: readonly string[] }>>;
-  /** Members written with a decimal point even where they are whole, at any depth. */
+  /** Members written with a decimal point even if they are whole, at any depth. */
   readonly decimals?: readonly string[];
-  /** Rules across members, for a record whose members are sound. */
+  /** Rules across members, for records whose members are valid. */
   readonly rules: (record: ImportRecord) => Fault[];
-  /** Stores records that differ from what is there. @throws a duplicate key error when the transaction should start again. */
+  /** Stores records that are new or changed. @throws a duplicate key error if the transaction should be retried. */
   readonly store: (
     data: OrganisationData,
     records: readonly ImportRecord[],
@@ -27,11 +27,11 @@ export interface RecordKind {
   ) => Promise<StoredRecord[]>;
   /** How many records an export has. */
   readonly count: (data: OrganisationData) => Promise<number>;
-  /** All records in the order of the file. */
+  /** All records, in file order. */
   readonly read: (data: OrganisationData) => AsyncIterable<ImportRecord>;
 }
 
-/** A record as it stands in a file: JSON, ids as `id`, times as text. */
+/** A record in a file: JSON, with ids as `id` and times as strings. */
 export type ImportRecord = Record<string, unknown> & { readonly id: string };
 
 export interface StoredRecord {

@@ -8,9 +8,9 @@ import { documentKind } from './documentKind';
 import type { ImportRecord, RecordKind } from './records';
 import { searchWords } from './search';
 
-/* A resource: the collection of a stored type, what is searched in it, and how it is imported and exported, all from the SDL. */
+/* A resource: the collection, search, import and export of a stored type, derived from the SDL. */
 
-/** A row as the database keeps it: its id is `_id`, and `search` the words it is found by. */
+/** A row as stored: its id is `_id`, and `search` has its search words. */
 export interface Row {
   readonly _id: string;
 }
@@ -18,28 +18,28 @@ export interface Row {
 export interface Resource<out T extends Row = Row> extends Collection<T> {
   readonly stored: StoredType;
   readonly indexes: readonly Index[];
-  /** What of a row is read where nothing that lists hold back is asked for; one object, by which reads are joined. */
+  /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
-  /** The words that a row is found by. */
+  /** The search words of a row. */
   words(row: object): string[];
-  /** How it is imported and exported; undefined for what is part of another record. */
+  /** How it is imported and exported; undefined if it is part of another record. */
   readonly records: RecordKind | undefined;
 }
 
 export interface ResourceSpec {
   /** Name of the SDL type. */
   readonly type: string;
-  /** One for each sort, one for each filter with the default sort, one for the words of a search. */
+  /** One per sort, one per filter with the default sort, one for the search words. */
   readonly indexes: readonly Index[];
-  /** Rules across members, for a record that is imported. */
+  /** Rules across members, for imported records. */
   readonly rules?: (record: ImportRecord) => Fault[];
-  /** Members that a record has with a decimal point even where they are whole, at any depth. */
+  /** Members written with a decimal point even if they are whole, at any depth. */
   readonly decimals?: readonly string[];
-  /** Instead of records that are the rows; null for none. */
+  /** Replaces the default records, which are the rows; null if it has none. */
   readonly records?: RecordKind | null;
 }
 
-/** @throws Error when the SDL has no such stored type: the server must not boot */
+/** @throws Error if the SDL has no such stored type: the server must not start */
 export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resource<T> {
   const stored = publishedTypes().get(spec.type);
   if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
@@ -87,7 +87,7 @@ function plainRecords<T extends Row>(
 
 const TYPES = { text: String, number: Number, flag: Boolean, date: Date } as const;
 
-/** Mongoose's shape of members. What values may hold is said in the SDL and checked before they get here. */
+/** The Mongoose shape of members. Values are validated earlier, against the SDL. */
 function shapeOf(members: readonly StoredMember[]): Record<string, unknown> {
   return Object.fromEntries(members.map((member) => [member.name, shapeOfMember(member)]));
 }
@@ -105,7 +105,7 @@ function searchablePaths(members: readonly StoredMember[]): (readonly string[])[
   ]);
 }
 
-/** The texts at a path, in every object of the lists on it. */
+/** The strings at a path, in all objects of lists on the path. */
 function textsAt(value: unknown, path: readonly string[]): string[] {
   if (Array.isArray(value)) return value.flatMap((one) => textsAt(one, path));
   if (path.length === 0) return typeof value === 'string' ? [value] : [];

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 
-/** Whether two rows say the same; the order of the words they are found by says nothing. */
+/** Whether two rows are equal, ignoring the order of their search words. */
 export function isSameRow(one: object, other: object): boolean {
   return isDeepStrictEqual(withSortedWords(one), withSortedWords(other));
 }

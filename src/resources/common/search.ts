@@ -2,14 +2,14 @@ import { trusted } from 'mongoose';
 import removeAccents from 'remove-accents';
 
 /*
- * Word-prefix search through a multikey index over normalised words: text indexes are not on every MongoDB-compatible
- * server, and regular expressions are never used on client input.
+ * Prefix search on normalised words, with a multikey index, because not all MongoDB-compatible servers have text indexes,
+ * and regular expressions must not be built from client input.
  */
 
 const LONGEST_WORD = 64;
 const LAST_CHARACTER = '\u{10ffff}';
 
-/** The distinct normalised words of some texts: capitals, no accents, split at anything that is no letter or digit. */
+/** The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits. */
 export function searchWords(...texts: readonly (string | null | undefined)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
@@ -25,7 +25,7 @@ function normalise(text: string): string {
   const decomposed = removeAccents(text.normalize('NFKC'))
     .normalize('NFKD')
     .replaceAll(/\p{M}+/gu, '');
-  // capitals, as some have several small forms (Σ: σ, ς) or a longer form (ß: SS); small first for ẞ, which has none
+  // upper case, since some letters have several lower-case forms (Σ: σ, ς) or expand (ß: SS); lower case first for ẞ
   return decomposed.toLowerCase().toUpperCase();
 }
 
@@ -34,8 +34,8 @@ function truncate(word: string): string {
 }
 
 /**
- * Conditions that a row's `search` words meet every word of `q` as a prefix. None when `q` holds no word. The longest
- * comes first, as the fewest rows are likely to hold it: some planners run through the index by the first alone.
+ * Conditions that every word of `q` is a prefix of a search word; empty if `q` has no words. The longest word is first,
+ * since it is likely to match the fewest rows, and some planners use the index for the first condition only.
  */
 export function searchConditions(q: string | null | undefined): Record<string, unknown>[] {
   const longestFirst = searchWords(q).sort((one, other) => other.length - one.length);

@@ -2,13 +2,13 @@ import { type FragmentDefinitionNode, type GraphQLResolveInfo, Kind, type Select
 
 type Fragments = Readonly<Record<string, FragmentDefinitionNode>>;
 
-/** Whether a query selects the field at `path` below the one being resolved, so that it need not be read otherwise. */
+/** Whether a query selects the field at `path` below the one being resolved, so that it is only read if needed. */
 export function selects({ fieldNodes, fragments }: GraphQLResolveInfo, ...path: readonly string[]): boolean {
   const visited = new Set<string>();
   return fieldNodes.some((node) => node.selectionSet && selectsIn(node.selectionSet, path, fragments, visited));
 }
 
-/** A fragment that did not select a path does not when it is spread again, so each is looked into once for what is left of it. */
+/** Visits each fragment only once per remaining path, since the result is the same for every spread. */
 function selectsIn(
   set: SelectionSetNode,
   path: readonly string[],

@@ -5,7 +5,7 @@ import { invalidRequest } from '../../errors';
 
 /* Totals for dashboards (docs/decisions/dashboard-totals.md). */
 
-/** A span of time; both ends may be open. ISO 8601. */
+/** A period; both ends are optional. ISO 8601. */
 export interface Span {
   readonly from?: string | null;
   /** Exclusive. */
@@ -20,9 +20,9 @@ export interface TotalsArguments extends Span {
 
 export interface TotalsSpec {
   readonly collection: Collection<{ readonly _id: string }>;
-  /** The member that says when a row counts; the first of an index. */
+  /** The member with the time at which a row counts; the first of an index. */
   readonly at: string;
-  /** The members that are summed. */
+  /** The members to sum. */
   readonly amounts: readonly string[];
 }
 
@@ -33,12 +33,12 @@ export interface Rows<T> {
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** Most rows of an answer: two years by month, six states and seven customers, and still quick to draw. */
+/** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
 const MOST_ROWS = 1000;
-/** How long the database may work on one total, in milliseconds. */
+/** Time limit of an aggregation, in milliseconds. */
 const LONGEST = 10_000;
 
-/** Counts and sums by group, the currency always part of it. @throws AppError invalid_request */
+/** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
 export async function totals(data: OrganisationData, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
   const by = new Set(args.group_by);
   const keys: Row = {
@@ -55,7 +55,7 @@ export async function totals(data: OrganisationData, spec: TotalsSpec, args: Tot
   ]);
 }
 
-/** The stage that keeps a span, through the index of `at` even where the span is open. @throws AppError invalid_request */
+/** The $match stage of a period, which uses the index of `at` even if the period is open. @throws AppError invalid_request */
 export function within(at: string, { from, to }: Span): PipelineStage.Match {
   const [start, end] = [new Date(from ?? EARLIEST), to ? new Date(to) : undefined];
   if (end && end < start) {
@@ -64,15 +64,15 @@ export function within(at: string, { from, to }: Span): PipelineStage.Match {
   return { $match: { [at]: trusted({ $gte: start, ...(end && { $lt: end }) }) } };
 }
 
-/** Python, which one of the embedded servers is written in, knows no earlier date. */
+/** The earliest date in Python, which one of the embedded servers is written in. */
 const EARLIEST = '0001-01-01T00:00:00Z';
 
-/** An amount as a 64-bit integer: large ones are stored as doubles, whose sums would not be exact. */
+/** Converts an amount to a 64-bit integer, since large ones are stored as doubles, whose sums are not exact. */
 export function exact(amount: string): { $toLong: string } {
   return { $toLong: amount };
 }
 
-/** Runs stages whose rows have their group as `_id`, and cuts what they answer. @throws AppError invalid_request */
+/** Runs stages whose rows have their group as `_id`, and truncates the result. @throws AppError invalid_request */
 export async function aggregate(
   data: OrganisationData,
   collection: Collection<{ readonly _id: string }>,
@@ -91,10 +91,10 @@ export async function aggregate(
 }
 
 function withinRange(sums: Row): Row {
-  // the driver hands integers over as numbers while they are exact
+  // the driver returns 64-bit integers as numbers only if they are exact
   for (const [name, sum] of Object.entries(sums)) {
     if (!name.endsWith('_minor') || Number.isSafeInteger(sum)) continue;
-    const detail = `${name} of a group leaves the exact range of Minor (2^53-1); ask for less time`;
+    const detail = `${name} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
     throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);
   }
   return sums;

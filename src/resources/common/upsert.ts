@@ -8,8 +8,8 @@ import { isSameRow } from './sameRow';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
- * Bulk upserts (contract, section 3): read what exists, compare, and write only what changed, in one transaction as one
- * unordered bulkWrite. A bad element fails alone unless the call is atomic.
+ * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction with one
+ * unordered bulkWrite. An invalid element fails on its own unless the call is atomic.
  */
 
 interface Stored {
@@ -20,11 +20,11 @@ interface Stored {
 
 export interface UpsertSpec<Document extends Stored, Input> {
   readonly collection: Collection<Document>;
-  /** The member that names an object in the caller's own words: sku, external_ref. */
+  /** The member with the caller's key of an object: sku, external_ref. */
   readonly key: string;
   /** Name of the list in the call, for pointers. */
   readonly list: string;
-  /** The object as it would be after the write: from `existing`, or new. Its times are set by the engine. */
+  /** The object after the write, from `existing` if there is one. bulkUpsert sets its times. */
   readonly merge: (existing: Document | undefined, input: Input) => Omit<Document, keyof Stored>;
 }
 
@@ -33,7 +33,7 @@ export interface UpsertOptions {
   readonly dryRun: boolean;
   /** Runs the call as one transaction. */
   readonly write: UnitOfWork;
-  /** Faults of one element against its input type. */
+  /** Validates an element against its input type. */
   readonly check: (element: unknown) => Findings;
 }
 
@@ -49,10 +49,10 @@ export interface UpsertResult {
 
 export type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
-/** How often a call starts again when another one stored the same key at the same moment. */
+/** Maximum attempts of a call, if others store the same keys at the same time. */
 const ATTEMPTS = 5;
 
-/** Elements are as callers sent them: nothing is known of one before its check. */
+/** Elements are as sent, not validated. */
 export async function bulkUpsert<Document extends Stored, Input>(
   data: OrganisationData,
   spec: UpsertSpec<Document, Input>,
@@ -71,7 +71,7 @@ export async function bulkUpsert<Document extends Stored, Input>(
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
       if (attempt === ATTEMPTS)
-        throw new AppError('conflict', 'Other calls kept changing the same objects; nothing was stored.');
+        throw new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');
     }
   }
 }
@@ -83,7 +83,7 @@ interface Sound<Document> {
 
 type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
 
-/** What each element comes to. */
+/** Decides the outcome of each element. */
 async function plan<Document extends Stored, Input>(
   data: OrganisationData,
   spec: UpsertSpec<Document, Input>,
@@ -104,25 +104,25 @@ async function plan<Document extends Stored, Input>(
   });
 }
 
-/** What is wrong with an element beside the object that its key names, if there is one. */
+/** Faults of an element in relation to the existing object with its key, if any. */
 function faultsBeside(existing: Stored | undefined, { at, element, key, faults }: Judged, member: string): Fault[] {
   if (!isObject(element)) return [];
   const found: Fault[] = [];
   const { id, name } = element;
   if (!existing && name === undefined) {
-    found.push({ pointer: `${at}/name`, code: 'required', detail: 'is required for what is not there yet' });
+    found.push({ pointer: `${at}/name`, code: 'required', detail: 'is required for a new object' });
   }
   const isJudged = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
   if (isJudged && id.toLowerCase() !== existing?._id) {
     const detail = existing
-      ? `is not the id of what this ${member} names`
-      : `this ${member} names nothing with an id yet`;
+      ? `is not the id of the object with this ${member}`
+      : `must not be set: there is no object with this ${member} yet`;
     found.push({ pointer: `${at}/id`, code: 'conflict', detail });
   }
   return found;
 }
 
-/** @throws AppError validation_failed with the first faults of all elements, and the number of all. */
+/** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
 function refuseFaults(steps: readonly Step<unknown>[]): void {
   const total = steps.reduce((sum, { of }) => sum + of.count, 0);
   if (total === 0) return;
@@ -143,7 +143,7 @@ function step<Document extends Stored, Input>(
   }
   const { _id, created_at, updated_at, ...before } = existing;
   if (isSameRow(before, { ...merged })) return { outcome: 'unchanged', document: existing };
-  // a clock that was set back must not make updated_at go back
+  // updated_at must not go back if the clock was set back
   const changedAt = new Date(Math.max(now.getTime(), updated_at.getTime()));
   return { outcome: 'updated', document: { _id, ...merged, created_at, updated_at: changedAt } as unknown as Document };
 }
@@ -162,7 +162,7 @@ async function write<Document extends Stored, Input>(
       : [{ replaceOne: { filter: { _id: document._id }, replacement: document } }];
   });
   if (operations.length === 0) return;
-  // the driver's own bulkWrite: these documents were checked, and casting a thousand of them again costs more than storing
+  // the driver's bulkWrite, since Mongoose would cast the validated documents again, which costs more than storing them
   const { collection } = data.collection(spec.collection);
   await collection.bulkWrite(operations as unknown as Parameters<typeof collection.bulkWrite>[0], {
     ordered: false,

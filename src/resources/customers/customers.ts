@@ -1,7 +1,7 @@
 import { defineResource } from '../common/resource';
 import type { Address } from '../common/address';
 
-/** A person at a customer's. */
+/** A contact at a customer. */
 export interface Contact {
   /** UUID. */
   readonly id: string;
@@ -12,7 +12,7 @@ export interface Contact {
   readonly primary: boolean;
 }
 
-/** A customer as its organisation's database keeps it. */
+/** A customer as stored. */
 export interface Customer {
   readonly _id: string;
   readonly external_ref: string;

@@ -3,7 +3,7 @@ import type { UpsertResult } from '../common/upsert';
 import { upsertCustomers } from './upsert';
 
 interface UpsertArguments {
-  /** Each is judged by itself. */
+  /** Not validated yet: each element is validated individually. */
   readonly customers: readonly unknown[];
   readonly atomic?: boolean | null;
   readonly dry_run?: boolean | null;

@@ -5,15 +5,15 @@ import { type AddressInput, toAddress } from '../common/address';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
 import { type Contact, type Customer, customers } from './customers';
 
-/** A person as a bulk call writes it, after its check. */
+/** A validated contact of a bulk call. */
 type ContactInput = Pick<Contact, 'name'> & {
   readonly [Member in 'role' | 'email' | 'phone' | 'primary']?: Contact[Member] | null;
 };
 
-/** A customer as a bulk call writes it, after its check: a member left out stays as it is, null clears it. */
+/** A validated customer of a bulk call: omitted members are unchanged, null clears them. */
 interface CustomerUpsert {
   readonly external_ref: string;
-  /** There for what is created. */
+  /** Set if the object is new. */
   readonly name?: string;
   readonly email?: string | null;
   readonly phone?: string | null;
@@ -30,7 +30,7 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,
-      // what is created was found to have one
+      // new objects have a name, as validated before
       name: choose(input.name, existing?.name, ''),
       email: choose(input.email, existing?.email, null),
       phone: choose(input.phone, existing?.phone, null),
@@ -46,7 +46,7 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
   },
 };
 
-/** Creates and changes customers by external_ref. */
+/** Creates and updates customers by external_ref. */
 export function upsertCustomers(
   data: OrganisationData,
   elements: readonly unknown[],
@@ -64,7 +64,7 @@ function chooseAddress(
 
 type Person = Omit<Contact, 'id'>;
 
-/** How a person is known again: unchanged in every member, else by name and e-mail address. */
+/** How to match contacts: first by all members, then by name and email address. */
 const KNOWN_BY: readonly ((one: Person, other: Person) => boolean)[] = [
   (one, other) =>
     isSame(one, other) && one.role === other.role && one.phone === other.phone && one.primary === other.primary,
@@ -75,7 +75,7 @@ function isSame(one: Person, other: Person): boolean {
   return one.name === other.name && one.email === other.email;
 }
 
-/** The list as given; a person who was there before keeps the id. */
+/** The new contacts; those that match an existing contact keep its id. */
 function toContacts(given: readonly ContactInput[], existing: readonly Contact[]): Contact[] {
   const people = given.map(({ name, role = null, email = null, phone = null, primary }): Person => {
     return { name, role, email, phone, primary: primary ?? false };

@@ -8,7 +8,7 @@ export const orders = defineResource({
     { on: { number: 1, _id: 1 } },
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
-    // all that order_totals reads, so that it reads no order
+    // covers order_totals, so that it reads no documents
     {
       on: {
         ...{ placed_at: -1, currency: 1, status: 1, customer_id: 1 },

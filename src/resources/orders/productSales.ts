@@ -5,11 +5,11 @@ import { aggregate, exact, type Rows, type Span, within } from '../common/totals
 import { orders } from './orders';
 
 export interface ProductSalesArguments extends Span {
-  /** Products of each currency. */
+  /** Products per currency. */
   readonly limit?: number | null;
 }
 
-/** A sum of decimals comes as Decimal128. */
+/** A row; sums of decimals are Decimal128. */
 type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): string } };
 
 const QTY = { $toDecimal: '$lines.qty' };
@@ -18,12 +18,12 @@ const PERCENT = { $toDecimal: '$lines.discount_pct' };
 const GROSS = { $multiply: [QTY, PRICE] };
 const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
 
-/** Half up, as amounts of lines are rounded; $round rounds half to even. */
+/** Rounds half up, as amounts of lines are; $round would round half to even. */
 function rounded(amount: object): object {
   return { $toLong: { $floor: { $add: [amount, { $toDecimal: '0.5' }] } } };
 }
 
-/** What each product sold: the best of each currency, which the lines' own amounts decide. @throws AppError invalid_request */
+/** The best-selling products per currency, from the amounts of the lines. @throws AppError invalid_request */
 export async function productSales(
   data: OrganisationData,
   { limit, ...span }: ProductSalesArguments,
@@ -31,7 +31,7 @@ export async function productSales(
   const found = await aggregate(data, orders, [
     within('placed_at', span),
     { $match: { status: trusted({ $ne: 'cancelled' }) } },
-    // read no more of a line than is summed
+    // read only the members of a line that are used
     {
       $project: {
         currency: 1,
@@ -53,7 +53,7 @@ export async function productSales(
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
-    // not $setWindowFields, whose $documentNumber MongoDB sorts by one member only (docs/decisions/mongodb-versions.md)
+    // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
     {
       $group: {
         _id: '$_id.currency',

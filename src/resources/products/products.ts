@@ -1,6 +1,6 @@
 import { defineResource } from '../common/resource';
 
-/** A product as its organisation's database keeps it. */
+/** A product as stored. */
 export interface Product {
   readonly _id: string;
   readonly sku: string;
@@ -9,7 +9,7 @@ export interface Product {
   readonly category: string | null;
   readonly uom: string;
   readonly currency: string;
-  /** Minor units; null: on request. */
+  /** Minor units; null if on request. */
   readonly unit_price_minor: number | null;
   readonly vat_exempt: boolean;
   /** Days. */

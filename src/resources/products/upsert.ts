@@ -3,10 +3,10 @@ import { choose } from '../common/choose';
 import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
 import { type Product, products } from './products';
 
-/** A product as a bulk call writes it, after its check: a member left out stays as it is, null clears it. */
+/** A validated product of a bulk call: omitted members are unchanged, null clears them. */
 export interface ProductUpsert {
   readonly sku: string;
-  /** There for what is created. */
+  /** Set if the object is new. */
   readonly name?: string;
   readonly description?: string | null;
   readonly category?: string | null;
@@ -18,7 +18,7 @@ export interface ProductUpsert {
   readonly active?: boolean | null;
 }
 
-/** Creates and changes products by sku. `currency` is the organisation's own, for new products that name none. */
+/** Creates and updates products by sku. `currency` is the organisation's, the default for new products. */
 export function upsertProducts(
   data: OrganisationData,
   elements: readonly unknown[],
@@ -41,7 +41,7 @@ export function upsertProducts(
     merge: (existing, input) => {
       const members = {
         sku: input.sku,
-        // what is created was found to have one
+        // new objects have a name, as validated before
         name: choose(input.name, existing?.name, ''),
         description: choose(input.description, existing?.description, cleared.description),
         category: choose(input.category, existing?.category, cleared.category),

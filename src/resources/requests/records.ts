@@ -12,10 +12,10 @@ type MessageRecord = Readonly<Record<string, unknown>> & {
   readonly created_at: string;
 };
 
-/** Threads whose messages are read together. */
+/** Number of threads whose messages are read together. */
 const READ_TOGETHER = 200;
 
-/** Threads stand in the file with their messages; what is counted from them is left out. */
+/** The file has threads with their messages, without the members that are computed from them. */
 export const requestRecords: RecordKind = {
   file: 'requests',
   type: 'Request',
@@ -42,10 +42,10 @@ function messagesOf(record: ImportRecord): MessageRecord[] {
 
 function messageFaults(record: ImportRecord): Fault[] {
   if (messagesOf(record).length > 0) return [];
-  return [{ pointer: '/messages', code: 'length', detail: 'must hold at least one message' }];
+  return [{ pointer: '/messages', code: 'length', detail: 'must contain at least one message' }];
 }
 
-/** Stores threads, each with exactly its messages: one that stands no longer in the record goes. */
+/** Stores threads with their messages; deletes messages that are no longer in the record. */
 async function storeThreads(
   data: OrganisationData,
   records: readonly ImportRecord[],
@@ -62,7 +62,7 @@ async function storeThreads(
   );
   for (const record of sound) {
     const outcome = outcomes.get(record.id)?.outcome;
-    // a thread that is new, or as it was, holds no others
+    // new or unchanged threads have no other messages
     if (outcome === 'created' || (outcome === 'unchanged' && !changed.has(record.id))) continue;
     const others = trusted({ $nin: messagesOf(record).map((message) => message.id) });
     await data.collection(messages).deleteMany({ request_id: record.id, _id: others } as object, { session });
@@ -74,7 +74,7 @@ async function storeThreads(
   });
 }
 
-/** The faults of each record that holds messages of another thread, or one message twice. */
+/** The faults of records with messages of another thread, or with a repeated message. */
 async function foreignMessages(
   data: OrganisationData,
   records: readonly ImportRecord[],
@@ -94,7 +94,8 @@ async function foreignMessages(
       const owner = owners.get(id) ?? record.id;
       if (owner !== record.id)
         return [{ pointer, code: 'conflict', detail: `belongs to another request (id ${owner})` }];
-      if (own.has(id)) return [{ pointer, code: 'duplicate', detail: 'stands in this thread already' }];
+      if (own.has(id))
+        return [{ pointer, code: 'duplicate', detail: 'is the same as that of an earlier message of this thread' }];
       own.add(id);
       return [];
     });

@@ -1,6 +1,6 @@
 import { defineResource } from '../common/resource';
 
-/** A request thread as its organisation's database keeps it. */
+/** A request thread as stored. */
 export interface RequestThread {
   readonly _id: string;
   readonly subject: string;

@@ -8,10 +8,10 @@ import { readOne } from '../common/collection';
 import { customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
-/** Characters of a subject (schema/requests.graphql). */
+/** Maximum length of a subject (schema/requests.graphql). */
 const SUBJECT_LENGTH = 200;
 
-/** A thread's messages, oldest first. @throws AppError not_found when there is no such thread. */
+/** A thread's messages, oldest first. @throws AppError not_found if the thread does not exist. */
 export async function listMessages(
   data: OrganisationData,
   args: ListArguments & { readonly id: string },
@@ -36,8 +36,8 @@ export interface NewRequest {
 }
 
 /**
- * Opens a thread with its first message, in one transaction.
- * @throws AppError validation_failed when the text is blank or the customer is not the organisation's.
+ * Creates a thread with its first message, in one transaction.
+ * @throws AppError validation_failed if the text is blank or the organisation has no such customer.
  */
 export async function openRequest(
   data: OrganisationData,
@@ -50,10 +50,10 @@ export async function openRequest(
   const subject = subjectOf(input);
   const customer = customerId === null ? null : await data.related(customers, customerId, customers.projection);
   if (subject === '')
-    throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must hold more than white space' }]);
+    throw validationFailed([{ pointer: '/text', code: 'length', detail: 'must contain more than white space' }]);
   if (customerId !== null && !customer) {
     throw validationFailed([
-      { pointer: '/customer_id', code: 'not_found', detail: 'names no customer of the organisation' },
+      { pointer: '/customer_id', code: 'not_found', detail: 'is not the id of a customer of the organisation' },
     ]);
   }
   const { contact } = input;
@@ -85,7 +85,7 @@ export async function openRequest(
   });
 }
 
-/** The subject given, or the first line of the text where none, or a blank one, is. */
+/** The given subject, or the first line of the text if it is missing or blank. */
 function subjectOf({ subject, text }: NewRequest): string {
   const given = subject?.trim() ?? '';
   return given === '' ? firstLine(text) : given;
@@ -99,7 +99,7 @@ function firstLine(text: string): string {
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
 }
 
-/** The words a thread is found by. */
+/** The search words of a thread. */
 export function threadWords(subject: string, bodies: readonly string[]): string[] {
   return searchWords(subject, ...bodies);
 }

@@ -2,7 +2,7 @@ import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES, RETRIES } from '../../er
 import { METHODS } from '../../schema/methods';
 import type { RestOperation } from '../routes/routes';
 
-/* What every operation answers besides its success: errors, and the headers of both. */
+/* Error responses of operations, and headers of all responses. */
 
 const BUDGET_HEADERS = [
   'RateLimit-Policy',
@@ -14,11 +14,11 @@ const BUDGET_HEADERS = [
 
 export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At'] as const;
 
-/** Statuses that are decided before a key is read, and those that may be: then the answer knows of no budget. */
+/** Statuses that are always, or may be, sent before the key is known, and so without rate limit headers. */
 const NEVER_KEYED: readonly number[] = [401, 405];
 const PERHAPS_KEYED: readonly number[] = [429, 500, 503];
 
-/** Of a header in components: of the variant that is not always there, where it is one. */
+/** Name of the optional variant of a header in components. */
 const perhaps = (name: string): string => `${name}.perhaps`;
 
 /** References to headers by name. */
@@ -28,7 +28,7 @@ export function headerRefs(names: readonly string[]): Record<string, object> {
   );
 }
 
-/** Headers of an error answer, by status. */
+/** Headers of an error response, by status. */
 function headersOf(status: number): string[] {
   const headers: string[] = ['X-Request-Id'];
   if (!NEVER_KEYED.includes(status))
@@ -45,7 +45,7 @@ const ALWAYS: readonly number[] = [400, 401, 403, 405, 406, 429, 500, 503];
 const OF_WRITES: readonly number[] = [409, 422];
 const WITH_BODY: readonly number[] = [413, 415];
 
-/** The error answers of an operation, as references. */
+/** References to the error responses of an operation. */
 export function errorResponses({ rest }: RestOperation, hasId: boolean): Record<string, object> {
   const { hasBody, root } = METHODS[rest.method];
   const more = [...(hasId ? [404] : []), ...(root === 'Mutation' ? OF_WRITES : []), ...(hasBody ? WITH_BODY : [])];
@@ -118,7 +118,7 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
 
 interface Header {
   readonly description: string;
-  /** Whether every answer that names it has it. */
+  /** Whether it is always present. */
   readonly required: boolean;
   readonly schema: object;
   readonly example: string | number;
@@ -128,7 +128,7 @@ export function sharedHeaders(): Record<string, Header> {
   const headers = alwaysAndSometimes();
   const variants = BUDGET_HEADERS.map((name): [string, Header] => {
     const { description, ...rest } = headers[name];
-    const when = 'Absent where the answer was decided before a key was read.';
+    const when = 'Absent if the request failed before its key was read.';
     return [perhaps(name), { ...rest, description: `${description} ${when}`, required: false }];
   });
   const { 'Retry-After': wait } = headers;
@@ -151,39 +151,39 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
   });
   return {
     'X-Request-Id': text(
-      "Id of the request, under which it is logged; the caller's own where it sent a sane one.",
+      "Id of the request, as in the log; the caller's `X-Request-Id` if it is valid.",
       '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11',
     ),
     'RateLimit-Policy': text(
-      'The budget: q requests a window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers).',
+      'The rate limit: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers).',
       '"default";q=600;w=60',
     ),
-    RateLimit: text('What is left: r requests, t seconds until the window ends.', '"default";r=599;t=60'),
-    'X-RateLimit-Limit': integer('Requests a window.', 600),
-    'X-RateLimit-Remaining': integer('Requests left in this window.', 599),
+    RateLimit: text('The remaining budget: r points, t seconds until the window ends.', '"default";r=599;t=60'),
+    'X-RateLimit-Limit': integer('Points per window.', 600),
+    'X-RateLimit-Remaining': integer('Points left in this window.', 599),
     'X-RateLimit-Reset': integer('When the window ends, in Unix seconds.', 1795248000),
     'X-Api-Key-Expires-At': text(
-      'When the key that was sent expires; in its last 7 days only.',
+      'When the key expires; only in the last 7 days before that.',
       '2026-11-28T09:00:00.000Z',
       false,
     ),
-    'Retry-After': integer('Seconds until another try makes sense.', 23),
+    'Retry-After': integer('Seconds to wait before retrying.', 23),
     'WWW-Authenticate': text('Always Bearer.', 'Bearer'),
-    ETag: text('Strong entity tag of the object as it is now.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
-    'Idempotent-Replayed': text('`true` on an answer that was given before, absent on a new one.', 'true', false),
-    Allow: text('Methods the route takes.', 'GET, HEAD'),
+    ETag: text('Strong entity tag of the current version of the object.', '"Yk3n0vJr2mXq8sWbT5cLdA9pZ1e"'),
+    'Idempotent-Replayed': text('`true` if the response is replayed, otherwise absent.', 'true', false),
+    Allow: text('Methods that the route supports.', 'GET, HEAD'),
     Link: text(
-      'Relative address of the next page (RFC 8288); absent on the last.',
+      'Relative URL of the next page (RFC 8288); absent on the last page.',
       '</api/v1/products?limit=20&cursor=WyI…>; rel="next"',
       false,
     ),
-    Location: text('Relative address of what was made.', '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6'),
+    Location: text('Relative URL of the created object.', '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6'),
   };
 }
 
-/** What answers before a request is read as one, for any operation. */
+/** Sent by the HTTP parser, for any operation. */
 export const HEAD_TOO_LARGE = {
-  description: 'The head of the request, its address included, is larger than 16 KiB.',
+  description: 'The request line and headers are larger than 16 KiB.',
   headers: headerRefs(['X-Request-Id']),
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 } as const;

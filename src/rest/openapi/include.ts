@@ -6,14 +6,14 @@ import type { Arguments } from '../routes/routes';
 import type { RestOperation } from '../routes/routes';
 
 /*
- * `include` of a list: items that have a field which lists leave out, such as `lines`. It is answered by the list's twin in
- * the REST schema (sdl.ts), so its bytes are those of reading each object alone.
+ * `include` of a list adds a field that list items otherwise lack, such as `lines`. It uses the list's twin in the REST schema
+ * (sdl.ts), so the items are byte for byte what reading each object would return.
  */
 
-/** Rows of such a page at most: each may have hundreds of lines. */
+/** Maximum page size with `include`, since each row may have hundreds of lines. */
 export const MOST_WITH = 50;
 
-/** The parameter, where a list takes it. */
+/** The parameter, if the list has it. */
 export function includeParameter({ rest: { includes } }: RestOperation): Parameter[] {
   if (includes === undefined) return [];
   return [
@@ -21,30 +21,30 @@ export function includeParameter({ rest: { includes } }: RestOperation): Paramet
       name: 'include',
       in: 'query',
       required: false,
-      description: `\`${includes}\`: each item has its ${includes}, as reading it alone answers them. \`limit\` is then at most ${String(MOST_WITH)}.`,
+      description: `\`${includes}\`: includes the ${includes} of each item. \`limit\` must then be at most ${String(MOST_WITH)}.`,
       schema: { type: 'string', enum: [includes] },
     },
   ];
 }
 
-/** Whether a page of rows with all that is in them is asked for. */
+/** Whether the request has `include`. */
 export function asksForAll({ include }: Arguments): boolean {
   return include !== undefined;
 }
 
-/** What of the arguments of such a page is too much. */
+/** Faults of arguments that are too large with `include`. */
 export function includeFaults(args: Arguments): Fault[] {
   if (!asksForAll(args) || Number(args.limit ?? 0) <= MOST_WITH) return [];
   return [{ parameter: 'limit', code: 'range', detail: `must be <= ${String(MOST_WITH)} with include` }];
 }
 
-/** The schemas of the document, where items may have what `include` names, and pages of such items are no type of their own. */
+/** Adds the fields of `include` to items as optional, instead of separate page types. */
 export function describeIncluded(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
   const pages = Object.entries(schemas).filter(([name]) => !isPageWithAll(name));
   return Object.fromEntries(
     pages.map(([name, schema]) => {
       const whole = isItem(name) ? schemas[wholeOf(name)] : undefined;
-      // what an item has not is not required of it
+      // the added fields are not required
       return [name, whole ? { ...schema, properties: { ...includedOf(whole), ...propertiesOf(schema) } } : schema];
     }),
   );

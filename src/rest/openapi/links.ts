@@ -8,14 +8,14 @@ interface Link {
   readonly description: string;
 }
 
-/** Where an answer holds the id of an object: of a page its first row's, of a bulk call its first result's. */
+/** Pointers to the id in a response: of a page's first row, of a bulk call's first result, or of an object. */
 const ID_POINTERS: readonly (readonly [member: string, pointer: string])[] = [
   ['data', '/data/0/id'],
   ['results', '/results/0/id'],
   ['id', '/id'],
 ];
 
-/** What can be asked next with the ids that an answer holds (OpenAPI links), by the operation that answers it. */
+/** OpenAPI links: operations that take an id from the response, by operationId. */
 export function linksOf({ operation, field }: Linked, all: readonly Linked[]): Record<string, Link> {
   const members = membersOf(field);
   const links: Record<string, Link> = {};
@@ -35,17 +35,17 @@ export function linksOf({ operation, field }: Linked, all: readonly Linked[]): R
   for (const target of all) {
     const owner = `${operation.name}_id`;
     if (target.operation.rest.method === 'GET' && target.field.args.some(({ name }) => name === owner)) {
-      add(target, owner, '/id', `What belongs to the ${operation.name}.`);
+      add(target, owner, '/id', `Objects that belong to the ${operation.name}.`);
     }
     const member = `${target.operation.name}_id`;
     if (readsOneObject(target.operation) && members.includes(member)) {
-      add(target, 'id', `/${member}`, `The ${target.operation.name} it names, where it names one.`);
+      add(target, 'id', `/${member}`, `The ${target.operation.name} it refers to, if any.`);
     }
   }
   return links;
 }
 
-/** Path of the collection that an operation works on: /quotes of /quotes/:id. */
+/** Path of an operation's collection: /quotes for /quotes/:id. */
 function collectionOf({ rest }: RestOperation): string {
   return rest.path.replace(/\/(bulk|:id)$/, '');
 }

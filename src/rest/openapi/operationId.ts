@@ -1,21 +1,21 @@
 import { getNamedType, type GraphQLField } from 'graphql';
 import type { RestOperation } from '../routes/routes';
 
-/** An operation with the field it calls. */
+/** An operation and its root field. */
 export interface Linked {
   readonly operation: RestOperation;
   readonly field: GraphQLField<unknown, unknown>;
 }
 
-/** Whether an operation answers one page of a list. */
+/** Whether an operation returns a page of a list. */
 export function answersPage({ type }: Linked['field']): boolean {
   return getNamedType(type).name.endsWith('Page');
 }
 
 /**
- * What an operation is called in the document, and so in generated clients: a verb and what it works on. A read is named
- * for what it reads (`products`, `request`), which says too little in a client and may be the name of a method that the
- * client has itself; a write has its verb already.
+ * The operationId, and so the method name in generated clients: a verb and an object. Reads get a verb, since their name
+ * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
+ * have one.
  */
 export function operationId({ operation: { name, rest }, field }: Linked): string {
   if (rest.method !== 'GET') return name;

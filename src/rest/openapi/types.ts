@@ -7,7 +7,7 @@ export interface Parameter {
   readonly in: 'path' | 'query' | 'header';
   readonly required: boolean;
   readonly description: string;
-  /** An empty value is as if the parameter was left out. */
+  /** An empty value means that the parameter is not set. */
   readonly allowEmptyValue?: boolean;
   readonly schema: JsonSchema;
   readonly example?: unknown;
@@ -15,7 +15,7 @@ export interface Parameter {
 
 export interface RequestBody {
   readonly required: true;
-  /** Lists whose elements are judged one by one: one that breaks its schema fails alone, and the call is answered 200. */
+  /** Lists whose elements are validated individually: an invalid element fails on its own, and the response is 200. */
   readonly 'x-per-element'?: readonly string[];
   readonly content: { readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown } };
 }

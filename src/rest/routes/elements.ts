@@ -9,18 +9,18 @@ import {
 } from 'graphql';
 import { directiveOf } from '../../schema/sdl';
 
-/* Bulk calls: an element of a wrong type fails alone, so neither Sofa nor graphql may read it before it is judged. */
+/* Bulk calls: an element of the wrong type fails on its own, so Sofa and graphql must not parse elements before they are validated. */
 
-/** Names of the arguments whose elements are judged one by one. */
+/** Names of the arguments whose elements are validated individually. */
 export function perElement(args: readonly GraphQLArgument[]): string[] {
   return args.filter(({ astNode }) => directiveOf(astNode, 'per_element')).map(({ name }) => name);
 }
 
-/** Anything, as it was sent. */
+/** Any value, passed through unchanged. */
 const Element = new GraphQLScalarType({ name: 'Element', serialize: (value) => value, parseValue: (value) => value });
 const ELEMENTS = new GraphQLNonNull(new GraphQLList(Element));
 
-/** The schema, but that elements of bulk calls get to their resolver as they were sent. Shares all other types. */
+/** The schema with elements of bulk calls passed to resolvers as sent. Shares all other types. */
 export function withRawElements(schema: GraphQLSchema): GraphQLSchema {
   const mutations = schema.getMutationType();
   if (!mutations) return schema;

@@ -4,7 +4,7 @@ import { listWith } from '../../schema/sdl';
 /** An operation with its route. */
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
 
-/** Arguments of an operation, checked and typed. */
+/** Validated arguments of an operation. */
 export type Arguments = Record<string, unknown>;
 
 export interface RouteMatch {
@@ -14,7 +14,7 @@ export interface RouteMatch {
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** Finds what stands at a path below /api/v1; undefined for an unknown one. */
+/** Matches a path below /api/v1; undefined if unknown. */
 export type Router = (path: string) => RouteMatch | undefined;
 
 interface Route {
@@ -22,7 +22,7 @@ interface Route {
   readonly methods: Map<string, RestOperation>;
 }
 
-/** The router of a set of operations. Literal paths win over parameters: /products/bulk is never a product's id. */
+/** Creates a router. Literal paths win over parameters: /products/bulk is never a product's id. */
 export function createRouter(operations: readonly Operation[]): Router {
   const routes = new Map<string, Route>();
   for (const operation of restOperations(operations)) {
@@ -44,12 +44,12 @@ export function createRouter(operations: readonly Operation[]): Router {
   };
 }
 
-/** Whether an operation reads one object by its id, and so has an entity tag. */
+/** Whether an operation reads one object by id, and so has an entity tag. */
 export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }
 
-/** The operation that answers a list with what `include` names; callers reach it by the list's route alone. */
+/** The twin of a list for `include`, if it has one; it has no public route. */
 export function listWithAll({ name, rest, ...operation }: RestOperation): RestOperation | undefined {
   const { includes, path } = rest;
   if (includes === undefined) return undefined;
