@@ -21,7 +21,7 @@ const ARROWS = {
   rest: ['context', 'errors', 'http', 'schema'],
   graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
   pages: ['errors', 'http'],
-  settings: ['access', 'config', 'context', 'database', 'errors', 'http', 'mask', 'organisations', 'pages'],
+  settings: ['access', 'config', 'context', 'database', 'errors', 'http', 'mask', 'organisations', 'pages', 'schema'],
   published: ['resources', 'rest', 'schema', 'settings'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];

@@ -1,27 +1,15 @@
 import { PLANS } from '../access/plans';
-import { ALL_SCOPES, type Scope } from '../access/scopes';
+import { ALL_SCOPES } from '../access/scopes';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';
+import { scopeDescriptions } from '../schema/scopes';
 
 interface IntegrationsPage {
   readonly version: string;
   readonly session: Session;
   readonly csrf: string;
 }
-
-/** What each scope allows, for the admin who grants it. */
-const ALLOWS: Readonly<Record<Scope, string>> = {
-  'products:read': 'List, search and read products.',
-  'products:write': 'Create and update products, up to 1,000 per call.',
-  'quotes:read': 'List, search and read quotes with their lines, and quote totals.',
-  'quotes:write': 'Reserved; no operation uses it yet.',
-  'orders:read': 'List, search and read orders with their lines, order totals and product sales.',
-  'customers:read': 'List, search and read customers, with their addresses and contacts.',
-  'customers:write': 'Create and update customers, up to 1,000 per call.',
-  'requests:read': 'List, search and read request threads and their messages.',
-  'requests:write': 'Open request threads.',
-};
 
 /** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
 export function renderIntegrations({ version, session, csrf }: IntegrationsPage): Html {
@@ -186,6 +174,7 @@ function dialogs(mayMake: boolean): Html {
 }
 
 function makeDialog(): Html {
+  const allows = scopeDescriptions();
   return html`<dialog id="make-dialog" aria-labelledby="make-title">
     <form method="dialog">
       <h2 id="make-title">New key</h2>
@@ -196,7 +185,7 @@ function makeDialog(): Html {
           (scope) =>
             html`<label
               ><input type="checkbox" name="scope" value="${scope}" />
-              <span><code>${scope}</code> ${ALLOWS[scope]}</span></label
+              <span><code>${scope}</code> ${allows.get(scope) ?? ''}</span></label
             >`,
         )}
       </fieldset>
