@@ -87,6 +87,11 @@ function memberOf(document: DocumentNode, field: FieldDefinitionNode, stored: Re
   };
 }
 
+/** The member by which other objects refer to one of a type: CustomerOrder → customer_order_id. */
+export function referenceTo(type: string): string {
+  return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
+}
+
 export function fieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] {
   return document.definitions
     .filter(isObjectNode)

@@ -1,7 +1,7 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
 import { filterOf } from './filters';
 import { allFieldNodes, directiveOf, rootFieldNodes, rowName, stringArgument } from './sdl';
-import { fieldsOf, namedType, type StoredMember, type StoredType, storedTypes } from './stored';
+import { fieldsOf, namedType, referenceTo, type StoredMember, type StoredType, storedTypes } from './stored';
 
 /* Finds stored types, relations, searches and totals that would not do what the schema says. */
 
@@ -90,7 +90,7 @@ function relationGaps(document: DocumentNode, stored: StoredType, types: Types, 
 
 /** Gaps of a field that lists the objects that refer to this one. */
 function childGaps(stored: StoredType, listed: StoredType, field: FieldDefinitionNode, defined: Defined): string[] {
-  const member = `${stored.type.toLowerCase()}_id`;
+  const member = referenceTo(stored.type);
   const gaps = (field.arguments ?? [])
     .filter(({ name }) => !['limit', 'cursor'].includes(name.value))
     .map(({ name }) => `takes ${name.value}: a nested list takes only limit and cursor`);

@@ -4,7 +4,7 @@ import type { Projection } from '../../database/collection';
 import type { ListArguments } from '../../database/pagination';
 import type { Resolver, Resolvers } from '../../schema/guard';
 import { allFieldNodes, directiveOf, rowName, stringArgument } from '../../schema/sdl';
-import { namedType } from '../../schema/stored';
+import { namedType, referenceTo } from '../../schema/stored';
 import { totalledAmounts } from '../../schema/storedGaps';
 import { listPage, readOne, WITHOUT_SEARCH } from './collection';
 import { listOfParent } from './parentList';
@@ -54,7 +54,7 @@ function ofMember(field: FieldDefinitionNode, owner: Resource | undefined, byTyp
   if (!owner) return undefined;
   const listed = byType.get(rowName(field) ?? '');
   if (listed) {
-    const parent = { collection: owner, field: `${owner.stored.type.toLowerCase()}_id` };
+    const parent = { collection: owner, field: referenceTo(owner.stored.type) };
     const projectionOf = projections(listed, 'data');
     return (row, args, { data }, info) =>
       listOfParent(data, listed, parent, (row as Row)._id, args as Args, projectionOf(info));

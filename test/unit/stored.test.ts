@@ -1,0 +1,43 @@
+import { parse } from 'graphql';
+import { referenceTo, storedTypes } from '../../src/schema/stored';
+
+test.each([
+  ['Customer', 'customer_id'],
+  ['CustomerOrder', 'customer_order_id'],
+  ['Line2Item', 'line2_item_id'],
+])('objects refer to a %s by %s', (type, member) => {
+  expect(referenceTo(type)).toBe(member);
+});
+
+test('a stored type has its own fields, at every depth, and not those that lead to other stored objects', () => {
+  const types = storedTypes(
+    parse(`
+      type Box @stored(collection: "boxes", unique: "code") {
+        id: ID!
+        code: String! @searchable
+        sides: [Side!]!
+        parts: [Part!]! @graphql_only(on: LISTS)
+        weight: Float
+        shelf: Shelf
+        lids: LidPage
+      }
+      type Side { name: String! @searchable, painted_at: DateTime }
+      type Part { id: ID! }
+      type Shelf @stored(collection: "shelves") { id: ID! }
+      type Lid @stored(collection: "lids") { id: ID! }
+      type LidPage { data: [Lid!]! }`),
+  );
+  const { members, ...box } = types.get('Box')!;
+  expect(box).toEqual({ type: 'Box', collection: 'boxes', unique: 'code', heldBack: ['parts'] });
+  expect(members.map(({ name, kind, isList, isRequired }) => [name, kind, isList, isRequired])).toEqual([
+    ['id', 'text', false, true],
+    ['code', 'text', false, true],
+    ['sides', 'object', true, true],
+    ['parts', 'object', true, true],
+    ['weight', 'number', false, false],
+  ]);
+  expect(members[2]!.members).toMatchObject([
+    { name: 'name', isSearchable: true },
+    { name: 'painted_at', kind: 'date', isSearchable: false },
+  ]);
+});
