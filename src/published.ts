@@ -1,15 +1,13 @@
-import { collections, resolvers as resourceResolvers } from './resources';
+import { collections, resolvers } from './resources';
 import { buildOpenApi, type OpenApiDocument } from './rest/openapi';
 import { buildSchemas, type Schemas } from './schema/build';
-import type { Resolvers } from './schema/guard';
+import { mergeResolvers } from './schema/guard';
 import { loadDocument } from './schema/sdl';
 import { settingsResolvers } from './settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  const resolvers: Resolvers = { ...resourceResolvers };
-  for (const [type, fields] of Object.entries(settingsResolvers)) resolvers[type] = { ...resolvers[type], ...fields };
-  return buildSchemas(loadDocument(), resolvers, collections);
+  return buildSchemas(loadDocument(), mergeResolvers(resolvers, settingsResolvers), collections);
 }
 
 /** The OpenAPI 3.1 document of the REST API; needs no database. */

@@ -1,4 +1,4 @@
-import type { Resolvers } from '../schema/guard';
+import { mergeResolvers, type Resolvers } from '../schema/guard';
 import { loadDocument } from '../schema/sdl';
 import { deriveResolvers } from './common/derived';
 import type { RecordKind } from './common/records';
@@ -36,7 +36,4 @@ export const recordKinds: readonly RecordKind[] = [
 ];
 
 /** All resolvers by type and field. */
-export const resolvers: Resolvers = deriveResolvers(loadDocument(), RESOURCES);
-for (const own of RESOLVERS) {
-  for (const [type, fields] of Object.entries(own as Resolvers)) resolvers[type] = { ...resolvers[type], ...fields };
-}
+export const resolvers: Resolvers = mergeResolvers(deriveResolvers(loadDocument(), RESOURCES), ...RESOLVERS);

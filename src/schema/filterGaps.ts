@@ -1,7 +1,7 @@
 import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
 import { directiveOf, enumArgument, pageOf, rootFieldNodes, stringArgument, stringsArgument } from './sdl';
 import { type Filter, type FilterBy, filterOf } from './filters';
-import { fieldsOf, isListType, namedType } from './stored';
+import { isListType, namedType, rowFieldsOf } from './stored';
 import type { CheckedResource } from './storedGaps';
 
 /* Finds list arguments that would not do what the schema says. */
@@ -84,7 +84,6 @@ function isForUsers(field: FieldDefinitionNode): boolean {
 
 /** The members of a page's rows, with their type names. */
 function rowOf(document: DocumentNode, page: string | undefined): ReadonlyMap<string, string> | undefined {
-  const data = fieldsOf(document, page).find(({ name }) => name.value === 'data');
-  const fields = data && fieldsOf(document, namedType(data.type));
+  const fields = rowFieldsOf(document, page);
   return fields && new Map(fields.map((field) => [field.name.value, namedType(field.type)]));
 }

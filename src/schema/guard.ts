@@ -12,6 +12,15 @@ import { type Check, checkWith, compiledAtFirstUse, createAjv, requireSchema } f
 export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
 export type Resolvers = Record<string, Record<string, Resolver>>;
 
+/** All resolvers by type and field; a later one replaces an earlier one of the same field. */
+export function mergeResolvers(...parts: readonly object[]): Resolvers {
+  const all: Resolvers = {};
+  for (const part of parts) {
+    for (const [type, fields] of Object.entries(part as Resolvers)) all[type] = { ...all[type], ...fields };
+  }
+  return all;
+}
+
 /** Guards every field with @access. Arguments are checked for GraphQL only, since REST checks them earlier. */
 export function guardFields(schema: GraphQLSchema, options: { readonly checkArguments: boolean }): void {
   const guarded = guardedFields(schema);

@@ -167,7 +167,7 @@ export function isObjectNode(node: DefinitionNode): node is ObjectNode {
   return node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.OBJECT_TYPE_EXTENSION;
 }
 
-function isLeftOut(field: FieldDefinitionNode, where: 'LISTS' | 'EVERYWHERE'): boolean {
+export function isLeftOut(field: FieldDefinitionNode, where: 'LISTS' | 'EVERYWHERE'): boolean {
   const directive = directiveOf(field, 'graphql_only');
   return directive !== undefined && (enumArgument(directive, 'on') ?? 'EVERYWHERE') === where;
 }

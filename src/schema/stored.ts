@@ -1,5 +1,5 @@
-import { type DocumentNode, type FieldDefinitionNode, Kind, type TypeNode } from 'graphql';
-import { directiveOf, enumArgument, isObjectNode, optionalStringArgument, rowName, stringArgument } from './sdl';
+import { type ConstDirectiveNode, type DocumentNode, type FieldDefinitionNode, Kind, type TypeNode } from 'graphql';
+import { directiveOf, isLeftOut, isObjectNode, optionalStringArgument, rowName, stringArgument } from './sdl';
 
 /* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -39,29 +39,29 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
 
 /** The stored types of a schema, by name. */
 export function storedTypes(document: DocumentNode): ReadonlyMap<string, StoredType> {
-  const names = new Set(
-    document.definitions.filter(isObjectNode).flatMap((node) => (directiveOf(node, 'stored') ? [node.name.value] : [])),
+  const directives = new Map(
+    document.definitions.filter(isObjectNode).flatMap((node) => {
+      const stored = directiveOf(node, 'stored');
+      return stored ? [[node.name.value, stored] as const] : [];
+    }),
   );
-  return new Map([...names].map((name) => [name, readStored(document, name, names)]));
+  const names = new Set(directives.keys());
+  return new Map([...directives].map(([type, directive]) => [type, readStored(document, type, directive, names)]));
 }
 
-function readStored(document: DocumentNode, type: string, stored: ReadonlySet<string>): StoredType {
-  const fields = fieldsOf(document, type);
-  const directive = document.definitions
-    .filter(isObjectNode)
-    .filter(({ name }) => name.value === type)
-    .flatMap((node) => directiveOf(node, 'stored') ?? [])[0];
-  if (!directive) throw new Error(`${type} is not @stored`);
-  const isHeldBack = (field: FieldDefinitionNode): boolean => {
-    const left = directiveOf(field, 'graphql_only');
-    return left !== undefined && enumArgument(left, 'on') === 'LISTS';
-  };
+function readStored(
+  document: DocumentNode,
+  type: string,
+  directive: ConstDirectiveNode,
+  stored: ReadonlySet<string>,
+): StoredType {
+  const heldBack = fieldsOf(document, type).filter((field) => isLeftOut(field, 'LISTS'));
   return {
     type,
     collection: stringArgument(directive, 'collection'),
     unique: optionalStringArgument(directive, 'unique'),
     members: membersOf(document, type, stored),
-    heldBack: fields.filter(isHeldBack).map(({ name }) => name.value),
+    heldBack: heldBack.map(({ name }) => name.value),
   };
 }
 
@@ -85,6 +85,18 @@ function memberOf(document: DocumentNode, field: FieldDefinitionNode, stored: Re
     isSearchable: directiveOf(field, 'searchable') !== undefined,
     members: isObject ? membersOf(document, type, stored) : [],
   };
+}
+
+/** The fields of the rows that a page or totals hold; undefined if the type has none. */
+export function rowFieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] | undefined {
+  const data = fieldsOf(document, type).find(({ name }) => name.value === 'data');
+  return data && fieldsOf(document, namedType(data.type));
+}
+
+/** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
+export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNode, { members }: StoredType): string[] {
+  const sums = new Set(rowFieldsOf(document, namedType(field.type))?.map(({ name }) => name.value));
+  return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
 }
 
 /** The member by which other objects refer to one of a type: CustomerOrder → customer_order_id. */

@@ -1,7 +1,15 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
 import { filterOf } from './filters';
 import { allFieldNodes, directiveOf, rootFieldNodes, rowName, stringArgument } from './sdl';
-import { fieldsOf, namedType, referenceTo, type StoredMember, type StoredType, storedTypes } from './stored';
+import {
+  fieldsOf,
+  namedType,
+  referenceTo,
+  type StoredMember,
+  type StoredType,
+  storedTypes,
+  totalledAmounts,
+} from './stored';
 
 /* Finds stored types, relations, searches and totals that would not do what the schema says. */
 
@@ -183,11 +191,4 @@ function totalsGaps(document: DocumentNode, types: Types, defined: Defined): str
       gaps.push(`needs an index of ${stored.collection} that begins with ${at} and covers ${read.join(', ')}`);
     return gaps.map((gap) => `${place} ${gap}`);
   });
-}
-
-/** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
-export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNode, { members }: StoredType): string[] {
-  const rows = fieldsOf(document, namedType(field.type)).find(({ name }) => name.value === 'data');
-  const sums = new Set(fieldsOf(document, rows && namedType(rows.type)).map(({ name }) => name.value));
-  return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
 }

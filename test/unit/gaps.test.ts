@@ -1,5 +1,5 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
-import type { Resolvers } from '../../src/schema/guard';
+import { mergeResolvers } from '../../src/schema/guard';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { loadDocument } from '../../src/schema/sdl';
@@ -12,8 +12,7 @@ import { settingsResolvers } from '../../src/settings/resolvers';
 const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
-const ALL: Resolvers = { ...resolvers };
-for (const [type, fields] of Object.entries(settingsResolvers)) ALL[type] = { ...ALL[type], ...fields };
+const ALL = mergeResolvers(resolvers, settingsResolvers);
 
 function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
   try {

@@ -35,8 +35,8 @@ export interface ResourceSpec {
   readonly rules?: (record: ImportRecord) => Fault[];
   /** Members written with a decimal point even if they are whole, at any depth. */
   readonly decimals?: readonly string[];
-  /** Replaces the default records, which are the rows; null if it has none. */
-  readonly records?: RecordKind | null;
+  /** Whether its rows are part of another record, so that it has none of its own. */
+  readonly isPartOfRecord?: boolean;
 }
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
@@ -58,7 +58,7 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   const resource = { ...collection, stored, indexes: spec.indexes, projection, words };
   return {
     ...resource,
-    records: spec.records === undefined ? plainRecords(resource, spec) : (spec.records ?? undefined),
+    records: spec.isPartOfRecord ? undefined : plainRecords(resource, spec),
   };
 }
 

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
+import type { RequestContext } from '../../context';
 import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
@@ -26,6 +27,26 @@ export interface UpsertSpec<Document extends Stored, Input> {
   readonly list: string;
   /** The object after the write, from `existing` if there is one. bulkUpsert sets its times. */
   readonly merge: (existing: Document | undefined, input: Input) => Omit<Document, keyof Stored>;
+}
+
+/** Arguments of every bulk call, beside the list of its elements. */
+export interface UpsertArguments {
+  readonly atomic?: boolean | null;
+  readonly dry_run?: boolean | null;
+}
+
+/** The options of a bulk call whose elements have an input type. */
+export function upsertOptions(
+  type: string,
+  { atomic, dry_run: dryRun }: UpsertArguments,
+  context: Pick<RequestContext, 'write' | 'checkElement'>,
+): UpsertOptions {
+  return {
+    atomic: atomic ?? false,
+    dryRun: dryRun ?? false,
+    write: context.write,
+    check: (element) => context.checkElement(type, element),
+  };
 }
 
 export interface UpsertOptions {

@@ -33,11 +33,11 @@ export const requests = defineResource<RequestThread>({
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
-  records: null,
+  isPartOfRecord: true,
 });
 
 export const messages = defineResource<Message>({
   type: 'Message',
   indexes: [{ on: { request_id: 1, created_at: 1, _id: 1 } }],
-  records: null,
+  isPartOfRecord: true,
 });
