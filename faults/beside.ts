@@ -7,8 +7,10 @@ import { number, type Promises } from './outcome';
 import { runToEnd } from './processes';
 import { milliseconds, quantile, sleep } from './timing';
 
-/** Between two requests of one who asks beside a fault, in milliseconds. */
+/** Pause between two requests of a caller whose times are compared, in milliseconds. */
 const PAUSE = 2;
+/** The same for a caller that only has to be served: it must not be part of the load. */
+export const PROBE_PAUSE = 25;
 
 /** Requests of someone whom a fault does not concern. */
 export interface Beside {
@@ -24,6 +26,7 @@ export function askBeside(
   gateway: Pick<Gateway, 'call'>,
   paths: readonly string[],
   key?: string,
+  pause = PAUSE,
 ): Beside & { stop(): Promise<Beside> } {
   const tally = new Tally();
   const latencies: number[] = [];
@@ -33,7 +36,7 @@ export function askBeside(
       const reply = await gateway.call({ method: 'GET', path: paths[asked % paths.length] ?? '/', key });
       tally.add(labelOf(reply));
       if (isSuccess(reply)) latencies.push(reply.ms);
-      await sleep(PAUSE);
+      await sleep(pause);
     }
   })();
   const beside = { tally, latencies, asked: () => asked };

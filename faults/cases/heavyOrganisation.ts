@@ -5,7 +5,7 @@ import type { OrganisationData } from '../../src/database/organisationData';
 import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/resources/common/records';
 import { ROOT } from '../../tools/facts';
-import { askBeside, askElsewhere, type Beside, describe, keepServed } from '../beside';
+import { askBeside, askElsewhere, type Beside, describe, keepServed, PROBE_PAUSE } from '../beside';
 import { labelOf, Tally } from '../client';
 import type { Gateway } from '../gateway';
 import { type Case, number, type Outcome, Promises } from '../outcome';
@@ -50,8 +50,10 @@ export const heavyOrganisation: Case = {
     const before = await readLight(time);
     const straight = await besideOne(rig, heavy, () => readLight(time));
     const flood = await startFlood(rig, gateway, heavy);
-    const own = askBeside(gateway, ['/api/v1/me', ...read.slice(0, 1)], heavy.key);
-    const lives = askBeside(gateway, ['/livez']);
+    // its code is compiled once per process, not per request
+    await sleep(time / 4);
+    const own = askBeside(gateway, ['/api/v1/me', ...read.slice(0, 1)], heavy.key, PROBE_PAUSE);
+    const lives = askBeside(gateway, ['/livez'], undefined, PROBE_PAUSE);
     const during = await readLight(time);
     const [ownReads, live] = [await own.stop(), await lives.stop()];
     const answers = await flood.stop();

@@ -86,7 +86,8 @@ export function createTurns(onRefused: () => void): Turns {
     if (next) {
       line.waiting.delete(next);
       line.under.add(next.exchange);
-      next.go();
+      // the end of one and the start of the next would block the event loop together
+      setImmediate(next.go);
     } else if (line.under.size === 0) lines.delete(name);
   }
 

@@ -1,5 +1,6 @@
 import { type PipelineStage, trusted } from 'mongoose';
 import type { Collection } from '../../database/collection';
+import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { invalidRequest } from '../../errors';
 
@@ -35,6 +36,8 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
 const MOST_ROWS = 1000;
+/** Rows to decode at once, which blocks the event loop (docs/decisions/bodies-and-fairness.md). */
+const ROWS_OF_PIECE = 250;
 /** Time limit of an aggregation, in milliseconds. */
 const LONGEST = 10_000;
 
@@ -78,16 +81,19 @@ export async function aggregate(
   collection: Collection<{ readonly _id: string }>,
   stages: PipelineStage[],
 ): Promise<Rows<Row>> {
-  const rows = await data.aggregations(async () =>
-    data
-      .collection(collection)
-      .aggregate<{ _id: Row }>([...stages, { $limit: MOST_ROWS + 1 }])
-      .option({ maxTimeMS: LONGEST }),
-  );
-  return {
-    data: rows.slice(0, MOST_ROWS).map(({ _id, ...sums }) => ({ ..._id, ...withinRange(sums) })),
-    has_more: rows.length > MOST_ROWS,
-  };
+  return data.aggregations(async () => {
+    const found = nativeCollection(data.collection(collection)).aggregate<{ _id: Row }>(
+      [...stages, { $limit: MOST_ROWS + 1 }],
+      { maxTimeMS: LONGEST, batchSize: MOST_ROWS + 2 },
+    );
+    const rows: Row[] = [];
+    for await (const { _id, ...sums } of found) {
+      if (rows.length === MOST_ROWS) return { data: rows, has_more: true };
+      rows.push({ ..._id, ...withinRange(sums) });
+      if (rows.length % ROWS_OF_PIECE === 0) await data.giveWay();
+    }
+    return { data: rows, has_more: false };
+  });
 }
 
 function withinRange(sums: Row): Row {
