@@ -7,7 +7,7 @@ import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
 import { stampedWrite } from './database/openWrites';
 import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './database/organisationData';
-import { AppError, type Findings } from './errors';
+import { AppError, type Check, type Findings } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './database/idempotency';
 import type { Integrations } from './organisations/integrations';
 
@@ -37,7 +37,7 @@ export interface RequestContext {
   once(operation: string, args: unknown, run: () => unknown): Promise<unknown>;
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
-  checkElement(type: string, element: unknown): Findings;
+  checkElement(type: string, ...args: Parameters<Check>): Findings;
 }
 
 /** The input of the context factory, the same for both APIs. */

@@ -148,6 +148,9 @@ export interface Findings {
   readonly more: number;
 }
 
+/** Checks a value; keeps at most some of its faults (default {@link MOST_FAULTS}) and counts the others. */
+export type Check = (value: unknown, most?: number) => Findings;
+
 /** Shortens a text from a caller for use in a response, to `most` characters. */
 export function shorten(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;

@@ -126,7 +126,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
-    checkElement: (type, element) => elementCheck(type)(element),
+    checkElement: (type, ...args) => elementCheck(type)(...args),
     onSpentKey: () => {
       metrics.keyFound('live');
     },

@@ -74,6 +74,11 @@ export const WORST_BODIES: readonly WorstBody[] = [
     make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(ordered(names(11), 7919 * at)), ']}'),
   },
   {
+    name: 'elements with their members in nearly too many orders',
+    path: '/products/bulk',
+    make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(ordered(names(11), 7919 * (at % 4990))), ']}'),
+  },
+  {
     name: 'contacts with each member ill-typed',
     path: '/customers/bulk',
     make: (bytes) =>

@@ -16,10 +16,21 @@ export interface JsonBounds {
   readonly names: number;
   /** Members beyond the 100th of their object, in all objects together. */
   readonly wideMembers: number;
+  /** Distinct sequences of member names, each of which costs JSON.parse a hidden class per member. */
+  readonly orders: number;
 }
 
-/** Far above any valid body: 1,000 customers with 100 contacts each are 103,001 containers. */
-export const BODY_BOUNDS: JsonBounds = { depth: 64, containers: 250_000, names: 20_000, wideMembers: 20_000 };
+/**
+ * Far above any valid body: 1,000 customers with 100 contacts each are 103,001 containers, and the members of 1,000 elements in
+ * random order, with contacts of five members, are 1,326 orders.
+ */
+export const BODY_BOUNDS: JsonBounds = {
+  depth: 64,
+  containers: 250_000,
+  names: 20_000,
+  wideMembers: 20_000,
+  orders: 5000,
+};
 
 const WIDE = 100;
 const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [34, 92, 44, 91, 93, 123, 125];
@@ -30,10 +41,13 @@ const [QUOTE, BACKSLASH, COMMA, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT
  */
 export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): Fault | undefined {
   // by name: the last object with this name at each depth, which is enough, since objects at one depth do not overlap
-  const names = new Map<string, number[]>();
-  // by depth: the object's number (0 for a list), its number of members, and the current name or index
+  const names = new Map<string, Name>();
+  const orders = new Set<number>();
+  // by depth: the object's number (0 for a list), its number of members, a hash of their names in order, and the current
+  // name or index
   const objects: number[] = [];
   const counts: number[] = [];
+  const hashes: number[] = [];
   const path: (string | number)[] = [];
   let [depth, made, containers, wide] = [-1, 0, 0, 0];
   let awaitsName = false;
@@ -45,12 +59,14 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
           awaitsName = false;
           const name = nameAt(text, at, end);
           path[depth] = name;
-          let last = names.get(name);
-          if (!last) {
+          let known = names.get(name);
+          if (!known) {
             if (names.size === bounds.names)
               return tooLarge(`has more than ${count(bounds.names)} distinct member names`);
-            names.set(name, (last = []));
+            names.set(name, (known = { number: names.size + 1, last: [] }));
           }
+          const { number, last } = known;
+          hashes[depth] = (Math.imul(hashes[depth] ?? 0, 0x01000193) ^ number) | 0;
           const object = objects[depth] ?? 0;
           if (last[depth] === object) return { pointer: pointerTo(path, depth), code: 'duplicate', detail: TWICE };
           last[depth] = object;
@@ -82,17 +98,27 @@ export function structureFault(text: string, bounds: JsonBounds = BODY_BOUNDS): 
         }
         objects[depth] = awaitsName ? ++made : 0;
         counts[depth] = 0;
+        hashes[depth] = 0;
         path[depth] = 0;
         break;
       }
       case CLOSE_LIST:
       case CLOSE_OBJECT:
+        if ((counts[depth] ?? 0) > 0) orders.add(hashes[depth] ?? 0);
+        if (orders.size > bounds.orders) {
+          return tooLarge(`has objects with their members in more than ${count(bounds.orders)} different orders`);
+        }
         awaitsName = false;
         depth -= 1;
         break;
     }
   }
   return undefined;
+}
+
+interface Name {
+  readonly number: number;
+  readonly last: number[];
 }
 
 const TWICE = 'appears twice in one object';

@@ -1,11 +1,11 @@
 import type Ajv2020 from 'ajv/dist/2020';
 import Negotiator from 'negotiator';
-import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
+import { AppError, type Check, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
-import { type Check, checkWith, compiledAtFirstUse, createAjv } from '../schema/validation';
+import { checkWith, compiledAtFirstUse, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
 import type { Arguments, RestOperation } from './routes/routes';

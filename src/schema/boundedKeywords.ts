@@ -18,8 +18,8 @@ import { MOST_FAULTS } from '../errors';
 /** ajv's variable names for the errors found so far. */
 const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 
-/** Number of faults that the current check found but did not keep; checks are synchronous, so only one runs at a time. */
-export const unkept = { faults: 0 };
+/** Of the current check: how many faults to keep, and how many it found beyond. Checks are synchronous, so only one runs at a time. */
+export const bounds = { kept: MOST_FAULTS, unkept: 0 };
 
 /** Maps ajv's errors to faults. */
 export interface Faults {
@@ -33,17 +33,18 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
   // the last of a full list of kept errors: it and those before it are already one per fault
   const settled = new WeakSet<ErrorObject>();
   const keepFew = (errors: ErrorObject[]): ErrorObject[] => {
-    const last = errors[MOST_FAULTS - 1];
+    const most = bounds.kept;
+    const last = errors[most - 1];
     if (last && settled.has(last)) {
-      unkept.faults += countFrom(errors, MOST_FAULTS);
-      errors.length = MOST_FAULTS;
+      bounds.unkept += countFrom(errors, most);
+      errors.length = most;
       return errors;
     }
     const faults = distinct(errors);
-    unkept.faults += Math.max(0, faults.length - MOST_FAULTS);
-    const kept = faults[MOST_FAULTS - 1];
+    bounds.unkept += Math.max(0, faults.length - most);
+    const kept = faults[most - 1];
     if (kept) settled.add(kept);
-    return faults.slice(0, MOST_FAULTS);
+    return faults.slice(0, most);
   };
   ajv.removeKeyword('items').addKeyword(items(keepFew));
   return ajv.removeKeyword('additionalProperties').addKeyword(ADDITIONAL_PROPERTIES);
@@ -58,11 +59,11 @@ function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDe
     before: 'uniqueItems',
     code(cxt) {
       const { gen, data, parentSchema } = cxt;
-      const keep = gen.scopeValue('func', { ref: keepFew });
+      const [keep, most] = [gen.scopeValue('func', { ref: keepFew }), gen.scopeValue('obj', { ref: bounds })];
       const eachItem = (): void => {
         gen.forRange('i', 0, _`${data}.length`, (index) => {
           cxt.subschema({ keyword: 'items', dataProp: index, dataPropType: Type.Num }, gen.name('valid'));
-          gen.if(_`${ERRORS} > ${MOST_FAULTS}`, () => {
+          gen.if(_`${ERRORS} > ${most}.kept`, () => {
             gen.assign(FOUND, _`${keep}(${FOUND})`).assign(ERRORS, _`${FOUND}.length`);
           });
         });
@@ -87,12 +88,12 @@ const ADDITIONAL_PROPERTIES: CodeKeywordDefinition = {
   code(cxt) {
     const { gen, data } = cxt;
     if (cxt.schema !== false) return;
-    const [unknown, counter] = [gen.let('unknown', 0), gen.scopeValue('obj', { ref: unkept })];
+    const [unknown, counter] = [gen.let('unknown', 0), gen.scopeValue('obj', { ref: bounds })];
     gen.forIn('name', data, (name) => {
       gen.if(isUnknown(cxt, name), () => {
         gen.if(
-          _`++${unknown} > ${MOST_FAULTS}`,
-          () => gen.code(_`${counter}.faults++`),
+          _`++${unknown} > ${counter}.kept`,
+          () => gen.code(_`${counter}.unkept++`),
           () => {
             cxt.setParams({ additionalProperty: name });
             cxt.error();

@@ -1,11 +1,11 @@
 import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
 import type { Access, RequestContext } from '../context';
-import { type Findings, invalidRequest, validationFailed } from '../errors';
+import { type Check, type Findings, invalidRequest, validationFailed } from '../errors';
 import { inKeptSpelling } from './compared';
 import { argumentsSchema, componentSchemas } from './jsonSchema';
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
-import { type Check, checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
+import { checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
 
 /* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
 

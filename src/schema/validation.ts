@@ -1,13 +1,11 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
-import { boundKeywords, unkept } from './boundedKeywords';
+import { boundKeywords, bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
-import { type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
+import { type Check, type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { scalars } from './scalars';
-
-export type Check = (value: unknown) => Findings;
 
 const SOUND: Findings = { faults: [], more: 0 };
 
@@ -57,16 +55,16 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
 /** A check whose schema is compiled when it is first used: compiling all of them takes most of a start. */
 export function compiledAtFirstUse(compile: () => Check): Check {
   let check: Check | undefined;
-  return (value) => (check ??= compile())(value);
+  return (value, most) => (check ??= compile())(value, most);
 }
 
 export function checkWith(validate: ValidateFunction): Check {
-  return (value) => {
-    unkept.faults = 0;
+  return (value, most = MOST_FAULTS) => {
+    Object.assign(bounds, { kept: most, unkept: 0 });
     if (validate(value)) return SOUND;
     const found = distinct(validate.errors ?? []);
-    const faults = found.slice(0, MOST_FAULTS).map(toFault);
-    return { faults, more: unkept.faults + found.length - faults.length };
+    const faults = found.slice(0, most).map(toFault);
+    return { faults, more: bounds.unkept + found.length - faults.length };
   };
 }
 

@@ -44,6 +44,7 @@ test.each([
   ['unknown members', 'size'],
   ['a list of {}', 'size'],
   ['elements of 100 members that no other has', 'size'],
+  ['elements with their members in any order', 'size'],
 ])('%s are refused for their %s, before they are parsed', async (name, code) => {
   const { path, make } = WORST_BODIES.find((body) => body.name === name)!;
   const { body } = await caller.send('POST', path, { body: make(largest(path)), headers: JSON_TYPE });

@@ -14,6 +14,18 @@ test('of the faults of an element no more are kept than a call lists, and all ar
   expect(judged.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
 });
 
+test('keeps all faults of an element only while the response has room for them', async () => {
+  const most: (number | undefined)[] = [];
+  const check: Parameters<typeof judge>[2] = (_element, kept) => {
+    most.push(kept);
+    return { faults: [fault(0)], more: 3 };
+  };
+  const judged = await judge(Array(30).fill({}), LIST, check, PAUSE);
+  // 25 elements list four faults each
+  expect(most).toEqual([...Array(25).fill(100), ...Array(5).fill(1)]);
+  expect(judged.map(({ count }) => count)).toEqual(Array(30).fill(4));
+});
+
 test('a text is looked for in no more levels than an element has', async () => {
   let depth = 0;
   const nested: unknown = {

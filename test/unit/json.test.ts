@@ -34,17 +34,23 @@ describe('a member that an object has twice is found, wherever it stands', () =>
 });
 
 describe('a text built of more than any valid body is refused before it is parsed', () => {
-  const { depth, containers, names, wideMembers } = BODY_BOUNDS;
+  const { depth, containers, names, wideMembers, orders } = BODY_BOUNDS;
   const list = (length: number, part: (at: number) => string): string =>
     `[${Array.from({ length }, (_, at) => part(at)).join()}]`;
   const wide = (members: number): string =>
     `{${Array.from({ length: members }, (_, at) => `"${String(at)}":0`).join()}}`;
 
+  const object = (members: readonly string[]): string => `{${members.map((name) => `"${name}":0`).join()}}`;
+  const tenNames = (at: number): string =>
+    object(Array.from({ length: 10 }, (_, digit) => `${String(at)}-${String(digit)}`));
+  const pair = (at: number): string => object([`a${String(at % 100)}`, `b${String(Math.floor(at / 100))}`]);
+
   test.each([
     ['levels', '['.repeat(depth), '['.repeat(depth + 1), 'depth'],
     ['levels of objects', '{"a":'.repeat(depth), '{"a":'.repeat(depth + 1), 'depth'],
     ['lists and objects', list(containers - 1, (at) => (at % 2 ? '{}' : '[]')), list(containers, () => '{}'), 'size'],
-    ['names', list(names, (at) => `{"${String(at)}":0}`), list(names + 1, (at) => `{"${String(at)}":0}`), 'size'],
+    ['names', list(names / 10, tenNames), list(names / 10 + 1, tenNames), 'size'],
+    ['orders of members', list(orders, pair), list(orders + 1, pair), 'size'],
     [
       'members of wide objects',
       list(wideMembers / 100, () => wide(200)),
@@ -54,6 +60,10 @@ describe('a text built of more than any valid body is refused before it is parse
   ])('by its %s', (_title, most, tooMany, code) => {
     expect(structureFault(most)).toBeUndefined();
     expect(structureFault(tooMany)).toMatchObject({ code });
+  });
+
+  test('but the same members in the same order count once', () => {
+    expect(structureFault(list(50_000, () => '{"a":0,"b":{"c":[]}}'))).toBeUndefined();
   });
 
   test('and not read further', () => {

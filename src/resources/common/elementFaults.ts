@@ -1,4 +1,4 @@
-import { type Fault, type Findings, shorten } from '../../errors';
+import { type Check, type Fault, shorten } from '../../errors';
 import { brokenTexts } from './brokenTexts';
 import { comparable } from '../../schema/compared';
 
@@ -42,14 +42,18 @@ const ELEMENTS_OF_PIECE = 200;
 export async function judge(
   elements: readonly unknown[],
   { list, key: member }: Keyed,
-  check: (element: unknown) => Findings,
+  check: Check,
   giveWay: () => Promise<void>,
 ): Promise<Judged[]> {
   const seen = new Map<string, number>();
   const judged: Judged[] = [];
+  let listed = 0;
   for (const [index, sent] of elements.entries()) {
     if (index > 0 && index % ELEMENTS_OF_PIECE === 0) await giveWay();
-    const one = judgeOne(sent, `/${list}/${String(index)}`, member, check);
+    // faults that the response has no room for are only counted
+    const most = listed < LISTED_OF_CALL ? LISTED_OF_CALL : 1;
+    const one = judgeOne(sent, `/${list}/${String(index)}`, member, (element) => check(element, most));
+    listed += Math.min(LISTED_OF_ELEMENT, one.count);
     const first = one.key === null ? undefined : seen.get(one.key);
     if (one.key !== null && first === undefined) seen.set(one.key, index);
     judged.push(first === undefined ? one : asRepeated(one, member, first));
@@ -57,7 +61,7 @@ export async function judge(
   return judged;
 }
 
-function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
+function judgeOne(sent: unknown, at: string, member: string, check: Check): Judged {
   const sentKey = isObject(sent) ? sent[member] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
     return { at, element: sent, key: null, shownKey: null, ...faultsOf(sent, at, check) };
@@ -88,7 +92,7 @@ export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]):
   return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };
 }
 
-function faultsOf(element: unknown, at: string, check: (element: unknown) => Findings): Faults {
+function faultsOf(element: unknown, at: string, check: Check): Faults {
   const { faults: broken, more } = check(element);
   const found = [...broken, ...brokenTexts(element)];
   const faults = found.slice(0, LISTED_OF_CALL).map((fault) => ({

@@ -4,7 +4,7 @@ import type { RequestContext } from '../../context';
 import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
-import { AppError, type Fault, type Findings, validationFailed } from '../../errors';
+import { AppError, type Check, type Fault, validationFailed } from '../../errors';
 import { isSameRow } from './sameRow';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
@@ -45,7 +45,7 @@ export function upsertOptions(
     atomic: atomic ?? false,
     dryRun: dryRun ?? false,
     write: context.write,
-    check: (element) => context.checkElement(type, element),
+    check: (element, most) => context.checkElement(type, element, most),
   };
 }
 
@@ -55,7 +55,7 @@ export interface UpsertOptions {
   /** Runs the call as one transaction. */
   readonly write: UnitOfWork;
   /** Validates an element against its input type. */
-  readonly check: (element: unknown) => Findings;
+  readonly check: Check;
 }
 
 type Outcome = 'created' | 'updated' | 'unchanged' | 'failed';
