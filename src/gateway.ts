@@ -4,6 +4,7 @@ import { createAuthenticator, type KeySource } from './access/authenticate';
 import { openLimiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory } from './context';
+import { createAvailability } from './database/availability';
 import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
@@ -70,35 +71,36 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
   const turns = createTurns(() => {
     metrics.requestShed('organisation');
   });
+  const availability = createAvailability({
+    clusters: databases.clusters,
+    answers: databases.answers,
+    onChange: (cluster, isAway) => {
+      const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
+      logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
+    },
+  });
   const patience = createPatience({
     longest: carrier.longest,
-    answers: databases.answers,
+    availability,
+    clusters: databases.clusters,
     lostAt: databases.lostAt,
-    onShed: () => {
-      metrics.requestShed('database');
-    },
-    onOverShare: () => {
-      metrics.requestShed('organisation');
+    onShed: (whose) => {
+      metrics.requestShed(whose);
     },
     onEnd: (exchange) => {
       bodies.release(exchange);
       turns.end(exchange);
     },
-    onChange: (isAway) => {
-      logger.warn(
-        { database: isAway ? 'unavailable' : 'ok' },
-        `the database ${isAway ? 'is not responding' : 'is responding again'}`,
-      );
-    },
   });
   databases.giveWayTo(patience.hasOthers);
-  // connect the database check now, because connecting takes more round trips than a check, too many if the database is slow later
-  void databases.answers();
+  // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
+  await availability.start();
   const metrics = createMetrics({
     operations: operations.map(({ name }) => name),
     pools: databases.pools,
     openConnections: carrier.openConnections,
     requestsInHand: patience.inHand,
+    clusters: () => databases.clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
   });
   metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
@@ -163,7 +165,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
     },
   });
-  const health = createHealth({ databases, limiters, isDraining: carrier.isDraining });
+  const health = createHealth({ databases, limiters, availability, isDraining: carrier.isDraining });
   const metricsPage = createMetricsPage(metrics, config.METRICS);
   const pages = createPages({
     ...(demoKey === undefined ? {} : { demoKey }),
@@ -219,6 +221,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
     },
     stop: async () => {
+      availability.stop();
       patience.stop();
       await usage.stop();
       await graphqlFace.stop();

@@ -1,9 +1,10 @@
 import mongoose, { type Connection } from 'mongoose';
+import { type Cluster, createCluster } from './cluster';
 import { type Courtesy, createCourtesy } from './courtesy';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
-import { type PoolUse, watchPool } from './pools';
+import type { PoolUse } from './pools';
 import { pulseOf, type Question } from './pulse';
-import { OldServerError, tooOld, versionOf } from './version';
+import { OldServerError } from './version';
 
 // client input never becomes an operator; indexes are created with the organisation, not at every start
 mongoose.set('sanitizeFilter', true);
@@ -11,35 +12,23 @@ mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
-/*
- * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
- * fails earlier if the database does not respond (http/patience.ts).
- */
-/** How long a command waits for an available server, and for a free connection to it. */
-const SERVER_SELECTION_TIMEOUT = 3000;
-const WAIT_QUEUE_TIMEOUT = 3000;
-/** How long one command may take; enough for a bulk write or an index build of `doctor --fix`. */
-const SOCKET_TIMEOUT = 30_000;
-/** If a server does not respond to the driver's own checks within this time, all its commands fail. */
-const CONNECT_TIMEOUT = 5000;
-const HEARTBEAT_EVERY = 5000;
-/** Concurrent commands per server; the rest wait here, where they cost less than on the server. */
-const POOL_SIZE = 100;
-
 export const DEFAULT_CLUSTER = 'default';
 
 export interface Databases {
   /** Organisations, keys, sessions and the audit log. */
   readonly control: Connection;
+  /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
   readonly organisationData: OrganisationDataCache;
+  /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
+  open(organisation: Parameters<OrganisationDataCache>[0]): Promise<OrganisationData>;
   /** Names of the clusters. */
   readonly clusters: readonly string[];
-  /** The server version of each cluster at the time it was connected, by cluster name. */
-  readonly versions: ReadonlyMap<string, string>;
-  /**
-   * Whether a cluster (default: that of the control database) responds within 1.5 s. Concurrent calls share one result.
-   */
-  readonly answers: (cluster?: string) => Promise<boolean>;
+  /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
+  reach(cluster: string): Promise<void>;
+  /** The server version of each cluster that is connected, by cluster name. */
+  readonly versions: () => ReadonlyMap<string, string>;
+  /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
+  readonly answers: (cluster: string) => Promise<boolean>;
   /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
   readonly findsKeys: () => Promise<boolean>;
   /** @throws if the control database does not respond. */
@@ -48,8 +37,8 @@ export interface Databases {
   readonly pools: () => PoolUse[];
   /** Sets how heavy work detects requests of other organisations, to yield to them. */
   readonly giveWayTo: Courtesy['giveWayTo'];
-  /** When the connections to a cluster (default: that of the control database) were last lost, by performance.now(). */
-  readonly lostAt: (cluster?: string) => number;
+  /** When the connections to a cluster were last lost, by performance.now(). */
+  readonly lostAt: (cluster: string) => number;
   close(): Promise<void>;
 }
 
@@ -64,65 +53,69 @@ export interface DatabaseOptions {
   readonly onOldServer?: (warning: string) => void;
 }
 
-/** Connects to the control database and every cluster. @throws OldServerError */
+/** Connects to the control database; other clusters are connected when needed. @throws OldServerError */
 export async function connectDatabases(options: DatabaseOptions): Promise<Databases> {
-  const main = connect(options.uri);
-  const connections = new Map([[DEFAULT_CLUSTER, main]]);
-  for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
-  const versions = new Map<string, string>();
-  const pools = new Map([...connections].map(([name, connection]) => [name, watchPool(name, connection)]));
-  const pulses = new Map(Object.entries(options.clusters).map(([name, uri]) => [name, pulseOf(uri, ping)]));
-  pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, ping));
+  const { onOldServer } = options;
+  const clusters = new Map(
+    Object.entries({ [DEFAULT_CLUSTER]: options.uri, ...options.clusters }).map(
+      ([name, uri]) => [name, createCluster({ name, uri, onOldServer })] as const,
+    ),
+  );
   const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
   const close = async (): Promise<void> => {
-    await Promise.all([...connections.values(), ...pulses.values(), keys].map((one) => one.close()));
+    await Promise.all([...clusters.values(), keys].map((one) => one.close()));
   };
-  try {
-    await Promise.all(
-      [...connections].map(async ([name, connection]) => {
-        await connection.asPromise();
-        versions.set(name, await versionOf(connection));
-      }),
-    );
-    checkVersions(versions, options.onOldServer);
-  } catch (error) {
+  const clusterOf = (name: string): Cluster => {
+    const cluster = clusters.get(name);
+    if (!cluster) throw new Error(`cluster ${name} is not configured; add it to MONGODB_CLUSTERS`);
+    return cluster;
+  };
+  const reach = async (name: string): Promise<Connection> => {
+    try {
+      return await clusterOf(name).reach();
+    } catch (error) {
+      if (name === DEFAULT_CLUSTER || !clusters.has(name) || error instanceof OldServerError) throw error;
+      throw new Error(`cluster ${name} is not responding (${(error as Error).message}); see MONGODB_CLUSTERS`, {
+        cause: error,
+      });
+    }
+  };
+  const main = await reach(DEFAULT_CLUSTER).catch(async (error: unknown) => {
     await close();
     throw error;
-  }
-  const control = main.useDb(options.controlDatabase);
+  });
   const courtesy = createCourtesy();
-  const clusterOf = (name: string): Connection => {
-    const connection = connections.get(name);
-    if (!connection) throw new Error(`cluster ${name} is not configured; add it to MONGODB_CLUSTERS`);
-    return connection;
-  };
-  const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
-    (await pulses.get(cluster)?.isBeating()) ?? false;
+  const organisationData = organisationDataCache((name) => clusterOf(name).connection(), options.collections, courtesy);
+  const answers: Databases['answers'] = (name) => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
-    control,
-    clusters: [...connections.keys()],
-    versions,
-    organisationData: organisationDataCache(clusterOf, options.collections, courtesy),
+    control: main.useDb(options.controlDatabase),
+    clusters: [...clusters.keys()],
+    versions: () =>
+      new Map(
+        [...clusters].flatMap(([name, { version }]) => {
+          const known = version();
+          return known === undefined ? [] : [[name, known] as const];
+        }),
+      ),
+    organisationData,
+    async open(organisation) {
+      await reach(organisation.cluster);
+      return organisationData(organisation);
+    },
+    reach: async (name) => {
+      await reach(name);
+    },
     giveWayTo: courtesy.giveWayTo,
     answers,
     findsKeys: () => keys.isBeating(),
     ping: async () => {
-      if (!(await answers())) throw new Error('the database is not responding');
+      if (!(await answers(DEFAULT_CLUSTER))) throw new Error('the database is not responding');
     },
-    pools: () => [...pools.values()].map((pool) => pool.use()),
-    lostAt: (cluster = DEFAULT_CLUSTER) => pools.get(cluster)?.lostAt() ?? -Infinity,
+    pools: () => [...clusters.values()].map(({ pool }) => pool.use()),
+    lostAt: (name) => clusters.get(name)?.pool.lostAt() ?? -Infinity,
     close,
   };
 }
-
-function checkVersions(versions: ReadonlyMap<string, string>, onOldServer: DatabaseOptions['onOldServer']): void {
-  const faults = [...versions].flatMap(([cluster, version]) => tooOld(cluster, version) ?? []);
-  if (!onOldServer && faults.length > 0)
-    throw new OldServerError(`${faults.join('; ')} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
-  for (const fault of faults) onOldServer?.(fault);
-}
-
-const ping: Question = (client) => client.db('admin').command({ ping: 1 });
 
 /** The first query of every request: without a primary or storage, a server may answer pings but not this. */
 function keyLookup(controlDatabase: string): Question {
@@ -131,17 +124,4 @@ function keyLookup(controlDatabase: string): Question {
       .db(controlDatabase)
       .collection('api_keys')
       .findOne({ _id: '' as never });
-}
-
-function connect(uri: string): Connection {
-  return mongoose.createConnection(uri, {
-    serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT,
-    waitQueueTimeoutMS: WAIT_QUEUE_TIMEOUT,
-    socketTimeoutMS: SOCKET_TIMEOUT,
-    connectTimeoutMS: CONNECT_TIMEOUT,
-    heartbeatFrequencyMS: HEARTBEAT_EVERY,
-    maxPoolSize: POOL_SIZE,
-    writeConcern: { w: 'majority', journal: true },
-    bufferCommands: false,
-  });
 }

@@ -127,7 +127,7 @@ const WARM_ORGANISATIONS = 1000;
 
 export type OrganisationDataCache = (organisation: { id: string; cluster: string }) => OrganisationData;
 
-/** Opens an organisation's data; the most recently used are cached. */
+/** Opens an organisation's data; the most recently used are cached, by cluster, since organisations can move. */
 export function organisationDataCache(
   clusterOf: (name: string) => Connection,
   collections: OrganisationData['collections'],
@@ -140,11 +140,12 @@ export function organisationDataCache(
     },
   });
   return ({ id, cluster }) => {
-    const found = warm.get(id);
+    const key = `${cluster} ${id}`;
+    const found = warm.get(key);
     if (found) return found;
     const connection = clusterOf(cluster).useDb(databaseName(id));
     const data = new OrganisationData(id, connection, collections, courtesy);
-    warm.set(id, data);
+    warm.set(key, data);
     return data;
   };
 }

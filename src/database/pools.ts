@@ -1,4 +1,4 @@
-import type { Connection } from 'mongoose';
+import type { mongo } from 'mongoose';
 
 /** Use of one cluster's connections. */
 export interface PoolUse {
@@ -11,34 +11,37 @@ export interface PoolUse {
   readonly pending: number;
 }
 
-interface PoolWatch {
+export interface PoolWatch {
+  /** Watches the pools of a client; call it before its first command. */
+  watch(client: mongo.MongoClient): void;
   use(): PoolUse;
   /** When its pool was last cleared, by performance.now(); -Infinity if never. */
   lostAt(): number;
 }
 
 /**
- * Tracks a cluster's pools (one per server in its replica set) through the driver's events, so it must be called before
- * the first command. Every command emits three events, so the handlers only count.
+ * Tracks a cluster's pools (one per server in its replica set) through the driver's events. Every command emits three
+ * events, so the handlers only count.
  */
-export function watchPool(cluster: string, connection: Connection): PoolWatch {
+export function watchPool(cluster: string): PoolWatch {
   const open = new Set<string>();
   let [checkedOut, pending, lostAt] = [0, 0, -Infinity];
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
     `${address} ${String(connectionId)}`;
-  connection
-    .getClient()
-    .on('connectionReady', (event) => open.add(name(event)))
-    .on('connectionClosed', (event) => open.delete(name(event)))
-    .on('connectionCheckOutStarted', () => (pending += 1))
-    .on('connectionCheckOutFailed', () => (pending -= 1))
-    .on('connectionCheckedOut', () => {
-      pending -= 1;
-      checkedOut += 1;
-    })
-    .on('connectionCheckedIn', () => (checkedOut -= 1))
-    .on('connectionPoolCleared', () => (lostAt = performance.now()));
   return {
+    watch(client) {
+      client
+        .on('connectionReady', (event) => open.add(name(event)))
+        .on('connectionClosed', (event) => open.delete(name(event)))
+        .on('connectionCheckOutStarted', () => (pending += 1))
+        .on('connectionCheckOutFailed', () => (pending -= 1))
+        .on('connectionCheckedOut', () => {
+          pending -= 1;
+          checkedOut += 1;
+        })
+        .on('connectionCheckedIn', () => (checkedOut -= 1))
+        .on('connectionPoolCleared', () => (lostAt = performance.now()));
+    },
     use: () => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
     lostAt: () => lostAt,
   };

@@ -1,9 +1,11 @@
 import type { Limiters } from '../access/limiters';
-import type { Databases } from '../database/connect';
+import type { Availability } from '../database/availability';
+import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
 import { type Exchange, send } from './exchange';
 
 export interface HealthOptions {
-  readonly databases: Pick<Databases, 'findsKeys'>;
+  readonly databases: Pick<Databases, 'findsKeys' | 'clusters'>;
+  readonly availability: Pick<Availability, 'isAway'>;
   readonly limiters: Pick<Limiters, 'health'>;
   readonly isDraining: () => boolean;
 }
@@ -19,6 +21,7 @@ export function isHealthPath(path: string): boolean {
 /** GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. */
 export function createHealth({
   databases,
+  availability,
   limiters,
   isDraining,
 }: HealthOptions): (exchange: Exchange) => Promise<boolean> {
@@ -40,9 +43,14 @@ export function createHealth({
     }
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const database = isAnswering ? 'ok' : 'unavailable';
-    const status = isAnswering ? limiter : database;
-    // without the shared limiter, limits are kept in memory: degraded, but still able to serve
-    const body = JSON.stringify({ status, checks: { database, limiter } });
+    const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
+    const clusters = others.map((cluster) => [cluster, availability.isAway(cluster) ? 'unavailable' : 'ok'] as const);
+    const areAllThere = clusters.every(([, state]) => state === 'ok');
+    // without the shared limiter, limits are kept in memory; without another cluster, its organisations get 503:
+    // degraded, but still able to serve
+    const status = !isAnswering ? database : areAllThere ? limiter : 'degraded';
+    const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
+    const body = JSON.stringify({ status, checks });
     if (isAnswering) send(exchange, 200, JSON_TYPE, body);
     else unfit(body);
     return true;

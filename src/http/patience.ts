@@ -1,3 +1,6 @@
+import type { Availability } from '../database/availability';
+import { AWAY } from '../database/cluster';
+import { DEFAULT_CLUSTER } from '../database/connect';
 import { AppError } from '../errors';
 import type { Exchange } from './exchange';
 
@@ -11,8 +14,6 @@ import type { Exchange } from './exchange';
 const LOOK_EVERY = 1000;
 /** How often requests are scanned for due checks, in milliseconds. */
 const SWEEP_EVERY = 100;
-/** How often a database that is down is checked, in milliseconds. */
-const ASK_AGAIN = 200;
 /**
  * How long a request may continue after its connections were lost, in milliseconds. The driver fails or retries most
  * commands, but one written to a connection that was just closed waits forever.
@@ -24,7 +25,8 @@ const FORGOTTEN_AFTER = 2;
 const MOST_IN_HAND = 2000;
 /** Maximum for one organisation. */
 const MOST_OF_ONE = MOST_IN_HAND / 4;
-const AWAY = 'The database is not responding.';
+/** Maximum for one of several clusters. */
+const MOST_OF_CLUSTER = MOST_IN_HAND / 2;
 
 export interface Patience {
   /**
@@ -35,14 +37,14 @@ export interface Patience {
   spend(exchange: Exchange, work: () => Promise<void>): Promise<void>;
   /**
    * Checks a request before its first database query.
-   * @throws AppError unavailable if the database is down or too many requests wait for it
+   * @throws AppError unavailable if the control database is down or too many requests are waiting
    */
   admit(): void;
   /**
    * Checks a request before it queries its organisation's data.
-   * @throws AppError unavailable if too many requests of the organisation are waiting
+   * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
    */
-  readonly admitOrganisation: (organisation: { readonly id: string }) => void;
+  readonly admitOrganisation: (organisation: { readonly id: string; readonly cluster: string }) => void;
   /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
   readonly hasOthers: (organisationId: string) => boolean;
   /** Requests in progress, including rejected ones whose work has not ended. */
@@ -51,14 +53,12 @@ export interface Patience {
 }
 
 export interface PatienceOptions {
-  /** Whether a cluster (default: that of the control database) responds. */
-  readonly answers: (cluster: string | undefined) => Promise<boolean>;
-  /** When the connections to a cluster (default: that of the control database) were last lost, by performance.now(). */
-  readonly lostAt: (cluster: string | undefined) => number;
-  readonly onShed: () => void;
-  readonly onOverShare: () => void;
-  /** Called when the control database goes down, and when it is back. */
-  readonly onChange: (isAway: boolean) => void;
+  readonly availability: Pick<Availability, 'isAway' | 'ask'>;
+  readonly clusters: readonly string[];
+  /** When the connections to a cluster were last lost, by performance.now(). */
+  readonly lostAt: (cluster: string) => number;
+  /** Called for each request that is rejected because too many are waiting, with whose. */
+  readonly onShed: (whose: 'database' | 'cluster' | 'organisation') => void;
   /** Called when the work of a request has ended or is forgotten. */
   readonly onEnd: (exchange: Exchange) => void;
   /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s. */
@@ -78,43 +78,29 @@ interface Waiting {
 }
 
 export function createPatience(options: PatienceOptions): Patience {
-  const { answers, lostAt, onShed, onOverShare, onChange, onEnd, longest } = options;
+  const { availability, clusters, lostAt, onShed, onEnd, longest } = options;
   const inHand = new Map<Exchange, Waiting>();
-  let [isAway, isStopped] = [false, false];
-  let asking: NodeJS.Timeout | undefined;
   let sweeping: NodeJS.Timeout | undefined;
 
   /** Requests that wait for their caller's body do not count, since they do not wait for the database. */
-  function isMore(most: number, organisation?: string): boolean {
+  function isMore(most: number, isMeant: (organisation: Organisation | undefined) => boolean): boolean {
     if (inHand.size <= most) return false;
     let waiting = 0;
     for (const { isReceiving, log } of inHand.keys()) {
-      const isMeant = organisation === undefined || log.principal?.organisation.id === organisation;
-      if (isMeant && !isReceiving) waiting += 1;
+      if (!isReceiving && isMeant(log.principal?.organisation)) waiting += 1;
     }
     return waiting > most;
   }
 
-  async function ask(): Promise<boolean> {
-    const isThere = await answers(undefined);
-    if (isAway === isThere) {
-      isAway = !isThere;
-      onChange(isAway);
-    }
-    clearTimeout(asking);
-    if (isAway && !isStopped) asking = setTimeout(() => void ask(), ASK_AGAIN).unref();
-    return isThere;
-  }
-
   async function answersStill({ isReceiving, log }: Exchange): Promise<boolean> {
     if (isReceiving) return true;
-    const cluster = log.principal?.organisation.cluster;
-    return (await ask()) && (cluster === undefined || (await answers(cluster)));
+    const answers = await Promise.all(clustersOf(log.principal).map((cluster) => availability.ask(cluster)));
+    return answers.every((isThere) => isThere);
   }
 
   /** Whether it was in progress when its connections were lost, and should have failed since. */
   function isLost({ log }: Exchange, waiting: Waiting): boolean {
-    const last = Math.max(lostAt(undefined), lostAt(log.principal?.organisation.cluster));
+    const last = Math.max(...clustersOf(log.principal).map(lostAt));
     if (last > waiting.askingSince) waiting.lostAt ??= last;
     return waiting.lostAt !== undefined && performance.now() - waiting.lostAt > AFTER_LOSS;
   }
@@ -154,19 +140,23 @@ export function createPatience(options: PatienceOptions): Patience {
     },
     inHand: () => inHand.size,
     admit() {
-      if (isAway) throw unavailable(AWAY);
-      if (!isMore(MOST_IN_HAND)) return;
-      onShed();
+      if (availability.isAway(DEFAULT_CLUSTER)) throw unavailable(AWAY);
+      if (!isMore(MOST_IN_HAND, () => true)) return;
+      onShed('database');
       throw unavailable('Too many requests are waiting for the database.');
     },
-    admitOrganisation({ id }) {
-      if (!isMore(MOST_OF_ONE, id)) return;
-      onOverShare();
-      throw unavailable('Too many requests of this organisation are in progress.');
+    admitOrganisation({ id, cluster }) {
+      if (availability.isAway(cluster)) throw unavailable(AWAY);
+      if (isMore(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
+        onShed('organisation');
+        throw unavailable('Too many requests of this organisation are in progress.');
+      }
+      if (clusters.length === 1 || !isMore(MOST_OF_CLUSTER, (organisation) => organisation?.cluster === cluster))
+        return;
+      onShed('cluster');
+      throw unavailable('Too many requests are waiting for the database of this organisation.');
     },
     stop() {
-      isStopped = true;
-      clearTimeout(asking);
       clearInterval(sweeping);
     },
     spend(exchange, work) {
@@ -194,6 +184,13 @@ export function createPatience(options: PatienceOptions): Patience {
       });
     },
   };
+}
+
+type Organisation = NonNullable<Exchange['log']['principal']>['organisation'];
+
+/** The clusters that a request of a caller waits for. */
+function clustersOf(principal: Exchange['log']['principal']): string[] {
+  return [...new Set([DEFAULT_CLUSTER, principal?.organisation.cluster ?? DEFAULT_CLUSTER])];
 }
 
 function unavailable(detail: string): AppError {

@@ -11,7 +11,7 @@ export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
 /** Why a request was rejected with 503: too many wait for the database, its organisation has too many, or bodies take too much memory. */
-export type ShedReason = 'database' | 'organisation' | 'bodies';
+export type ShedReason = 'database' | 'cluster' | 'organisation' | 'bodies';
 
 /** State of a request's key; `malformed` includes a missing one. */
 export type KeyState = 'live' | 'revoked' | 'expired' | 'unknown' | 'malformed';
@@ -45,6 +45,8 @@ export interface MetricsOptions {
   readonly operations: readonly string[];
   /** Current use of each cluster's connections. */
   readonly pools: () => readonly PoolUse[];
+  /** Whether each cluster responded when it was last checked. */
+  readonly clusters: () => readonly { readonly cluster: string; readonly isUp: boolean }[];
   readonly openConnections: () => number;
   readonly requestsInHand: () => number;
   /** Memory used by request bodies. */
@@ -56,7 +58,7 @@ const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 
 /** The metrics of one gateway, in its own registry, since tests run several in one process. Keys and organisations are never labels. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  const { operations, pools, openConnections, requestsInHand, bodyBytes } = options;
+  const { operations, pools, clusters, openConnections, requestsInHand, bodyBytes } = options;
   const registry = new Registry();
   const registers = [registry];
   const label = operationLabel(operations);
@@ -76,7 +78,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   });
   const shed = new Counter({
     name: 'scopegate_http_requests_shed_total',
-    help: 'Requests rejected with 503 by reason: too many waiting (database), too many from one organisation (organisation), too much memory used by bodies (bodies).',
+    help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies (bodies).',
     labelNames: ['reason'] as const,
     registers,
   });
@@ -125,6 +127,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
         this.set({ cluster, state: 'available' }, available);
         this.set({ cluster, state: 'pending' }, pending);
       }
+    },
+  });
+
+  new Gauge({
+    name: 'scopegate_cluster_up',
+    help: 'Whether each cluster responds; requests for organisations on one that does not get 503.',
+    labelNames: ['cluster'] as const,
+    registers,
+    collect() {
+      for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
     },
   });
 

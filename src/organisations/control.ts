@@ -47,7 +47,7 @@ export async function openControl({ config, databases, actor, onError }: Control
       models,
       actor,
       clusters: databases.clusters,
-      prepare: (organisation) => databases.organisationData(organisation).createIndexes(),
+      prepare: async (organisation) => (await databases.open(organisation)).createIndexes(),
     }),
     apiKeys: keys,
     audit,

@@ -42,11 +42,14 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       return state;
     }
 
-    const data = organisationData(organisation);
+    // not before it is needed: keys can be revoked while the organisation's cluster is away
+    const dataOf = (): OrganisationData => organisationData(organisation);
     return {
       requestId,
       principal,
-      data,
+      get data() {
+        return dataOf();
+      },
       integrations: control.integrations(session, address),
       get rate() {
         return rate;
@@ -65,7 +68,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       async charge(points) {
         rate = await take(points);
       },
-      write: (work, how) => stampedWrite(data, work, how),
+      write: (work, how) => stampedWrite(dataOf(), work, how),
       // no idempotent replay, since a key's value must never be stored
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey: undefined,

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to the run's database that can be cut and mended. */
+/** A connection to a database (default: the run's) that can be cut and restored. */
 export interface Tunnel {
   /** Connection string through the tunnel. */
   readonly uri: string;
@@ -9,8 +9,8 @@ export interface Tunnel {
   mend(): Promise<void>;
 }
 
-export async function openTunnel(): Promise<Tunnel> {
-  const target = new URL(process.env.TEST_MONGODB_URI!);
+export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tunnel> {
+  const target = new URL(to);
   const sockets = new Set<Socket>();
   const server = createServer((near) => {
     const far = connect(Number(target.port), target.hostname);

@@ -9,7 +9,7 @@ import type { TestGateway } from './gateway';
 
 export function makeOrganisation(
   gateway: TestGateway,
-  input: { plan?: Plan; name?: string } = {},
+  input: { plan?: Plan; name?: string; cluster?: string } = {},
 ): Promise<Organisation> {
   return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
 }

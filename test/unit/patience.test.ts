@@ -15,13 +15,16 @@ function newExchange(): Exchange {
   return { isReceiving: false, log: {} } as Exchange;
 }
 
+function answering(ask: (cluster: string) => Promise<boolean>): PatienceOptions['availability'] {
+  return { ask, isAway: () => false };
+}
+
 function start(options: Partial<PatienceOptions> = {}): Patience {
   return createPatience({
-    answers: () => Promise.resolve(true),
+    availability: answering(() => Promise.resolve(true)),
+    clusters: ['default', 'eu'],
     lostAt: () => -Infinity,
     onShed: () => undefined,
-    onOverShare: () => undefined,
-    onChange: () => undefined,
     onEnd: () => undefined,
     longest: TIMEOUTS.answer,
     ...options,
@@ -46,7 +49,7 @@ test('a request goes on while the database answers', async () => {
 });
 
 test('a request is unavailable, to be sent again, when the database does not answer', async () => {
-  const patience = start({ answers: () => Promise.resolve(false) });
+  const patience = start({ availability: answering(() => Promise.resolve(false)) });
   const end = endOf(patience);
   await jest.advanceTimersByTimeAsync(2000);
   expect(end.error).toMatchObject(UNAVAILABLE);
@@ -55,7 +58,7 @@ test('a request is unavailable, to be sent again, when the database does not ans
 
 test('a request that takes too long is told before its connection would be cut off, however slow the last look', async () => {
   const slow = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 1500, true));
-  const patience = start({ answers: slow });
+  const patience = start({ availability: answering(slow) });
   const end = endOf(patience);
   await jest.advanceTimersByTimeAsync(TIMEOUTS.stalled - 5000);
   expect(end.error).toMatchObject(UNAVAILABLE);
@@ -121,37 +124,74 @@ test('a request whose work never ends is forgotten in the end, and that is told 
 });
 
 describe('of the requests that wait', () => {
-  const of = (id: string, isReceiving = false): Exchange =>
-    ({ isReceiving, log: { principal: { organisation: { id } } } }) as unknown as Exchange;
-  const many = (patience: Patience, count: number, id: string, isReceiving = false): void => {
-    for (let at = 0; at < count; at += 1) endOf(patience, of(id, isReceiving));
+  const of = (id: string, { cluster = 'default', isReceiving = false } = {}): Exchange =>
+    ({ isReceiving, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
+  const many = (patience: Patience, count: number, exchange: () => Exchange): void => {
+    for (let at = 0; at < count; at += 1) endOf(patience, exchange());
   };
+  const admitting =
+    (patience: Patience, id: string, cluster = 'default') =>
+    (): void => {
+      patience.admitOrganisation({ id, cluster });
+    };
+  const REFUSAL = expect.objectContaining({ code: 'unavailable', status: 503 }) as Error;
 
-  test('one organisation may have 500; the next of it is refused, and another goes on', () => {
-    let refused = 0;
-    const patience = start({ onOverShare: () => (refused += 1) });
-    many(patience, 500, 'heavy');
-    many(patience, 10, 'light');
-    expect(() => {
-      patience.admitOrganisation({ id: 'heavy' });
-    }).not.toThrow();
-    many(patience, 1, 'heavy');
-    expect(() => {
-      patience.admitOrganisation({ id: 'heavy' });
-    }).toThrow(expect.objectContaining({ code: 'unavailable', status: 503 }));
-    expect(() => {
-      patience.admitOrganisation({ id: 'light' });
-    }).not.toThrow();
-    expect(refused).toBe(1);
+  test('one organisation may have 500; the next of it is refused, and another is admitted', () => {
+    const shed: string[] = [];
+    const patience = start({ onShed: (whose) => shed.push(whose) });
+    many(patience, 500, () => of('heavy'));
+    many(patience, 10, () => of('light'));
+    expect(admitting(patience, 'heavy')).not.toThrow();
+    many(patience, 1, () => of('heavy'));
+    expect(admitting(patience, 'heavy')).toThrow(REFUSAL);
+    expect(admitting(patience, 'light')).not.toThrow();
+    expect(shed).toEqual(['organisation']);
+    patience.stop();
+  });
+
+  test('one of several clusters may have 1,000, of however many organisations, and another cluster is admitted', () => {
+    const shed: string[] = [];
+    const patience = start({ onShed: (whose) => shed.push(whose) });
+    for (let at = 0; at < 1000; at += 1) many(patience, 1, () => of(`one of many ${String(at)}`, { cluster: 'eu' }));
+    expect(admitting(patience, 'next', 'eu')).not.toThrow();
+    many(patience, 1, () => of('next', { cluster: 'eu' }));
+    expect(admitting(patience, 'another', 'eu')).toThrow(REFUSAL);
+    expect(admitting(patience, 'another', 'default')).not.toThrow();
+    expect(shed).toEqual(['cluster']);
     patience.stop();
   });
 
   test('those that wait for the body of their caller do not count', () => {
     const patience = start();
-    many(patience, 600, 'heavy', true);
+    many(patience, 600, () => of('heavy', { isReceiving: true }));
+    expect(admitting(patience, 'heavy')).not.toThrow();
+    patience.stop();
+  });
+});
+
+describe('while a cluster is away', () => {
+  const isAway = (cluster: string): boolean => cluster === 'eu';
+
+  test('its organisations are refused before any query, and no others', () => {
+    const patience = start({ availability: { ...answering(() => Promise.resolve(true)), isAway } });
     expect(() => {
-      patience.admitOrganisation({ id: 'heavy' });
+      patience.admitOrganisation({ id: 'a', cluster: 'eu' });
+    }).toThrow(expect.objectContaining(UNAVAILABLE));
+    expect(() => {
+      patience.admit();
+      patience.admitOrganisation({ id: 'b', cluster: 'default' });
     }).not.toThrow();
+    patience.stop();
+  });
+
+  test('only the requests that wait for it are ended', async () => {
+    const patience = start({ availability: answering((cluster) => Promise.resolve(!isAway(cluster))) });
+    const principal = (cluster: string): Exchange =>
+      ({ isReceiving: false, log: { principal: { organisation: { id: 'a', cluster } } } }) as unknown as Exchange;
+    const [there, away] = [endOf(patience, principal('default')), endOf(patience, principal('eu'))];
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(there.error).toBeUndefined();
+    expect(away.error).toMatchObject(UNAVAILABLE);
     patience.stop();
   });
 });

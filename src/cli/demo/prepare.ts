@@ -38,7 +38,7 @@ export async function prepareDemo(
   signal: AbortSignal,
 ): Promise<PreparedDemo> {
   const organisation = (await control.organisations.findDemo()) ?? (await createOrganisation(control));
-  await loadNorthwind(databases.organisationData(organisation), signal);
+  await loadNorthwind(await databases.open(organisation), signal);
   signal.throwIfAborted();
   const demoKey = await demoKeyOf(control.apiKeys, organisation, config);
   const user = { id: 'link:demo', name: 'demo' };

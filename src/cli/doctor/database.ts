@@ -12,7 +12,7 @@ export async function* checkDatabase({ databases, server }: Store): AsyncGenerat
   const admin = control.getClient().db('admin');
   yield await examine('database', 'start it, and check that this machine can reach it', async () => {
     await databases.ping();
-    const versions = [...databases.versions].map(
+    const versions = [...databases.versions()].map(
       ([cluster, version]) => tooOld(cluster, version) ?? `${cluster} ${version}`,
     );
     return {

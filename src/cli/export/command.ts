@@ -11,7 +11,7 @@ export async function exportCommand(folder: string, options: ExportCommandOption
   const signal = interruption();
   const files = await withStore(async (store) => {
     const organisation = await requireOrganisation(store, options.org);
-    const data = store.databases.organisationData(organisation);
+    const data = await store.databases.open(organisation);
     return exportFolder({
       organisation,
       data,

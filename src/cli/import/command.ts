@@ -14,7 +14,7 @@ export async function importCommand(path: string, options: ImportCommandOptions)
   const reporter = faultReporter({ keep: options.json === true });
   const files = await withStore(async (store) => {
     const organisation = await requireOrganisation(store, options.org);
-    const data = store.databases.organisationData(organisation);
+    const data = await store.databases.open(organisation);
     return importPath({ data, path, onFault: reporter.report, progress: reporter.between(createProgress()), signal });
   }, signal);
   if (options.json) printJson({ files, errors: reporter.kept });

@@ -1,7 +1,8 @@
 import type { Config } from '../../config';
 import { createLogger } from '../../log';
 import { type RunningServer, startServer } from '../../server';
-import { isAbort } from '../common/failure';
+import { OldServerError } from '../../database/version';
+import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { aborted, interruption } from '../common/signals';
 import { note } from '../common/terminal';
@@ -29,6 +30,7 @@ export async function serveUntilStopped<T extends { readonly demoKey?: string }>
   try {
     const store = await openStore(config, note, signal);
     try {
+      await reachClusters(store);
       const prepared = await steps.prepare(store, signal);
       signal.throwIfAborted();
       const server = await listen(store, config, prepared.demoKey, steps.anyPort);
@@ -42,6 +44,16 @@ export async function serveUntilStopped<T extends { readonly demoKey?: string }>
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+  }
+}
+
+/** Connects to all clusters; those that do not respond are connected when they do. @throws OldServerError */
+async function reachClusters({ databases }: Store): Promise<void> {
+  const attempts = await Promise.allSettled(databases.clusters.map((cluster) => databases.reach(cluster)));
+  for (const attempt of attempts) {
+    if (attempt.status === 'fulfilled') continue;
+    if (attempt.reason instanceof OldServerError) throw attempt.reason;
+    note(`warning: ${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
   }
 }
 

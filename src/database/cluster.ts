@@ -1,0 +1,114 @@
+import mongoose, { type Connection } from 'mongoose';
+import { AppError } from '../errors';
+import { type PoolWatch, watchPool } from './pools';
+import { pulseOf, type Question } from './pulse';
+import { OldServerError, tooOld, versionOf } from './version';
+
+/*
+ * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
+ * fails earlier if the database does not respond (http/patience.ts).
+ */
+/** How long a command waits for an available server, and for a free connection to it. */
+const SERVER_SELECTION_TIMEOUT = 3000;
+const WAIT_QUEUE_TIMEOUT = 3000;
+/** How long one command may take; enough for a bulk write or an index build of `doctor --fix`. */
+const SOCKET_TIMEOUT = 30_000;
+/** If a server does not respond to the driver's own checks within this time, all its commands fail. */
+const CONNECT_TIMEOUT = 5000;
+const HEARTBEAT_EVERY = 5000;
+/** Concurrent commands per server; the rest wait here, where they cost less than on the server. */
+const POOL_SIZE = 100;
+
+const OPTIONS: mongoose.ConnectOptions = {
+  serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT,
+  waitQueueTimeoutMS: WAIT_QUEUE_TIMEOUT,
+  socketTimeoutMS: SOCKET_TIMEOUT,
+  connectTimeoutMS: CONNECT_TIMEOUT,
+  heartbeatFrequencyMS: HEARTBEAT_EVERY,
+  maxPoolSize: POOL_SIZE,
+  writeConcern: { w: 'majority', journal: true },
+  bufferCommands: false,
+};
+
+/** A MongoDB cluster, connected when it is first needed (docs/decisions/clusters.md). */
+export interface Cluster {
+  readonly name: string;
+  /** The server's version; undefined before it was reached. */
+  readonly version: () => string | undefined;
+  /**
+   * Connects, unless it did before; concurrent calls share one attempt of up to 3 s.
+   * @throws the driver's error if it does not respond; OldServerError
+   */
+  reach(): Promise<Connection>;
+  /** Its connection. @throws AppError unavailable unless it is connected */
+  connection(): Connection;
+  /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
+  answers(): Promise<boolean>;
+  readonly pool: PoolWatch;
+  close(): Promise<void>;
+}
+
+export interface ClusterOptions {
+  readonly name: string;
+  readonly uri: string;
+  /** Called with a warning if the server is too old; without this such a server is rejected. */
+  readonly onOldServer?: ((warning: string) => void) | undefined;
+}
+
+const ping: Question = (client) => client.db('admin').command({ ping: 1 });
+
+export function createCluster({ name, uri, onOldServer }: ClusterOptions): Cluster {
+  const connection = mongoose.createConnection();
+  const pulse = pulseOf(uri, ping);
+  const pool = watchPool(name);
+  let version: string | undefined;
+  let reaching: Promise<Connection> | undefined;
+
+  async function connect(): Promise<Connection> {
+    const opening = connection.openUri(uri, OPTIONS);
+    // each attempt has a client of its own
+    pool.watch(connection.getClient());
+    await opening;
+    const found = await versionOf(connection);
+    const fault = tooOld(name, found);
+    if (fault !== undefined && !onOldServer) {
+      await connection.close();
+      throw new OldServerError(`${fault} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
+    }
+    if (fault !== undefined) onOldServer?.(fault);
+    version = found;
+    return connection;
+  }
+
+  async function reach(): Promise<Connection> {
+    reaching ??= connect().catch((error: unknown) => {
+      reaching = undefined;
+      throw error;
+    });
+    return reaching;
+  }
+
+  return {
+    name,
+    version: () => version,
+    reach,
+    connection() {
+      if (version !== undefined && connection.readyState === mongoose.ConnectionStates.connected) return connection;
+      throw new AppError('unavailable', AWAY);
+    },
+    answers: () =>
+      version === undefined
+        ? reach().then(
+            () => true,
+            () => false,
+          )
+        : pulse.isBeating(),
+    pool,
+    close: async () => {
+      await Promise.all([connection.close(), pulse.close()]);
+    },
+  };
+}
+
+/** What callers are told while a cluster does not respond. */
+export const AWAY = 'The database is not responding.';

@@ -1,0 +1,156 @@
+import type { Organisation } from '../../src/access/principal';
+import { commandLine } from '../cli/commandLine';
+import { eventually } from '../http/eventually';
+import { raw, type RawAnswer } from '../http/raw';
+import { openTunnel, type Tunnel } from '../http/tunnel';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { type OwnDatabase, startDatabase } from './database';
+import { operate, type OperatedGateway } from './gateway';
+
+/* One gateway, two clusters, each a server of its own: what becomes of one is nothing to the organisations of the other. */
+
+/** Milliseconds; a slow machine needs more than the promised 2.6 s, and the driver's own timeout is 30 s. */
+const SOON = 20_000;
+
+interface Tenant {
+  readonly organisation: Organisation;
+  readonly key: string;
+}
+
+let eu: OwnDatabase;
+let way: Tunnel;
+let environment: Record<string, string>;
+let gateway: OperatedGateway;
+let here: Tenant;
+let there: Tenant;
+
+beforeAll(async () => {
+  eu = await startDatabase();
+  way = await openTunnel(eu.uri);
+  environment = { MONGODB_CLUSTERS: `eu=${way.uri}`, CONTROL_DATABASE: 'scopegate_clusters' };
+  gateway = await operate(environment);
+  [here, there] = [await tenant('default'), await tenant('eu')];
+});
+afterAll(async () => {
+  eu.release();
+  await gateway.stop();
+  await way.cut().catch(() => undefined);
+  await eu.stop();
+});
+
+async function tenant(cluster: string): Promise<Tenant> {
+  const organisation = await makeOrganisation(gateway, { cluster });
+  return { organisation, key: (await makeKey(gateway, organisation)).key };
+}
+
+function read({ key }: Tenant, { url } = gateway): Promise<RawAnswer> {
+  return raw(url, '/api/v1/products', { headers: { authorization: `Bearer ${key}` } });
+}
+
+async function statusOf(one: Tenant, of = gateway): Promise<number> {
+  return (await read(one, of)).status;
+}
+
+async function readiness(): Promise<unknown> {
+  return JSON.parse((await raw(gateway.url, '/readyz', {})).text);
+}
+
+async function isUp(cluster: string): Promise<string | undefined> {
+  const { text } = await raw(gateway.url, '/metrics', {});
+  return new RegExp(`^scopegate_cluster_up\\{cluster="${cluster}"\\} (.*)$`, 'm').exec(text)?.[1];
+}
+
+const ALL_THERE = { status: 'ok', checks: { database: 'ok', limiter: 'ok', clusters: { eu: 'ok' } } };
+const EU_AWAY = { status: 'degraded', checks: { database: 'ok', limiter: 'ok', clusters: { eu: 'unavailable' } } };
+
+describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>([
+  [
+    'hangs',
+    () => {
+      eu.hold();
+    },
+    () => {
+      eu.release();
+    },
+  ],
+  ['is gone', () => way.cut(), () => way.mend()],
+])('while one cluster %s', (_what, begin, end) => {
+  let cold: Tenant;
+
+  beforeAll(async () => {
+    cold = await tenant('eu');
+    expect([await statusOf(here), await statusOf(there)]).toEqual([200, 200]);
+    expect(await readiness()).toEqual(ALL_THERE);
+    await begin();
+  });
+  afterAll(async () => {
+    await end();
+    await eventually(async () => (await statusOf(there)) === 200 && (await statusOf(cold)) === 200);
+    expect(await readiness()).toEqual(ALL_THERE);
+    expect(await isUp('eu')).toBe('1');
+  });
+
+  test('its organisations are told 503 soon, then at once; those of the other are served', async () => {
+    const started = performance.now();
+    const [first, other] = await Promise.all([read(there), read(here)]);
+    expect(performance.now() - started).toBeLessThan(SOON);
+    expect(first.status).toBe(503);
+    expect(first.text).toContain('"code":"unavailable"');
+    expect(Number(first.headers['retry-after'])).toBeGreaterThan(0);
+    expect(other.status).toBe(200);
+    const requests = gateway.databases.pools().find(({ cluster }) => cluster === 'eu')!.pending;
+    const refusals = await Promise.all(Array.from({ length: 300 }, () => statusOf(there)));
+    expect(new Set(refusals)).toEqual(new Set([503]));
+    // none of them waits for a connection
+    expect(gateway.databases.pools().find(({ cluster }) => cluster === 'eu')!.pending).toBeLessThanOrEqual(requests);
+    expect(await statusOf(here)).toBe(200);
+  });
+
+  test('an organisation that was not used since the start is told the same', async () => {
+    expect(await statusOf(cold)).toBe(503);
+  });
+
+  test('/readyz, a metric and the log name it', async () => {
+    expect(await readiness()).toEqual(EU_AWAY);
+    expect((await raw(gateway.url, '/readyz', {})).status).toBe(200);
+    expect([await isUp('eu'), await isUp('default')]).toEqual(['0', '1']);
+    expect(gateway.logs).toContainEqual(expect.objectContaining({ cluster: 'eu', database: 'unavailable' }));
+  });
+
+  test('keys of its organisations are made and revoked', async () => {
+    const { id, key } = await makeKey(gateway, there.organisation);
+    expect(key).toMatch(/^svc_/);
+    await gateway.control.apiKeys.revoke(id);
+  });
+
+  test('a gateway that starts serves the others, and takes it up when it is back', async () => {
+    const second = await operate(environment);
+    try {
+      expect([await statusOf(here, second), await statusOf(there, second)]).toEqual([200, 503]);
+      await end();
+      await eventually(async () => (await statusOf(there, second)) === 200);
+    } finally {
+      await begin();
+      await second.stop();
+    }
+  });
+
+  test('commands that do not need it run, and those that do say which it is', async () => {
+    const { MONGODB_CLUSTERS, CONTROL_DATABASE } = environment;
+    const cli = commandLine({ MONGODB_CLUSTERS: MONGODB_CLUSTERS!, CONTROL_DATABASE: CONTROL_DATABASE! });
+    const { id } = await makeKey(gateway, here.organisation);
+    for (const command of [
+      ['org', 'list'],
+      ['audit'],
+      ['key', 'list', '--org', there.organisation.id],
+      ['key', 'revoke', id],
+    ]) {
+      expect(await cli.run(...command)).toMatchObject({ code: 0 });
+    }
+    const created = await cli.run('org', 'create', '--name', 'Far', '--cluster', 'eu');
+    expect(created).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cluster eu is not responding') as unknown,
+    });
+  });
+});
