@@ -15,6 +15,7 @@ import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { sharedLimit } from './cases/sharedLimit';
 import { stopDatabase } from './cases/stopDatabase';
+import { twoClusters } from './cases/twoClusters';
 import { worstBodies } from './cases/worstBodies';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
@@ -31,6 +32,7 @@ const CASES: readonly Case[] = [
   changesSince,
   killDatabase,
   stopDatabase,
+  twoClusters,
   redisAway,
   sharedLimit,
   revocation,

@@ -29,6 +29,10 @@ export interface Tenant {
 export interface Rig {
   readonly database: FaultDatabase;
   readonly redis: FaultRedis;
+  /** The variables of its gateways. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  /** Runs the command line with --json. @throws if it fails */
+  scopegate<T>(args: readonly string[], own?: Readonly<Record<string, string>>): Promise<T>;
   /** The product's own access to the same database, from this process. */
   readonly store: Store;
   /** Two gateways that share the database and Redis: those that run, when they were started alike, else new ones. */
@@ -71,8 +75,8 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
   let startedWith = '';
   let isFirstTenant = true;
 
-  async function scopegate<T>(...args: string[]): Promise<T> {
-    const said = await runToEnd(process.execPath, [PROGRAM, ...args, '--json'], environment);
+  async function scopegate<T>(args: readonly string[], own: Readonly<Record<string, string>> = {}): Promise<T> {
+    const said = await runToEnd(process.execPath, [PROGRAM, ...args, '--json'], { ...environment, ...own });
     return JSON.parse(said) as T;
   }
 
@@ -96,6 +100,8 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
   }
 
   return {
+    environment,
+    scopegate,
     database,
     redis,
     store,
@@ -137,8 +143,11 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
         return { organisationId: id, key: (await newKey(id)).key };
       }
       isFirstTenant = false;
-      const { id } = await scopegate<{ id: string }>('org', 'create', '--name', name);
-      const { key } = await scopegate<{ key: string }>('key', 'create', '--org', id, '--name', name, '--scopes', 'all');
+      const { id } = await scopegate<{ id: string }>(['org', 'create', '--name', name]);
+      const { key } = await scopegate<{ key: string }>([
+        ...['key', 'create', '--org', id, '--name', name],
+        ...['--scopes', 'all'],
+      ]);
       return { organisationId: id, key };
     },
     async close() {
