@@ -146,7 +146,7 @@ function detailOf(error: ErrorObject, code: string): string {
     case 'type':
       return code === 'required' ? 'is required and must not be null' : `must be ${typeName(error.params.type)}`;
     case 'format':
-      return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}`;
+      return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}${plusHint(error)}`;
     case 'pattern':
       return error.params.pattern === NOT_BLANK
         ? 'must contain more than white space'
@@ -155,6 +155,12 @@ function detailOf(error: ErrorObject, code: string): string {
       if (code === 'length' && error.keyword.startsWith('min') && error.params.limit === 1) return 'must not be empty';
       return error.message?.replace('NOT have', 'not have') ?? 'is invalid';
   }
+}
+
+/** In a URL, the + of an offset is a space unless it is encoded. */
+function plusHint({ data, params }: ErrorObject): string {
+  const isMeant = params.format === 'date-time' && typeof data === 'string' && /T.* \d\d:\d\d$/.test(data);
+  return isMeant ? '; write + as %2B in a URL' : '';
 }
 
 /** Pattern of names and keys: at least one character that is not white space. */

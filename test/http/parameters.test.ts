@@ -12,6 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
+test('a date whose + is not encoded is rejected with advice to encode it', async () => {
+  const { status, body } = await caller.get('/products?updated_since=2026-11-01T08:30:00+02:00');
+  expect(status).toBe(400);
+  expect(body.errors).toEqual([
+    expect.objectContaining({
+      parameter: 'updated_since',
+      detail: expect.stringContaining('write + as %2B') as unknown,
+    }),
+  ]);
+});
+
 describe('a parameter is refused', () => {
   test.each<[string, string, Json[]]>([
     ['unknown', '/products?colour=red', [{ parameter: 'colour', code: 'unknown' }]],
