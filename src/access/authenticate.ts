@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
-import type { ApiKey } from './apiKey';
+import { type ApiKey, keyState } from './apiKey';
 import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
-import { keyState } from './keyState';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';

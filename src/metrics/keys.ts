@@ -1,6 +1,5 @@
 import type { Authenticate, KeySource } from '../access/authenticate';
-import { keyState } from '../access/keyState';
-import type { ApiKey } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
 import type { KeyState, Metrics } from './index';
 
 /** Counts the keys in requests by lookup result; a key that is not looked up is malformed. */

@@ -2,12 +2,12 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import type { ApiKey } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
-import { keyState } from '../access/keyState';
-import type { UsageCounts, UsagePeriod } from '../organisations/keyUsage';
+import { HOUR, type UsagePeriod } from '../organisations/keyUsage';
+import type { UsageCounts } from '../organisations/models';
 import type { Page } from '../database/pagination';
 
 interface ListArgs {
@@ -30,7 +30,6 @@ interface RotateArgs {
   readonly expires_at?: string | null;
 }
 
-const HOUR = 3_600_000;
 const DEFAULT_OVERLAP_HOURS = 24;
 
 /** The operations of the settings page: they translate arguments and results; {@link Integrations} has the rules. */
