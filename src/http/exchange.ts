@@ -7,6 +7,7 @@ import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rat
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
 import type { Sunset } from '../schema/sunset';
+import { DAY } from '../units';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
 
@@ -41,7 +42,7 @@ interface ExchangeLog {
 }
 
 /** How long before its expiry a key is reported as expiring, in milliseconds. */
-const EXPIRY_WARNING = 7 * 24 * 60 * 60 * 1000;
+const EXPIRY_WARNING = 7 * DAY;
 
 const AUTHORIZATION = 'authorization';
 

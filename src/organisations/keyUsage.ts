@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
 import { nativeCollection } from '../database/native';
+import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
 
 /** One hour or day, by its start in UTC. */
@@ -17,10 +18,9 @@ export interface UsageEntry extends UsageCounts {
 
 type Unit = UsageDocument['unit'];
 
-export const HOUR = 3_600_000;
-const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: 24 * HOUR };
+const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
 /** How long a row is kept after its start: slightly longer than the period it is shown for. */
-const KEPT: Readonly<Record<Unit, number>> = { hour: 48 * HOUR, day: 32 * 24 * HOUR };
+const KEPT: Readonly<Record<Unit, number>> = { hour: 2 * DAY, day: 32 * DAY };
 const PERIODS = {
   last_24h: { unit: 'hour', buckets: 24 },
   last_30d: { unit: 'day', buckets: 30 },

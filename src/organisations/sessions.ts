@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation, User } from '../access/principal';
 import type { Role } from '../access/roles';
+import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
 import { toOrganisation } from './organisations';
@@ -22,10 +23,9 @@ export interface Session {
   readonly endsAt: Date;
 }
 
-const MINUTE = 60_000;
 const LINK_LIFE = 15 * MINUTE;
 /** A session ends after this idle time, and at the latest after this absolute time, in milliseconds. */
-export const SESSION_LIMITS = { idle: 60 * MINUTE, absolute: 12 * 60 * MINUTE } as const;
+export const SESSION_LIMITS = { idle: HOUR, absolute: 12 * HOUR } as const;
 /** How often a session's use is recorded. */
 const NOTE_EVERY = MINUTE;
 

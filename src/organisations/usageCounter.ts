@@ -1,4 +1,5 @@
-import { HOUR, type KeyUsage, type UsageEntry } from './keyUsage';
+import { HOUR, MINUTE } from '../units';
+import type { KeyUsage, UsageEntry } from './keyUsage';
 import type { UsageCounts } from './models';
 
 /** The outcome of a request: a 429, another error, or neither. */
@@ -12,8 +13,6 @@ export interface UsageCounterOptions {
   readonly capacity?: number;
 }
 
-/** Milliseconds between writes. */
-const EVERY = 60_000;
 /** 10,000 counters take about 2 MB. */
 const CAPACITY = 10_000;
 
@@ -51,7 +50,7 @@ export function createUsageCounter({ usage, onError, capacity = CAPACITY }: Usag
 
   /** One write at a time, so that a slow database does not get more work. */
   const flush = (): Promise<void> => (writing = writing.then(write));
-  const timer = setInterval(() => void flush(), EVERY).unref();
+  const timer = setInterval(() => void flush(), MINUTE).unref();
 
   return {
     /** Counts a finished request; never blocks or fails. */
