@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { createAuthenticator, type KeySource } from './access/authenticate';
-import { openLimiters } from './access/limiters';
+import { type Limiters, openLimiters } from './access/limiters';
 import type { Config } from './config';
-import { contextFactory } from './context';
+import { contextFactory, type OpenContext } from './context';
 import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
@@ -12,11 +12,11 @@ import { CALLER_LEFT } from './http/accessLog';
 import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { createPatience, type Patience } from './http/patience';
+import { createPatience } from './http/patience';
 import { createTurns, type Turns } from './http/turns';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
-import { createMetrics, type Face, type Metrics } from './metrics';
+import { createMetrics, type Face, type Metrics, type ShedReason } from './metrics';
 import { countKeys } from './metrics/keys';
 import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
 import type { Control } from './organisations/control';
@@ -24,10 +24,10 @@ import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
 import { createRestFace, REST_BASE, sendProblem } from './rest';
 import { publishedSchemas } from './published';
-import { createSettings, isSettings, sessionCookieOf, SETTINGS_GRAPHQL } from './settings';
-import { userContextFactory } from './settings/userContext';
+import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
+import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
-import { version } from './version';
+import { MEBIBYTE } from './units';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -57,144 +57,19 @@ export interface Gateway {
   stop(): Promise<void>;
 }
 
-const MEBIBYTE = 1024 * 1024;
-
-/** Dispatches requests, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
 export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
-  const { config, databases, control, logger, demoKey } = options;
-  const { graphql, rest, operations } = publishedSchemas();
-  const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
-  const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, () => {
-    metrics.requestShed('bodies');
-  });
-  const turns = createTurns(() => {
-    metrics.requestShed('organisation');
-  });
-  const patience = createPatience({
-    longest: carrier.longest,
-    answers: databases.answers,
-    lostAt: databases.lostAt,
-    onShed: () => {
-      metrics.requestShed('database');
-    },
-    onOverShare: () => {
-      metrics.requestShed('organisation');
-    },
-    onEnd: (exchange) => {
-      bodies.release(exchange);
-      turns.end(exchange);
-    },
-    onChange: (isAway) => {
-      logger.warn(
-        { database: isAway ? 'unavailable' : 'ok' },
-        `the database ${isAway ? 'is not responding' : 'is responding again'}`,
-      );
-    },
-  });
-  databases.giveWayTo(patience.hasOthers);
-  // connect the database check now, because connecting takes more round trips than a check, too many if the database is slow later
-  void databases.answers();
-  const metrics = createMetrics({
-    operations: operations.map(({ name }) => name),
-    pools: databases.pools,
-    openConnections: carrier.openConnections,
-    requestsInHand: patience.inHand,
-    bodyBytes: bodies.held,
-  });
-  metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
-  const limiters = await openLimiters({
-    limit: config.RATE_LIMIT_PER_MINUTE,
-    redisUrl: config.REDIS_URL,
-    instances: config.INSTANCES,
-    onChange: (state, reason) => {
-      metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
-      logger.warn(
-        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
-        `shared limits are ${state}`,
-      );
-    },
-  });
-  const openContext = contextFactory({
-    authenticate: countKeys(metrics, admitted(control.apiKeys, patience), (apiKeys) =>
-      createAuthenticator({
-        apiKeys,
-        keyPrefix: config.KEY_PREFIX,
-        pepper: config.KEY_PEPPER,
-        failures: metrics.counted('address', limiters.failures),
-      }),
-    ),
-    limiter: metrics.counted('key', limiters.keys),
-    organisationData: databases.organisationData,
-    admit: patience.admitOrganisation,
-    checkElement: (type, element) => elementCheck(type)(element),
-    onSpentKey: () => {
-      metrics.keyFound('live');
-    },
-  });
-  const methods = [
-    ...new Set(['GET', 'HEAD', 'POST', ...operations.flatMap(({ rest: route }) => route?.method ?? [])]),
-  ];
-  const restFace = createRestFace({ schema: rest, operations, openContext });
-  const graphqlFace = await createGraphqlFace({
-    schema: graphql,
-    operations,
-    openContext,
-    introspection: config.INTROSPECTION,
-    introspectionLimiter: metrics.counted('address', limiters.introspection),
-    logger,
-  });
-  const sessionCookie = sessionCookieOf(config);
-  const openUserContext = userContextFactory({
-    control,
-    sessionCookie,
-    publicUrl: config.PUBLIC_URL,
-    limiter: metrics.counted('user', limiters.keys),
-    organisationData: databases.organisationData,
-  });
-  const settings = createSettings({
-    ...{ config, control, version, patience, sessionCookie, failures: metrics.counted('address', limiters.failures) },
-    onError: (error) => {
-      logger.error({ error: describeError(error) }, 'settings failed');
-    },
-  });
+  const { control, logger } = options;
+  const schemas = publishedSchemas();
+  const traffic = createTraffic(options, carrier, schemas);
+  const { patience, metrics, bodies, turns } = traffic;
+  const limiters = await limitersOf(options, metrics);
+  const faces = await createFaces(options, carrier, { schemas, traffic, limiters });
   const usage = createUsageCounter({
     usage: control.usage,
     onError: (error) => {
       logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
     },
   });
-  const health = createHealth({ databases, limiters, isDraining: carrier.isDraining });
-  const metricsPage = createMetricsPage(metrics, config.METRICS);
-  const pages = createPages({
-    ...(demoKey === undefined ? {} : { demoKey }),
-    version,
-    introspection: config.INTROSPECTION,
-    onError: (error) => {
-      logger.error({ error: describeError(error) }, 'page failed');
-    },
-  });
-
-  async function dispatch(exchange: Exchange): Promise<void> {
-    if ((await health(exchange)) || (await metricsPage(exchange))) return;
-    const face = faceOf(exchange);
-    if (exchange.path === SETTINGS_GRAPHQL) {
-      if (exchange.request.method !== 'POST') {
-        throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
-      }
-      await patience.spend(exchange, () => graphqlFace.handle(exchange, openUserContext));
-      return;
-    }
-    if (face === 'settings') {
-      settings(exchange);
-      return;
-    }
-    if (face !== 'rest' && face !== 'graphql') {
-      pages(exchange.request as never, exchange.response as never);
-      return;
-    }
-    if (applyCors(exchange, { origins: config.CORS_ORIGINS, methods, isGraphql: face === 'graphql' })) return;
-    await patience.spend(exchange, () => (face === 'rest' ? restFace(exchange) : graphqlFace.handle(exchange)));
-  }
 
   return {
     metrics,
@@ -202,7 +77,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     turns,
     async handle(exchange) {
       try {
-        await dispatch(exchange);
+        await dispatch(exchange, faces);
       } catch (error) {
         const known = toAppError(error);
         if (known.status >= 500) {
@@ -221,23 +96,166 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     stop: async () => {
       patience.stop();
       await usage.stop();
-      await graphqlFace.stop();
+      await faces.graphql.stop();
       await limiters.close();
     },
   };
 }
 
-/** Wraps the key lookup, the first query of a request, to admit the request first. */
-function admitted(apiKeys: KeySource, patience: Patience): KeySource {
-  return {
+type Traffic = ReturnType<typeof createTraffic>;
+
+/** What limits and counts the requests in progress. */
+function createTraffic({ config, databases, logger }: GatewayOptions, carrier: Carrier, { operations }: Schemas) {
+  const shed = (reason: ShedReason) => (): void => {
+    metrics.requestShed(reason);
+  };
+  const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, shed('bodies'));
+  const turns = createTurns(shed('organisation'));
+  const patience = createPatience({
+    longest: carrier.longest,
+    answers: databases.answers,
+    lostAt: databases.lostAt,
+    onShed: shed('database'),
+    onOverShare: shed('organisation'),
+    onEnd: (exchange) => {
+      bodies.release(exchange);
+      turns.end(exchange);
+    },
+    onChange: (isAway) => {
+      logger.warn(
+        { database: isAway ? 'unavailable' : 'ok' },
+        `the database ${isAway ? 'is not responding' : 'is responding again'}`,
+      );
+    },
+  });
+  const metrics = createMetrics({
+    operations: operations.map(({ name }) => name),
+    pools: databases.pools,
+    openConnections: carrier.openConnections,
+    requestsInHand: patience.inHand,
+    bodyBytes: bodies.held,
+  });
+  databases.giveWayTo(patience.hasOthers);
+  // connect the database check now, because connecting takes more round trips than a check, too many if the database is slow later
+  void databases.answers();
+  return { bodies, turns, patience, metrics };
+}
+
+function limitersOf({ config, logger }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
+  metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
+  return openLimiters({
+    limit: config.RATE_LIMIT_PER_MINUTE,
+    redisUrl: config.REDIS_URL,
+    instances: config.INSTANCES,
+    onChange: (state, reason) => {
+      metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
+      logger.warn(
+        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
+        `shared limits are ${state}`,
+      );
+    },
+  });
+}
+
+interface Parts {
+  readonly schemas: Schemas;
+  readonly traffic: Traffic;
+  readonly limiters: Limiters;
+}
+
+/** The context of requests with a key, the same for both APIs. */
+function keyContexts(
+  { config, databases, control }: GatewayOptions,
+  { schemas, traffic, limiters }: Parts,
+): OpenContext {
+  const { patience, metrics } = traffic;
+  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
+  const { find, markUsed } = control.apiKeys;
+  // the key lookup is the first query of a request, so the request is admitted before it
+  const admitted: KeySource = {
     find(id) {
       patience.admit();
-      return apiKeys.find(id);
+      return find(id);
     },
-    markUsed: (key, address) => {
-      apiKeys.markUsed(key, address);
-    },
+    markUsed,
   };
+  return contextFactory({
+    authenticate: countKeys(metrics, admitted, (apiKeys) =>
+      createAuthenticator({
+        apiKeys,
+        keyPrefix: config.KEY_PREFIX,
+        pepper: config.KEY_PEPPER,
+        failures: metrics.counted('address', limiters.failures),
+      }),
+    ),
+    limiter: metrics.counted('key', limiters.keys),
+    organisationData: databases.organisationData,
+    admit: patience.admitOrganisation,
+    checkElement: (type, element) => elementCheck(type)(element),
+    onSpentKey: () => {
+      metrics.keyFound('live');
+    },
+  });
+}
+
+type Faces = Awaited<ReturnType<typeof createFaces>>;
+
+/** The parts that answer requests. */
+async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Parts) {
+  const { config, databases, control, logger, demoKey } = options;
+  const { schemas, traffic, limiters } = parts;
+  const { patience, metrics } = traffic;
+  const { operations } = schemas;
+  const openContext = keyContexts(options, parts);
+  const logError = (message: string) => (error: unknown) => {
+    logger.error({ error: describeError(error) }, message);
+  };
+  const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
+  return {
+    patience,
+    cors: { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] },
+    health: createHealth({ databases, limiters, isDraining: carrier.isDraining }),
+    metricsPage: createMetricsPage(metrics, config.METRICS),
+    rest: createRestFace({ schema: schemas.rest, operations, openContext }),
+    graphql: await createGraphqlFace({
+      schema: schemas.graphql,
+      operations,
+      openContext,
+      introspection: config.INTROSPECTION,
+      introspectionLimiter: metrics.counted('address', limiters.introspection),
+      logger,
+    }),
+    settings: createSettings({
+      config,
+      control,
+      organisationData: databases.organisationData,
+      patience,
+      limiter: metrics.counted('user', limiters.keys),
+      failures: metrics.counted('address', limiters.failures),
+      onError: logError('settings failed'),
+    }),
+    pages: createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') }),
+  };
+}
+
+/** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
+async function dispatch(exchange: Exchange, faces: Faces): Promise<void> {
+  const { request, response, path } = exchange;
+  const { patience, rest, graphql, settings } = faces;
+  if ((await faces.health(exchange)) || (await faces.metricsPage(exchange))) return;
+  const face = faceOf(exchange);
+  if (path === SETTINGS_GRAPHQL) {
+    if (request.method !== 'POST') {
+      throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
+    }
+    await patience.spend(exchange, () => graphql.handle(exchange, settings.openContext));
+  } else if (face === 'settings') {
+    settings.serve(exchange);
+  } else if (face !== 'rest' && face !== 'graphql') {
+    faces.pages(request as never, response as never);
+  } else if (!applyCors(exchange, { ...faces.cors, isGraphql: face === 'graphql' })) {
+    await patience.spend(exchange, () => (face === 'rest' ? rest(exchange) : graphql.handle(exchange)));
+  }
 }
 
 function speaksGraphql(exchange: Exchange): boolean {

@@ -10,9 +10,9 @@ import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit
 /** The key operations that an authenticator needs. */
 export interface KeySource {
   /** Reads a key by id from the primary. */
-  find(id: string): Promise<ApiKey | null>;
+  readonly find: (id: string) => Promise<ApiKey | null>;
   /** Records a use; never delays the request. */
-  markUsed(key: ApiKey, address: string): void;
+  readonly markUsed: (key: ApiKey, address: string) => void;
   /** Called with the cached lookup result when a key is rejected again without a lookup. */
   readonly repeated?: (found: ApiKey | null) => void;
 }

@@ -10,12 +10,10 @@ export function countKeys(
 ): Authenticate {
   let wasLookedUp = false;
   const authenticate = create({
+    ...apiKeys,
     repeated: (found) => {
       wasLookedUp = true;
       metrics.keyFound(stateOf(found));
-    },
-    markUsed: (key, address) => {
-      apiKeys.markUsed(key, address);
     },
     async find(id) {
       wasLookedUp = true;

@@ -1,35 +1,39 @@
-import type { IncomingMessage } from 'node:http';
 import { rateLimited } from '../access/authenticate';
-import type { Organisation } from '../access/principal';
 import type { RateLimiter, RateState } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
+import type { Config } from '../config';
 import type { RequestContext } from '../context';
 import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import type { Control } from '../organisations/control';
-import type { Session } from '../organisations/sessions';
-import type { Cookies } from './cookies';
 import { checkCsrf, checkOrigin } from './forgery';
+import type { BrowserSessions } from './session';
 
 export interface UserContextOptions {
-  readonly control: Pick<Control, 'sessions' | 'integrations'>;
-  readonly sessionCookie: Cookies;
-  readonly publicUrl: string | undefined;
+  readonly config: Pick<Config, 'PUBLIC_URL'>;
+  readonly control: Control;
+  readonly sessions: BrowserSessions;
   readonly limiter: RateLimiter;
-  readonly organisationData: (organisation: Organisation) => OrganisationData;
+  readonly organisationData: OrganisationDataCache;
 }
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 
 /** The context of a signed-in user. Checks session (401), origin and CSRF token (403) and rate (429); roles are checked per operation. */
 export function userContextFactory(options: UserContextOptions): OpenUserContext {
-  const { control, sessionCookie, publicUrl, limiter, organisationData } = options;
-  return async (exchange) => {
-    const { request, requestId, address, log } = exchange;
-    const { token, session } = await requireSession(request, options);
-    checkOrigin(request, publicUrl);
+  const { config, control, sessions, limiter, organisationData } = options;
+  return async ({ request, requestId, address, log }) => {
+    const found = await sessions.find(request);
+    if (!found) {
+      throw new AppError(
+        'unauthenticated',
+        'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
+      );
+    }
+    const { token, session } = found;
+    checkOrigin(request, config.PUBLIC_URL);
     checkCsrf(request.headers['x-csrf-token'], token);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
@@ -72,17 +76,4 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       checkElement: () => ({ faults: [], more: 0 }),
     };
   };
-
-  async function requireSession(
-    request: IncomingMessage,
-    { control: { sessions } }: UserContextOptions,
-  ): Promise<{ token: string; session: Session }> {
-    const token = sessionCookie.read(request);
-    const session = token === undefined ? undefined : await sessions.find(token);
-    if (token !== undefined && session) return { token, session };
-    throw new AppError(
-      'unauthenticated',
-      'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
-    );
-  }
 }
