@@ -1,6 +1,6 @@
 import mongoose, { type Connection } from 'mongoose';
-import { type Courtesy, createCourtesy } from './courtesy';
-import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
+import { createCourtesy } from './courtesy';
+import { type OrganisationData, organisationDataCache } from './organisationData';
 import { type PoolUse, watchPool } from './pools';
 import { pulseOf, type Question } from './pulse';
 import { OldServerError, tooOld, versionOf } from './version';
@@ -26,32 +26,9 @@ const HEARTBEAT_EVERY = 5000;
 /** Concurrent commands per server; the rest wait here, where they cost less than on the server. */
 const POOL_SIZE = 100;
 
-export const DEFAULT_CLUSTER = 'default';
+const DEFAULT_CLUSTER = 'default';
 
-export interface Databases {
-  /** Organisations, keys, sessions and the audit log. */
-  readonly control: Connection;
-  readonly organisationData: OrganisationDataCache;
-  /** Names of the clusters. */
-  readonly clusters: readonly string[];
-  /** The server version of each cluster at the time it was connected, by cluster name. */
-  readonly versions: ReadonlyMap<string, string>;
-  /**
-   * Whether a cluster (default: that of the control database) responds within 1.5 s. Concurrent calls share one result.
-   */
-  readonly answers: (cluster?: string) => Promise<boolean>;
-  /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
-  readonly findsKeys: () => Promise<boolean>;
-  /** @throws if the control database does not respond. */
-  ping(): Promise<void>;
-  /** Current use of each cluster's connections. */
-  readonly pools: () => PoolUse[];
-  /** Sets how heavy work detects requests of other organisations, to yield to them. */
-  readonly giveWayTo: Courtesy['giveWayTo'];
-  /** When the connections to a cluster (default: that of the control database) were last lost, by performance.now(). */
-  readonly lostAt: (cluster?: string) => number;
-  close(): Promise<void>;
-}
+export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 
 export interface DatabaseOptions {
   readonly uri: string;
@@ -65,21 +42,31 @@ export interface DatabaseOptions {
 }
 
 /** Connects to the control database and every cluster. @throws OldServerError */
-export async function connectDatabases(options: DatabaseOptions): Promise<Databases> {
-  const main = connect(options.uri);
-  const connections = new Map([[DEFAULT_CLUSTER, main]]);
-  for (const [name, uri] of Object.entries(options.clusters)) connections.set(name, connect(uri));
-  const versions = new Map<string, string>();
-  const pools = new Map([...connections].map(([name, connection]) => [name, watchPool(name, connection)]));
-  const pulses = new Map(Object.entries(options.clusters).map(([name, uri]) => [name, pulseOf(uri, ping)]));
-  pulses.set(DEFAULT_CLUSTER, pulseOf(options.uri, ping));
+export async function connectDatabases(options: DatabaseOptions) {
+  const uris = [[DEFAULT_CLUSTER, options.uri] as const, ...Object.entries(options.clusters)];
+  const clusters = new Map(uris.map(([name, uri]) => [name, openCluster(name, uri)]));
   const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
-  const close = async (): Promise<void> => {
-    await Promise.all([...connections.values(), ...pulses.values(), keys].map((one) => one.close()));
-  };
+  const courtesy = createCourtesy();
+  const versions = new Map<string, string>();
+
+  async function close(): Promise<void> {
+    const open = [...clusters.values()].flatMap(({ connection, pulse }) => [connection, pulse]);
+    await Promise.all([...open, keys].map((one) => one.close()));
+  }
+
+  function connectionOf(name: string): Connection {
+    const cluster = clusters.get(name);
+    if (!cluster) throw new Error(`cluster ${name} is not configured; add it to MONGODB_CLUSTERS`);
+    return cluster.connection;
+  }
+
+  async function answers(cluster = DEFAULT_CLUSTER): Promise<boolean> {
+    return (await clusters.get(cluster)?.pulse.isBeating()) ?? false;
+  }
+
   try {
     await Promise.all(
-      [...connections].map(async ([name, connection]) => {
+      [...clusters].map(async ([name, { connection }]) => {
         await connection.asPromise();
         versions.set(name, await versionOf(connection));
       }),
@@ -89,30 +76,37 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
     await close();
     throw error;
   }
-  const control = main.useDb(options.controlDatabase);
-  const courtesy = createCourtesy();
-  const clusterOf = (name: string): Connection => {
-    const connection = connections.get(name);
-    if (!connection) throw new Error(`cluster ${name} is not configured; add it to MONGODB_CLUSTERS`);
-    return connection;
-  };
-  const answers: Databases['answers'] = async (cluster = DEFAULT_CLUSTER) =>
-    (await pulses.get(cluster)?.isBeating()) ?? false;
   return {
-    control,
-    clusters: [...connections.keys()],
+    /** Organisations, keys, sessions and the audit log. */
+    control: connectionOf(DEFAULT_CLUSTER).useDb(options.controlDatabase),
+    organisationData: organisationDataCache(connectionOf, options.collections, courtesy),
+    /** Names of the clusters. */
+    clusters: [...clusters.keys()],
+    /** The server version of each cluster at the time it was connected, by cluster name. */
     versions,
-    organisationData: organisationDataCache(clusterOf, options.collections, courtesy),
-    giveWayTo: courtesy.giveWayTo,
+    /**
+     * Whether a cluster (default: that of the control database) responds within 1.5 s. Concurrent calls share one result.
+     */
     answers,
-    findsKeys: () => keys.isBeating(),
-    ping: async () => {
+    /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
+    findsKeys: keys.isBeating,
+    /** @throws if the control database does not respond. */
+    async ping(): Promise<void> {
       if (!(await answers())) throw new Error('the database is not responding');
     },
-    pools: () => [...pools.values()].map((pool) => pool.use()),
-    lostAt: (cluster = DEFAULT_CLUSTER) => pools.get(cluster)?.lostAt() ?? -Infinity,
+    /** Current use of each cluster's connections. */
+    pools: (): PoolUse[] => [...clusters.values()].map(({ pool }) => pool.use()),
+    /** Sets how heavy work detects requests of other organisations, to yield to them. */
+    giveWayTo: courtesy.giveWayTo,
+    /** When the connections to a cluster (default: that of the control database) were last lost, by performance.now(). */
+    lostAt: (cluster = DEFAULT_CLUSTER): number => clusters.get(cluster)?.pool.lostAt() ?? -Infinity,
     close,
   };
+}
+
+function openCluster(name: string, uri: string) {
+  const connection = connect(uri);
+  return { connection, pool: watchPool(name, connection), pulse: pulseOf(uri, ping) };
 }
 
 function checkVersions(versions: ReadonlyMap<string, string>, onOldServer: DatabaseOptions['onOldServer']): void {

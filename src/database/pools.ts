@@ -11,17 +11,11 @@ export interface PoolUse {
   readonly pending: number;
 }
 
-interface PoolWatch {
-  use(): PoolUse;
-  /** When its pool was last cleared, by performance.now(); -Infinity if never. */
-  lostAt(): number;
-}
-
 /**
  * Tracks a cluster's pools (one per server in its replica set) through the driver's events, so it must be called before
  * the first command. Every command emits three events, so the handlers only count.
  */
-export function watchPool(cluster: string, connection: Connection): PoolWatch {
+export function watchPool(cluster: string, connection: Connection) {
   const open = new Set<string>();
   let [checkedOut, pending, lostAt] = [0, 0, -Infinity];
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
@@ -39,7 +33,8 @@ export function watchPool(cluster: string, connection: Connection): PoolWatch {
     .on('connectionCheckedIn', () => (checkedOut -= 1))
     .on('connectionPoolCleared', () => (lostAt = performance.now()));
   return {
-    use: () => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
+    use: (): PoolUse => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
+    /** When its pool was last cleared, by performance.now(); -Infinity if never. */
     lostAt: () => lostAt,
   };
 }
