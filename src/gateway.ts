@@ -8,16 +8,16 @@ import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
-import { CALLER_LEFT } from './http/accessLog';
-import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
+import { CALLER_LEFT, noteWhenDone } from './http/accessLog';
+import { createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
-import { createTurns, type Turns } from './http/turns';
+import { createTurns } from './http/turns';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type Metrics, type ShedReason } from './metrics';
-import { countKeys } from './metrics/keys';
+import { keyLabel } from './metrics/labels';
 import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
@@ -46,18 +46,7 @@ export interface Carrier {
   readonly longest: number;
 }
 
-export interface Gateway {
-  readonly metrics: Metrics;
-  readonly bodies: BodyMemory;
-  readonly turns: Turns;
-  /** Answers an exchange, also if something fails. */
-  handle(exchange: Exchange): Promise<void>;
-  /** Called for each exchange when it is done. */
-  readonly finished: (exchange: Exchange, status: number) => void;
-  stop(): Promise<void>;
-}
-
-export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
+export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   const { control, logger } = options;
   const schemas = publishedSchemas();
   const traffic = createTraffic(options, carrier, schemas);
@@ -71,13 +60,22 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
     },
   });
 
+  function finished({ log: { principal, code } }: Exchange, status: number): void {
+    if (principal?.kind !== 'key') return;
+    const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
+  }
+
   return {
     metrics,
     bodies,
     turns,
-    async handle(exchange) {
+    /** Answers an exchange, also if something fails. */
+    async handle(exchange: Exchange): Promise<void> {
+      const face = faceOf(exchange);
+      noteWhenDone(exchange, face, { logger, metrics, finished });
       try {
-        await dispatch(exchange, faces);
+        await dispatch(exchange, face, faces);
       } catch (error) {
         const known = toAppError(error);
         if (known.status >= 500) {
@@ -85,15 +83,11 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
           const failure = error === known ? {} : { error: describeError(error) };
           logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
         }
-        (speaksGraphql(exchange) ? sendGraphqlError : sendProblem)(exchange, known);
+        const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
+        (isGraphql ? sendGraphqlError : sendProblem)(exchange, known);
       }
     },
-    finished({ log: { principal, code } }, status) {
-      if (principal?.kind !== 'key') return;
-      const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-      usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
-    },
-    stop: async () => {
+    async stop(): Promise<void> {
       patience.stop();
       await usage.stop();
       await faces.graphql.stop();
@@ -180,14 +174,15 @@ function keyContexts(
     markUsed,
   };
   return contextFactory({
-    authenticate: countKeys(metrics, admitted, (apiKeys) =>
-      createAuthenticator({
-        apiKeys,
-        keyPrefix: config.KEY_PREFIX,
-        pepper: config.KEY_PEPPER,
-        failures: metrics.counted('address', limiters.failures),
-      }),
-    ),
+    authenticate: createAuthenticator({
+      apiKeys: admitted,
+      keyPrefix: config.KEY_PREFIX,
+      pepper: config.KEY_PEPPER,
+      failures: metrics.counted('address', limiters.failures),
+      onFound: (found) => {
+        metrics.keyFound(keyLabel(found));
+      },
+    }),
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
@@ -214,7 +209,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   return {
     patience,
     cors: { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] },
-    health: createHealth({ databases, limiters, isDraining: carrier.isDraining }),
+    health: createHealth(databases, limiters, carrier.isDraining),
     metricsPage: createMetricsPage(metrics, config.METRICS),
     rest: createRestFace({ schema: schemas.rest, operations, openContext }),
     graphql: await createGraphqlFace({
@@ -239,11 +234,10 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
 }
 
 /** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
-async function dispatch(exchange: Exchange, faces: Faces): Promise<void> {
+async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<void> {
   const { request, response, path } = exchange;
   const { patience, rest, graphql, settings } = faces;
   if ((await faces.health(exchange)) || (await faces.metricsPage(exchange))) return;
-  const face = faceOf(exchange);
   if (path === SETTINGS_GRAPHQL) {
     if (request.method !== 'POST') {
       throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
@@ -258,12 +252,8 @@ async function dispatch(exchange: Exchange, faces: Faces): Promise<void> {
   }
 }
 
-function speaksGraphql(exchange: Exchange): boolean {
-  return exchange.path === SETTINGS_GRAPHQL || faceOf(exchange) === 'graphql';
-}
-
 /** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
-export function faceOf({ path, search, request }: Exchange): Face {
+function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
   if (isSettings(path)) return 'settings';

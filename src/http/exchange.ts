@@ -41,6 +41,18 @@ interface ExchangeLog {
   principal?: Principal;
 }
 
+/** Headers of the budget of a key, which {@link setRateHeaders} sets. */
+export const BUDGET_HEADERS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
+
+/** Headers of every response to a key; the last only if it expires soon. */
+export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At'] as const;
+
 /** How long before its expiry a key is reported as expiring, in milliseconds. */
 const EXPIRY_WARNING = 7 * DAY;
 

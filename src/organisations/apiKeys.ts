@@ -1,6 +1,5 @@
 import { type ClientSession, trusted } from 'mongoose';
-import type { ApiKey } from '../access/apiKey';
-import { keyState } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';

@@ -22,8 +22,6 @@ export interface OrganisationsOptions {
   readonly prepare: (organisation: Organisation) => Promise<unknown>;
 }
 
-export type Organisations = ReturnType<typeof organisations>;
-
 export function organisations({ models, actor, clusters, prepare }: OrganisationsOptions) {
   return {
     /** Creates an organisation, and its database with all indexes. */

@@ -8,9 +8,9 @@ import type { Patience } from '../http/patience';
 import { toAppError } from '../mask';
 import { defaultHeaders, settingsPolicy } from '../pages/contentSecurity';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
+import { browserSessions } from './cookies';
 import { type Route, type RoutesOptions, settingsRoutes } from './routes';
-import { browserSessions } from './session';
-import { type OpenUserContext, userContextFactory } from './userContext';
+import { userContextFactory } from './userContext';
 
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = '/settings/graphql';
@@ -22,19 +22,12 @@ export interface SettingsOptions extends Omit<RoutesOptions, 'sessions'> {
   readonly limiter: RateLimiter;
 }
 
-export interface Settings {
-  /** The settings pages, sign-in and sign-out. Keys are changed through {@link SETTINGS_GRAPHQL}. */
-  serve(exchange: Exchange): void;
-  /** The context of a signed-in user, for {@link SETTINGS_GRAPHQL}. */
-  readonly openContext: OpenUserContext;
-}
-
 /** Whether a path belongs to settings. */
 export function isSettings(path: string): boolean {
   return path === '/settings' || path.startsWith('/settings/');
 }
 
-export function createSettings(options: SettingsOptions): Settings {
+export function createSettings(options: SettingsOptions) {
   const { config, control, patience, onError } = options;
   const sessions = browserSessions(config, control.sessions);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
@@ -75,10 +68,12 @@ export function createSettings(options: SettingsOptions): Settings {
   }
 
   return {
-    serve(exchange) {
+    /** The settings pages, sign-in and sign-out. Keys are changed through {@link SETTINGS_GRAPHQL}. */
+    serve(exchange: Exchange): void {
       exchanges.set(exchange.request, exchange);
       app(exchange.request as never, exchange.response as never);
     },
+    /** The context of a signed-in user, for {@link SETTINGS_GRAPHQL}. */
     openContext: userContextFactory({ ...options, sessions }),
   };
 }

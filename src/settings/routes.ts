@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { addressBucket } from '../access/addresses';
-import { rateLimited } from '../access/authenticate';
+import { spend } from '../access/authenticate';
 import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
 import { AppError } from '../errors';
@@ -9,11 +9,10 @@ import type { Exchange } from '../http/exchange';
 import type { Control } from '../organisations/control';
 import { SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
-import { cookie } from './cookies';
+import { type BrowserSessions, cookie } from './cookies';
 import { checkCsrf, checkOrigin, csrfToken } from './forgery';
 import { CALLBACK_PATH, type OpenId, openId, readAttempt, writeAttempt } from './openid';
 import { renderIntegrations } from './page';
-import type { BrowserSessions } from './session';
 import { renderLink, renderSignIn } from './signInPages';
 
 /** A route's response: a page or a redirect. */
@@ -90,8 +89,7 @@ function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasP
         const link = (request.body as { link?: unknown } | undefined)?.link;
         const token = typeof link === 'string' ? await control.sessions.useLink(link, address) : undefined;
         if (token !== undefined) return enter(sessions, response, token);
-        const state = await failures.consume(addressBucket(address));
-        if (!state.allowed) throw rateLimited(state, 'Too many invalid sign-in links from this address');
+        await spend(failures, addressBucket(address), 1, 'Too many invalid sign-in links from this address');
         return { status: 410, page: renderSignIn({ hasProvider, failure: 'link' }) };
       },
     },

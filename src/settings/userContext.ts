@@ -1,5 +1,5 @@
-import { rateLimited } from '../access/authenticate';
-import type { RateLimiter, RateState } from '../access/rateLimit';
+import { spend } from '../access/authenticate';
+import type { RateLimiter } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
 import type { Config } from '../config';
 import type { RequestContext } from '../context';
@@ -8,8 +8,8 @@ import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import type { Control } from '../organisations/control';
+import type { BrowserSessions } from './cookies';
 import { checkCsrf, checkOrigin } from './forgery';
-import type { BrowserSessions } from './session';
 
 export interface UserContextOptions {
   readonly config: Pick<Config, 'PUBLIC_URL'>;
@@ -38,14 +38,8 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;
-    let rate = await take(1);
-
-    async function take(points: number): Promise<RateState> {
-      const state = await limiter.consume(`user:${organisation.id}:${user.id}`, points);
-      if (!state.allowed) throw rateLimited(state);
-      return state;
-    }
-
+    const budget = `user:${organisation.id}:${user.id}`;
+    let rate = await spend(limiter, budget, 1);
     const data = organisationData(organisation);
     return {
       requestId,
@@ -67,7 +61,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
         }
       },
       async charge(points) {
-        rate = await take(points);
+        rate = await spend(limiter, budget, points);
       },
       write: (work, how) => stampedWrite(data, work, how),
       // no idempotent replay, since a key's value must never be stored
