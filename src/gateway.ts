@@ -164,14 +164,14 @@ function keyContexts(
 ): OpenContext {
   const { patience, metrics } = traffic;
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
-  const { find, markUsed } = control.apiKeys;
+  const { apiKeys } = control;
   // the key lookup is the first query of a request, so the request is admitted before it
   const admitted: KeySource = {
     find(id) {
       patience.admit();
-      return find(id);
+      return apiKeys.find(id);
     },
-    markUsed,
+    markUsed: apiKeys.markUsed,
   };
   return contextFactory({
     authenticate: createAuthenticator({

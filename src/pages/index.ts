@@ -11,10 +11,8 @@ import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { reference } from './reference';
 import { sandbox } from './sandbox';
 
-export interface PagesOptions {
-  /** Prefilled in the tools' Authorization header, for visitors on this machine only. */
-  readonly demoKey?: string | undefined;
-  readonly introspection: Visit['introspection'];
+/** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
+export interface PagesOptions extends Visit {
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }

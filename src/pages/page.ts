@@ -9,7 +9,7 @@ export interface Visit {
   /** Who may introspect the GraphQL schema. */
   readonly introspection: 'public' | 'key' | 'off';
   /** The demo's key; undefined if the visitor may not see it. */
-  readonly demoKey: string | undefined;
+  readonly demoKey?: string | undefined;
 }
 
 /** One page of the site. */

@@ -1,7 +1,5 @@
 import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
-import type { RateLimiter } from '../access/rateLimit';
-import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import type { Patience } from '../http/patience';
@@ -10,16 +8,13 @@ import { defaultHeaders, settingsPolicy } from '../pages/contentSecurity';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
 import { browserSessions } from './cookies';
 import { type Route, type RoutesOptions, settingsRoutes } from './routes';
-import { userContextFactory } from './userContext';
+import { type UserContextOptions, userContextFactory } from './userContext';
 
 /** Where the settings page sends GraphQL; the only API endpoint that accepts its cookie. */
 export const SETTINGS_GRAPHQL = '/settings/graphql';
 
-export interface SettingsOptions extends Omit<RoutesOptions, 'sessions'> {
-  readonly organisationData: OrganisationDataCache;
+export interface SettingsOptions extends Omit<RoutesOptions & UserContextOptions, 'sessions'> {
   readonly patience: Patience;
-  /** Limits the requests of each user. */
-  readonly limiter: RateLimiter;
 }
 
 /** Whether a path belongs to settings. */

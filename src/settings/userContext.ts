@@ -1,20 +1,16 @@
 import { spend } from '../access/authenticate';
 import type { RateLimiter } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
-import type { Config } from '../config';
 import type { RequestContext } from '../context';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
-import type { Control } from '../organisations/control';
-import type { BrowserSessions } from './cookies';
 import { checkCsrf, checkOrigin } from './forgery';
+import type { RoutesOptions } from './routes';
 
-export interface UserContextOptions {
-  readonly config: Pick<Config, 'PUBLIC_URL'>;
-  readonly control: Control;
-  readonly sessions: BrowserSessions;
+export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'control' | 'sessions'> {
+  /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
 }
