@@ -3,8 +3,10 @@ import { DEFAULT_KEY_PREFIX } from './access/keys';
 
 /* The only place that reads process.env. Every variable is here, with its default and a line for `--help`. */
 
-const list = z.string().transform((text) =>
-  text
+const nonEmpty = z.string().min(1);
+const matching = (pattern: RegExp, message?: string): z.ZodString => z.string().regex(pattern, message);
+const list = z.string().transform((given) =>
+  given
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== ''),
@@ -56,6 +58,10 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
 
+function isAllowedOrigin(text: string): boolean {
+  return text === '*' || isOrigin(text);
+}
+
 /** An https URL, or an http URL on loopback. */
 function isSecureOrLocal(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -64,16 +70,10 @@ function isSecureOrLocal(text: string): boolean {
 }
 
 const VARIABLES = {
-  PORT: {
-    schema: wholeNumber(0, 65535).default(4000),
-    help: 'port to listen on; 0 picks a free one',
-  },
-  HOST: { schema: z.string().min(1).default('127.0.0.1'), help: 'address to listen on' },
+  PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
+  HOST: { schema: nonEmpty.default('127.0.0.1'), help: 'address to listen on' },
   MONGODB_URI: {
-    schema: z
-      .string()
-      .regex(/^mongodb(\+srv)?:\/\//, 'must begin with mongodb:// or mongodb+srv://')
-      .optional(),
+    schema: matching(/^mongodb(\+srv)?:\/\//, 'must begin with mongodb:// or mongodb+srv://').optional(),
     help: 'URI of a MongoDB replica set; if unset, an embedded database is used',
   },
   MONGODB_CLUSTERS: {
@@ -81,7 +81,7 @@ const VARIABLES = {
     help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
   },
   MONGOD_BINARY: {
-    schema: z.string().min(1).optional(),
+    schema: nonEmpty.optional(),
     help: 'mongod (or secantusd-rs) binary to start if MONGODB_URI is not set',
   },
   ALLOW_OLD_MONGODB: {
@@ -91,12 +91,9 @@ const VARIABLES = {
       .transform((text) => text === 'true'),
     help: 'true accepts a MongoDB older than 6.0; some operations will fail',
   },
-  HTTPS_PROXY: { schema: z.string().min(1).optional(), help: 'proxy for downloading the embedded database' },
+  HTTPS_PROXY: { schema: nonEmpty.optional(), help: 'proxy for downloading the embedded database' },
   CONTROL_DATABASE: {
-    schema: z
-      .string()
-      .regex(/^[a-zA-Z0-9_-]{1,38}$/)
-      .default('scopegate'),
+    schema: matching(/^[a-zA-Z0-9_-]{1,38}$/).default('scopegate'),
     help: 'name of the database for organisations and keys',
   },
   KEY_PEPPER: {
@@ -104,10 +101,7 @@ const VARIABLES = {
     help: 'secret mixed into every key hash; changing it invalidates all keys',
   },
   KEY_PREFIX: {
-    schema: z
-      .string()
-      .regex(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _')
-      .default(DEFAULT_KEY_PREFIX),
+    schema: matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _').default(DEFAULT_KEY_PREFIX),
     help: 'prefix of new keys',
   },
   RATE_LIMIT_PER_MINUTE: {
@@ -115,9 +109,7 @@ const VARIABLES = {
     help: 'points per minute for each key; also the limit per address for failed authentication and public introspection',
   },
   REDIS_URL: {
-    schema: z
-      .string()
-      .regex(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
+    schema: matching(/^rediss?:\/\//, 'must begin with redis:// or rediss://')
       .refine(
         isRedisAddress,
         'must be redis://[user:password@]host[:port][/database]; user name and password must be percent-encoded (/ is %2F, ? is %3F, # is %23, % is %25)',
@@ -135,11 +127,7 @@ const VARIABLES = {
   },
   CORS_ORIGINS: {
     schema: list
-      .pipe(
-        z.array(
-          z.string().refine((text) => text === '*' || isOrigin(text), 'must be an origin, https://host[:port], or *'),
-        ),
-      )
+      .pipe(z.array(z.string().refine(isAllowedOrigin, 'must be an origin, https://host[:port], or *')))
       .default([]),
     help: 'origins allowed to call the API from a browser, comma-separated',
   },
@@ -161,18 +149,18 @@ const VARIABLES = {
     schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),
     help: 'OpenID Connect issuer for the settings page; needs OIDC_CLIENT_ID, OIDC_CLIENT_SECRET and PUBLIC_URL',
   },
-  OIDC_CLIENT_ID: { schema: z.string().min(1).optional(), help: 'client id at the issuer' },
-  OIDC_CLIENT_SECRET: { schema: z.string().min(1).optional(), help: 'client secret at the issuer' },
+  OIDC_CLIENT_ID: { schema: nonEmpty.optional(), help: 'client id at the issuer' },
+  OIDC_CLIENT_SECRET: { schema: nonEmpty.optional(), help: 'client secret at the issuer' },
   OIDC_SCOPES: {
-    schema: z.string().min(1).default('openid profile email'),
+    schema: nonEmpty.default('openid profile email'),
     help: 'scopes to request from the issuer, separated by spaces',
   },
   OIDC_ORGANISATION_CLAIM: {
-    schema: z.string().min(1).default('scopegate_organisation'),
+    schema: nonEmpty.default('scopegate_organisation'),
     help: "claim with the id of the user's organisation",
   },
   OIDC_ROLE_CLAIM: {
-    schema: z.string().min(1).default('scopegate_role'),
+    schema: nonEmpty.default('scopegate_role'),
     help: "claim with the user's role: admin or member, or a list that includes one",
   },
   MAX_CONNECTIONS: {
@@ -195,8 +183,8 @@ const VARIABLES = {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
     help: 'minimum level of the log on stderr',
   },
-  DATA_DIR: { schema: z.string().min(1).default('.data'), help: 'directory for the data of the embedded database' },
-  CACHE_DIR: { schema: z.string().min(1).default('.cache'), help: 'directory for a downloaded database server' },
+  DATA_DIR: { schema: nonEmpty.default('.data'), help: 'directory for the data of the embedded database' },
+  CACHE_DIR: { schema: nonEmpty.default('.cache'), help: 'directory for a downloaded database server' },
 } as const satisfies Record<string, { schema: z.ZodType; help: string }>;
 
 type Variables = typeof VARIABLES;
@@ -210,9 +198,13 @@ const WITH_OIDC = ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'] as cons
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** All faults of the environment, reported together. */
+/** All faults of the environment, reported together: each is the name of a variable and what is wrong with it. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
+
+  constructor(faults: readonly (readonly [name: string, fault: string])[]) {
+    super(`invalid environment:\n${faults.map(([name, fault]) => `  ${name}: ${fault}`).join('\n')}`);
+  }
 }
 
 /** The variables that are set; an empty one counts as not set. */
@@ -227,16 +219,11 @@ export function givenVariables(environment: Environment = process.env): Record<s
 export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
   const result = z.object(shape).safeParse(givenVariables(environment));
-  if (!result.success) {
-    const faults = result.error.issues.map((issue) => `  ${String(issue.path[0])}: ${issue.message}`);
-    throw new ConfigError(`invalid environment:\n${faults.join('\n')}`);
-  }
+  if (!result.success)
+    throw new ConfigError(result.error.issues.map(({ path, message }) => [String(path[0]), message]));
   const config = result.data as Omit<Config, 'PATH'>;
   const missing = WITH_OIDC.filter((name) => config.OIDC_ISSUER !== undefined && config[name] === undefined);
-  if (missing.length > 0) {
-    const faults = missing.map((name) => `  ${name}: must be set if OIDC_ISSUER is`);
-    throw new ConfigError(`invalid environment:\n${faults.join('\n')}`);
-  }
+  if (missing.length > 0) throw new ConfigError(missing.map((name) => [name, 'must be set if OIDC_ISSUER is']));
   return { ...config, PATH: environment.PATH ?? '' };
 }
 

@@ -221,11 +221,16 @@ function summary(errors: readonly Fault[], more: number, otherwise: string): str
   return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${String(others)} more)` : ''}`;
 }
 
-/** The AppError inside an error, even if libraries wrapped it several times; undefined if there is none. */
-export function findAppError(error: unknown): AppError | undefined {
+/** An error and those inside it, since libraries may wrap it several times. */
+export function* chainOf(error: unknown): Generator<Error> {
   for (let current = error, depth = 0; current instanceof Error && depth < 8; depth += 1) {
-    if (current instanceof AppError) return current;
+    yield current;
     current = (current as { originalError?: unknown }).originalError ?? current.cause;
   }
+}
+
+/** The AppError inside an error; undefined if there is none. */
+export function findAppError(error: unknown): AppError | undefined {
+  for (const current of chainOf(error)) if (current instanceof AppError) return current;
   return undefined;
 }

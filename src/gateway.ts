@@ -1,34 +1,34 @@
 import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { createAuthenticator, type KeySource } from './access/authenticate';
-import { openLimiters } from './access/limiters';
+import { type Limiters, openLimiters } from './access/limiters';
 import type { Config } from './config';
-import { contextFactory } from './context';
+import { contextFactory, type OpenContext } from './context';
 import { createAvailability } from './database/availability';
 import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
-import { CALLER_LEFT } from './http/accessLog';
-import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
+import { CALLER_LEFT, noteWhenDone } from './http/accessLog';
+import { createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { createPatience, type Patience } from './http/patience';
-import { createTurns, type Turns } from './http/turns';
+import { createPatience } from './http/patience';
+import { createTurns } from './http/turns';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
-import { createMetrics, type Face, type Metrics } from './metrics';
-import { countKeys } from './metrics/keys';
+import { createMetrics, type Face, type Metrics, type ShedReason } from './metrics';
+import { keyLabel } from './metrics/labels';
 import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
 import { createRestFace, REST_BASE, sendProblem } from './rest';
 import { publishedSchemas } from './published';
-import { createSettings, isSettings, sessionCookieOf, SETTINGS_GRAPHQL } from './settings';
-import { userContextFactory } from './settings/userContext';
+import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
+import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
-import { version } from './version';
+import { MEBIBYTE } from './units';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -47,64 +47,104 @@ export interface Carrier {
   readonly longest: number;
 }
 
-export interface Gateway {
-  readonly metrics: Metrics;
-  readonly bodies: BodyMemory;
-  readonly turns: Turns;
-  /** Answers an exchange, also if something fails. */
-  handle(exchange: Exchange): Promise<void>;
-  /** Called for each exchange when it is done. */
-  readonly finished: (exchange: Exchange, status: number) => void;
-  stop(): Promise<void>;
+export async function createGateway(options: GatewayOptions, carrier: Carrier) {
+  const { control, logger } = options;
+  const schemas = publishedSchemas();
+  const traffic = createTraffic(options, carrier, schemas);
+  const { availability, patience, metrics, bodies, turns } = traffic;
+  // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
+  await availability.start();
+  const limiters = await limitersOf(options, metrics);
+  const faces = await createFaces(options, carrier, { schemas, traffic, limiters });
+  const usage = createUsageCounter({
+    usage: control.usage,
+    onError: (error) => {
+      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
+    },
+  });
+
+  function finished({ log: { principal, code } }: Exchange, status: number): void {
+    if (principal?.kind !== 'key') return;
+    const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
+  }
+
+  return {
+    metrics,
+    bodies,
+    turns,
+    /** Answers an exchange, also if something fails. */
+    async handle(exchange: Exchange): Promise<void> {
+      const face = faceOf(exchange);
+      noteWhenDone(exchange, face, { logger, metrics, finished });
+      try {
+        await dispatch(exchange, face, faces);
+      } catch (error) {
+        const known = toAppError(error);
+        if (known.status >= 500) {
+          // the code says everything about an intentional error; its stack would only cost time if many are rejected
+          const failure = error === known ? {} : { error: describeError(error) };
+          logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
+        }
+        const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
+        (isGraphql ? sendGraphqlError : sendProblem)(exchange, known);
+      }
+    },
+    async stop(): Promise<void> {
+      availability.stop();
+      patience.stop();
+      await usage.stop();
+      await faces.graphql.stop();
+      await limiters.close();
+    },
+  };
 }
 
-const MEBIBYTE = 1024 * 1024;
+type Traffic = ReturnType<typeof createTraffic>;
 
-/** Dispatches requests, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
-export async function createGateway(options: GatewayOptions, carrier: Carrier): Promise<Gateway> {
-  const { config, databases, control, logger, demoKey } = options;
-  const { graphql, rest, operations } = publishedSchemas();
-  const elementCheck = typeChecks(graphql, { elementBounds: true, closed: false });
+/** What limits and counts the requests in progress. */
+function createTraffic({ config, databases, logger }: GatewayOptions, carrier: Carrier, { operations }: Schemas) {
+  const onShed = (reason: ShedReason): void => {
+    metrics.requestShed(reason);
+  };
   const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, () => {
-    metrics.requestShed('bodies');
+    onShed('bodies');
   });
   const turns = createTurns(() => {
-    metrics.requestShed('organisation');
+    onShed('organisation');
   });
+  const { clusters, answers, lostAt } = databases;
   const availability = createAvailability({
-    clusters: databases.clusters,
-    answers: databases.answers,
+    clusters,
+    answers,
     onChange: (cluster, isAway) => {
       const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
       logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
     },
   });
   const patience = createPatience({
+    ...{ availability, clusters, lostAt, onShed },
     longest: carrier.longest,
-    availability,
-    clusters: databases.clusters,
-    lostAt: databases.lostAt,
-    onShed: (whose) => {
-      metrics.requestShed(whose);
-    },
     onEnd: (exchange) => {
       bodies.release(exchange);
       turns.end(exchange);
     },
   });
-  databases.giveWayTo(patience.hasOthers);
-  // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
-  await availability.start();
   const metrics = createMetrics({
     operations: operations.map(({ name }) => name),
     pools: databases.pools,
     openConnections: carrier.openConnections,
     requestsInHand: patience.inHand,
-    clusters: () => databases.clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
+    clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
   });
+  databases.giveWayTo(patience.hasOthers);
+  return { bodies, turns, availability, patience, metrics };
+}
+
+function limitersOf({ config, logger }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
   metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
-  const limiters = await openLimiters({
+  return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     redisUrl: config.REDIS_URL,
     instances: config.INSTANCES,
@@ -116,139 +156,111 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
       );
     },
   });
-  const openContext = contextFactory({
-    authenticate: countKeys(metrics, admitted(control.apiKeys, patience), (apiKeys) =>
-      createAuthenticator({
-        apiKeys,
-        keyPrefix: config.KEY_PREFIX,
-        pepper: config.KEY_PEPPER,
-        failures: metrics.counted('address', limiters.failures),
-      }),
-    ),
-    limiter: metrics.counted('key', limiters.keys),
-    organisationData: databases.organisationData,
-    admit: patience.admitOrganisation,
-    checkElement: (type, ...args) => elementCheck(type)(...args),
-    onSpentKey: () => {
-      metrics.keyFound('live');
-    },
-  });
-  const methods = [
-    ...new Set(['GET', 'HEAD', 'POST', ...operations.flatMap(({ rest: route }) => route?.method ?? [])]),
-  ];
-  const restFace = createRestFace({ schema: rest, operations, openContext });
-  const graphqlFace = await createGraphqlFace({
-    schema: graphql,
-    operations,
-    openContext,
-    introspection: config.INTROSPECTION,
-    introspectionLimiter: metrics.counted('address', limiters.introspection),
-    logger,
-  });
-  const sessionCookie = sessionCookieOf(config);
-  const openUserContext = userContextFactory({
-    control,
-    sessionCookie,
-    publicUrl: config.PUBLIC_URL,
-    limiter: metrics.counted('user', limiters.keys),
-    organisationData: databases.organisationData,
-  });
-  const settings = createSettings({
-    ...{ config, control, version, patience, sessionCookie, failures: metrics.counted('address', limiters.failures) },
-    onError: (error) => {
-      logger.error({ error: describeError(error) }, 'settings failed');
-    },
-  });
-  const usage = createUsageCounter({
-    usage: control.usage,
-    onError: (error) => {
-      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
-    },
-  });
-  const health = createHealth({ databases, limiters, availability, isDraining: carrier.isDraining });
-  const metricsPage = createMetricsPage(metrics, config.METRICS);
-  const pages = createPages({
-    ...(demoKey === undefined ? {} : { demoKey }),
-    version,
-    introspection: config.INTROSPECTION,
-    onError: (error) => {
-      logger.error({ error: describeError(error) }, 'page failed');
-    },
-  });
-
-  async function dispatch(exchange: Exchange): Promise<void> {
-    if ((await health(exchange)) || (await metricsPage(exchange))) return;
-    const face = faceOf(exchange);
-    if (exchange.path === SETTINGS_GRAPHQL) {
-      if (exchange.request.method !== 'POST') {
-        throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
-      }
-      await patience.spend(exchange, () => graphqlFace.handle(exchange, openUserContext));
-      return;
-    }
-    if (face === 'settings') {
-      settings(exchange);
-      return;
-    }
-    if (face !== 'rest' && face !== 'graphql') {
-      pages(exchange.request as never, exchange.response as never);
-      return;
-    }
-    if (applyCors(exchange, { origins: config.CORS_ORIGINS, methods, isGraphql: face === 'graphql' })) return;
-    await patience.spend(exchange, () => (face === 'rest' ? restFace(exchange) : graphqlFace.handle(exchange)));
-  }
-
-  return {
-    metrics,
-    bodies,
-    turns,
-    async handle(exchange) {
-      try {
-        await dispatch(exchange);
-      } catch (error) {
-        const known = toAppError(error);
-        if (known.status >= 500) {
-          // the code says everything about an intentional error; its stack would only cost time if many are rejected
-          const failure = error === known ? {} : { error: describeError(error) };
-          logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
-        }
-        (speaksGraphql(exchange) ? sendGraphqlError : sendProblem)(exchange, known);
-      }
-    },
-    finished({ log: { principal, code } }, status) {
-      if (principal?.kind !== 'key') return;
-      const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-      usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
-    },
-    stop: async () => {
-      availability.stop();
-      patience.stop();
-      await usage.stop();
-      await graphqlFace.stop();
-      await limiters.close();
-    },
-  };
 }
 
-/** Wraps the key lookup, the first query of a request, to admit the request first. */
-function admitted(apiKeys: KeySource, patience: Patience): KeySource {
-  return {
+interface Parts {
+  readonly schemas: Schemas;
+  readonly traffic: Traffic;
+  readonly limiters: Limiters;
+}
+
+/** The context of requests with a key, the same for both APIs. */
+function keyContexts(
+  { config, databases, control }: GatewayOptions,
+  { schemas, traffic, limiters }: Parts,
+): OpenContext {
+  const { patience, metrics } = traffic;
+  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
+  const { apiKeys } = control;
+  // the key lookup is the first query of a request, so the request is admitted before it
+  const admitted: KeySource = {
     find(id) {
       patience.admit();
       return apiKeys.find(id);
     },
-    markUsed: (key, address) => {
-      apiKeys.markUsed(key, address);
+    markUsed: apiKeys.markUsed,
+  };
+  return contextFactory({
+    authenticate: createAuthenticator({
+      apiKeys: admitted,
+      keyPrefix: config.KEY_PREFIX,
+      pepper: config.KEY_PEPPER,
+      failures: metrics.counted('address', limiters.failures),
+      onFound: (found) => {
+        metrics.keyFound(keyLabel(found));
+      },
+    }),
+    limiter: metrics.counted('key', limiters.keys),
+    organisationData: databases.organisationData,
+    admit: patience.admitOrganisation,
+    checkElement: (type, element) => elementCheck(type)(element),
+    onSpentKey: () => {
+      metrics.keyFound('live');
     },
+  });
+}
+
+type Faces = Awaited<ReturnType<typeof createFaces>>;
+
+/** The parts that answer requests. */
+async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Parts) {
+  const { config, databases, control, logger, demoKey } = options;
+  const { schemas, traffic, limiters } = parts;
+  const { patience, metrics } = traffic;
+  const { operations } = schemas;
+  const openContext = keyContexts(options, parts);
+  const logError = (message: string) => (error: unknown) => {
+    logger.error({ error: describeError(error) }, message);
+  };
+  const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
+  return {
+    patience,
+    cors: { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] },
+    health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
+    metricsPage: createMetricsPage(metrics, config.METRICS),
+    rest: createRestFace({ schema: schemas.rest, operations, openContext }),
+    graphql: await createGraphqlFace({
+      schema: schemas.graphql,
+      operations,
+      openContext,
+      introspection: config.INTROSPECTION,
+      introspectionLimiter: metrics.counted('address', limiters.introspection),
+      logger,
+    }),
+    settings: createSettings({
+      config,
+      control,
+      organisationData: databases.organisationData,
+      patience,
+      limiter: metrics.counted('user', limiters.keys),
+      failures: metrics.counted('address', limiters.failures),
+      onError: logError('settings failed'),
+    }),
+    pages: createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') }),
   };
 }
 
-function speaksGraphql(exchange: Exchange): boolean {
-  return exchange.path === SETTINGS_GRAPHQL || faceOf(exchange) === 'graphql';
+/** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
+async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<void> {
+  const { request, response, path } = exchange;
+  const { patience, rest, graphql, settings } = faces;
+  if ((await faces.health(exchange)) || (await faces.metricsPage(exchange))) return;
+  if (path === SETTINGS_GRAPHQL) {
+    if (request.method !== 'POST') {
+      throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
+    }
+    await patience.spend(exchange, () => graphql.handle(exchange, settings.openContext));
+  } else if (face === 'settings') {
+    settings.serve(exchange);
+  } else if (face !== 'rest' && face !== 'graphql') {
+    faces.pages(request as never, response as never);
+  } else if (!applyCors(exchange, { ...faces.cors, isGraphql: face === 'graphql' })) {
+    await patience.spend(exchange, () => (face === 'rest' ? rest(exchange) : graphql.handle(exchange)));
+  }
 }
 
 /** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
-export function faceOf({ path, search, request }: Exchange): Face {
+function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
   if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
   if (isSettings(path)) return 'settings';

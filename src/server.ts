@@ -2,15 +2,14 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import type { Config } from './config';
-import { createGateway, faceOf, type GatewayOptions } from './gateway';
-import { noteWhenDone } from './http/accessLog';
+import { createGateway, type GatewayOptions } from './gateway';
 import { type Connections, trackConnections } from './http/connections';
 import { openExchange } from './http/exchange';
 import { refuseBroken } from './http/refusals';
 
 export interface ServerOptions extends GatewayOptions {
   /** Overrides of the production timeouts, for tests. */
-  readonly timeouts?: Partial<Timeouts>;
+  readonly timeouts?: Partial<typeof TIMEOUTS>;
 }
 
 export interface RunningServer {
@@ -21,26 +20,17 @@ export interface RunningServer {
 }
 
 /** In milliseconds. */
-interface Timeouts {
+export const TIMEOUTS = {
   /** Maximum time for the headers of a request to arrive, and for the whole request. */
-  readonly head: number;
-  readonly request: number;
-  /** Above the 60 s of common load balancers, so that they close idle connections before we do. */
-  readonly keepAlive: number;
-  /** Maximum time without progress on a connection, e.g. if the caller does not read the answer. */
-  readonly stalled: number;
-  /** Maximum duration of a request before it gets 503; with a final check of the database it must stay below `stalled`. */
-  readonly answer: number;
-  /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
-  readonly drain: number;
-}
-
-export const TIMEOUTS: Timeouts = {
   head: 10_000,
   request: 30_000,
+  /** Above the 60 s of common load balancers, so that they close idle connections before we do. */
   keepAlive: 65_000,
+  /** Maximum time without progress on a connection, e.g. if the caller does not read the answer. */
   stalled: 60_000,
+  /** Maximum duration of a request before it gets 503; with a final check of the database it must stay below `stalled`. */
   answer: 50_000,
+  /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
   drain: 24_000,
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
@@ -82,7 +72,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response);
     const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies, turns });
-    noteWhenDone(exchange, faceOf(exchange), { logger, ...gateway });
     void gateway.handle(exchange);
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read

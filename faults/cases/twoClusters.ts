@@ -148,9 +148,7 @@ function startCallers(gateways: readonly Gateway[], { key }: Tenant): { stop(): 
       await sleep(1000 + 1000 * Math.random());
     }
   };
-  const asking = Promise.all(
-    Array.from({ length: CALLERS }, (_none, at) => call(gateways[at % gateways.length]!)),
-  );
+  const asking = Promise.all(Array.from({ length: CALLERS }, (_none, at) => call(gateways[at % gateways.length]!)));
   return {
     async stop() {
       isOver = true;

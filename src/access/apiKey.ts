@@ -24,3 +24,11 @@ export interface ApiKey {
   /** The key that replaced it. */
   readonly rotated_to: string | null;
 }
+
+export type KeyState = 'active' | 'revoked' | 'expired';
+
+/** Whether a key is active, and if not, why. */
+export function keyState({ revoked_at, expires_at }: Pick<ApiKey, 'revoked_at' | 'expires_at'>, now: Date): KeyState {
+  if (revoked_at !== null) return 'revoked';
+  return expires_at !== null && expires_at <= now ? 'expired' : 'active';
+}

@@ -1,9 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
-import type { ApiKey } from './apiKey';
+import { type ApiKey, keyState } from './apiKey';
 import { addressBucket, isInRanges } from './addresses';
 import { parseKey, secretMatches } from './keys';
-import { keyState } from './keyState';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
@@ -11,11 +10,9 @@ import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit
 /** The key operations that an authenticator needs. */
 export interface KeySource {
   /** Reads a key by id from the primary. */
-  find(id: string): Promise<ApiKey | null>;
+  readonly find: (id: string) => Promise<ApiKey | null>;
   /** Records a use; never delays the request. */
-  markUsed(key: ApiKey, address: string): void;
-  /** Called with the cached lookup result when a key is rejected again without a lookup. */
-  readonly repeated?: (found: ApiKey | null) => void;
+  readonly markUsed: (key: ApiKey, address: string) => void;
 }
 
 export interface AuthenticatorOptions {
@@ -25,6 +22,8 @@ export interface AuthenticatorOptions {
   /** Limits failed authentications of one address. */
   readonly failures: RateLimiter;
   readonly now?: () => number;
+  /** Called with what each request's key was found to be: the stored key, null if there is none, undefined if it is malformed. */
+  readonly onFound?: (found: ApiKey | null | undefined) => void;
 }
 
 export type Authenticate = (authorization: string | undefined, address: string) => Promise<KeyPrincipal>;
@@ -39,8 +38,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   return async (authorization, address) => {
     const key = await findKey(authorization);
     if (!key || !isInRanges(address, key.allowed_ranges)) {
-      const state = await options.failures.consume(addressBucket(address));
-      if (!state.allowed) throw rateLimited(state, 'Too many failed authentications from this address');
+      await spend(options.failures, addressBucket(address), 1, 'Too many failed authentications from this address');
       throw unauthenticated();
     }
     options.apiKeys.markUsed(key, address);
@@ -63,13 +61,17 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
   return async (header) => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
     const parsed = token === undefined ? undefined : parseKey(token, options.keyPrefix);
-    if (token === undefined || !parsed) return undefined;
+    if (token === undefined || !parsed) {
+      options.onFound?.(undefined);
+      return undefined;
+    }
     const refusal = refusals.get(token);
     if (refusal && refusal.times >= REPEATED_FROM) {
-      options.apiKeys.repeated?.(refusal.found);
+      options.onFound?.(refusal.found);
       return undefined;
     }
     const found = await options.apiKeys.find(parsed.id);
+    options.onFound?.(found);
     const matches = secretMatches(parsed.secret, found ?? undefined, options.pepper);
     if (matches && found && keyState(found, new Date(now())) === 'active') return found;
     if (refusal) Object.assign(refusal, { found, times: refusal.times + 1 });
@@ -96,6 +98,13 @@ export function requirePlan({ plan }: Organisation): void {
 
 export function unauthenticated(): AppError {
   return new AppError('unauthenticated', 'A valid API key is required: Authorization: Bearer <key>.');
+}
+
+/** Takes points from a budget. @throws AppError rate_limited, with the reason, if there are not enough */
+export async function spend(limiter: RateLimiter, id: string, points: number, reason?: string): Promise<RateState> {
+  const state = await limiter.consume(id, points);
+  if (!state.allowed) throw rateLimited(state, reason);
+  return state;
 }
 
 export function rateLimited(state: RateState, reason = 'Rate limit exceeded'): AppError {

@@ -17,9 +17,9 @@ export function checkAddresses({
   ];
   const faults = addresses.flatMap(([name, uri]) => {
     const fault = addressFault(uri);
-    return fault === undefined ? [] : [`  ${name}: ${fault}`];
+    return fault === undefined ? [] : [[name, fault] as const];
   });
-  if (faults.length > 0) throw new ConfigError(`invalid environment:\n${faults.join('\n')}`);
+  if (faults.length > 0) throw new ConfigError(faults);
 }
 
 /** What is wrong with a connection string; undefined if the driver can parse it. */

@@ -1,6 +1,13 @@
-import { type IndexDefinition, type IndexOptions, Schema } from 'mongoose';
+import {
+  type Connection,
+  type IndexDefinition,
+  type IndexOptions,
+  type Model,
+  Schema,
+  type SchemaOptions,
+} from 'mongoose';
 
-/** A collection in an organisation's database: its name, its schema with indexes, and the type of its rows. */
+/** A collection: its name, its schema with indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string }> {
   readonly name: string;
   readonly schema: Schema;
@@ -16,14 +23,26 @@ export interface Index {
   readonly options?: IndexOptions;
 }
 
-/** Defines a collection. `shape` is a mongoose definition; indexes are created with the organisation and by `doctor --fix`. */
+/**
+ * Defines a collection. `shape` is a mongoose definition; indexes are created with the organisation and by `doctor --fix`,
+ * those of the control database when it is opened.
+ */
 export function defineCollection<T extends { readonly _id: string }>(
   name: string,
   shape: Readonly<Record<string, unknown>>,
   indexes: readonly Index[],
+  options: SchemaOptions = {},
 ): Collection<T> {
-  const schema = new Schema<unknown>({}, { versionKey: false }) as unknown as Schema;
+  const schema = new Schema<unknown>({}, { versionKey: false, ...options } as object) as unknown as Schema;
   schema.add(shape as Parameters<Schema['add']>[0]);
-  for (const { on, options } of indexes) schema.index(on, options);
+  for (const index of indexes) schema.index(index.on, index.options);
   return { name, schema };
+}
+
+/** A collection's model on a connection. */
+export function modelOf<T extends { readonly _id: string }>(
+  connection: Connection,
+  { name, schema }: Collection<T>,
+): Model<T> {
+  return connection.model(name, schema, name) as unknown as Model<T>;
 }

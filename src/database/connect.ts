@@ -1,6 +1,6 @@
 import mongoose, { type Connection } from 'mongoose';
 import { type Cluster, createCluster } from './cluster';
-import { type Courtesy, createCourtesy } from './courtesy';
+import { createCourtesy } from './courtesy';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
 import type { PoolUse } from './pools';
 import { pulseOf, type Question } from './pulse';
@@ -14,33 +14,7 @@ mongoose.set('autoCreate', false);
 
 export const DEFAULT_CLUSTER = 'default';
 
-export interface Databases {
-  /** Organisations, keys, sessions and the audit log. */
-  readonly control: Connection;
-  /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
-  readonly organisationData: OrganisationDataCache;
-  /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
-  open(organisation: Parameters<OrganisationDataCache>[0]): Promise<OrganisationData>;
-  /** Names of the clusters. */
-  readonly clusters: readonly string[];
-  /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
-  reach(cluster: string): Promise<void>;
-  /** The server version of each cluster that is connected, by cluster name. */
-  readonly versions: () => ReadonlyMap<string, string>;
-  /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
-  readonly answers: (cluster: string) => Promise<boolean>;
-  /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
-  readonly findsKeys: () => Promise<boolean>;
-  /** @throws if the control database does not respond. */
-  ping(): Promise<void>;
-  /** Current use of each cluster's connections. */
-  readonly pools: () => PoolUse[];
-  /** Sets how heavy work detects requests of other organisations, to yield to them. */
-  readonly giveWayTo: Courtesy['giveWayTo'];
-  /** When the connections to a cluster were last lost, by performance.now(). */
-  readonly lostAt: (cluster: string) => number;
-  close(): Promise<void>;
-}
+export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 
 export interface DatabaseOptions {
   readonly uri: string;
@@ -54,7 +28,7 @@ export interface DatabaseOptions {
 }
 
 /** Connects to the control database; other clusters are connected when needed. @throws OldServerError */
-export async function connectDatabases(options: DatabaseOptions): Promise<Databases> {
+export async function connectDatabases(options: DatabaseOptions) {
   const { onOldServer } = options;
   const clusters = new Map(
     Object.entries({ [DEFAULT_CLUSTER]: options.uri, ...options.clusters }).map(
@@ -86,33 +60,42 @@ export async function connectDatabases(options: DatabaseOptions): Promise<Databa
   });
   const courtesy = createCourtesy();
   const organisationData = organisationDataCache((name) => clusterOf(name).connection(), options.collections, courtesy);
-  const answers: Databases['answers'] = (name) => clusters.get(name)?.answers() ?? Promise.resolve(false);
+  const answers = (name: string): Promise<boolean> => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
+    /** Organisations, keys, sessions and the audit log. */
     control: main.useDb(options.controlDatabase),
-    clusters: [...clusters.keys()],
-    versions: () =>
-      new Map(
-        [...clusters].flatMap(([name, { version }]) => {
-          const known = version();
-          return known === undefined ? [] : [[name, known] as const];
-        }),
-      ),
+    /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
     organisationData,
-    async open(organisation) {
+    /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
+    async open(organisation: Parameters<OrganisationDataCache>[0]): Promise<OrganisationData> {
       await reach(organisation.cluster);
       return organisationData(organisation);
     },
-    reach: async (name) => {
+    /** Names of the clusters. */
+    clusters: [...clusters.keys()],
+    /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
+    reach: async (name: string): Promise<void> => {
       await reach(name);
     },
-    giveWayTo: courtesy.giveWayTo,
+    /** The server version of each cluster that is connected, by cluster name. */
+    versions: (): Map<string, string> =>
+      new Map(
+        [...clusters].flatMap(([name, { version }]) => (version() === undefined ? [] : [[name, version() ?? '']])),
+      ),
+    /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers,
-    findsKeys: () => keys.isBeating(),
-    ping: async () => {
+    /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
+    findsKeys: keys.isBeating,
+    /** @throws if the control database does not respond. */
+    async ping(): Promise<void> {
       if (!(await answers(DEFAULT_CLUSTER))) throw new Error('the database is not responding');
     },
-    pools: () => [...clusters.values()].map(({ pool }) => pool.use()),
-    lostAt: (name) => clusters.get(name)?.pool.lostAt() ?? -Infinity,
+    /** Current use of each cluster's connections. */
+    pools: (): PoolUse[] => [...clusters.values()].map(({ pool }) => pool.use()),
+    /** Sets how heavy work detects requests of other organisations, to yield to them. */
+    giveWayTo: courtesy.giveWayTo,
+    /** When the connections to a cluster were last lost, by performance.now(). */
+    lostAt: (name: string): number => clusters.get(name)?.pool.lostAt() ?? -Infinity,
     close,
   };
 }

@@ -3,26 +3,23 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
 const LONGEST = 20;
 
+export type Courtesy = ReturnType<typeof createCourtesy>;
+
 /**
  * Pauses between pieces of heavy work. A read takes about five turns of the event loop, and would wait for one piece in
  * each of them (docs/decisions/bodies-and-fairness.md).
  */
-export interface Courtesy {
-  /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */
-  readonly giveWay: (organisationId: string) => Promise<void>;
-  /** Sets the function that says whether organisations other than a given one have requests in progress. */
-  readonly giveWayTo: (othersAsk: (organisationId: string) => boolean) => void;
-}
-
-export function createCourtesy(): Courtesy {
+export function createCourtesy() {
   let othersAsk = (_organisationId: string): boolean => false;
   return {
-    async giveWay(organisationId) {
+    /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */
+    giveWay: async (organisationId: string): Promise<void> => {
       await turn();
       const until = performance.now() + LONGEST;
       while (othersAsk(organisationId) && performance.now() < until) await sleep(1);
     },
-    giveWayTo(judge) {
+    /** Sets the function that says whether organisations other than a given one have requests in progress. */
+    giveWayTo: (judge: (organisationId: string) => boolean): void => {
       othersAsk = judge;
     },
   };

@@ -1,20 +1,35 @@
 import { createHash } from 'node:crypto';
-import type { ClientSession } from 'mongoose';
+import { type ClientSession, Schema } from 'mongoose';
+import { defineCollection } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import { AppError, invalidRequest } from '../errors';
-import { REPLAY_SECONDS, type IdempotencyRecord, idempotencyRecords } from './idempotencyRecords';
+import { DAY } from '../units';
 
-export { idempotencyRecords } from './idempotencyRecords';
-
-/** A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. */
-export interface IdempotentWrite {
-  /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
-  readonly replay: () => Promise<{ readonly answer: unknown } | undefined>;
-  /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
-  readonly write: UnitOfWork;
+/** The first answer to a write with an Idempotency-Key, stored in the organisation's database. */
+interface IdempotencyRecord {
+  /** Key id and hashed Idempotency-Key, so that different API keys never collide. */
+  readonly _id: string;
+  /** SHA-256 of the operation and its arguments. */
+  readonly fingerprint: string;
+  readonly answer: unknown;
+  readonly created_at: Date;
 }
+
+/** How long an answer is replayed, in seconds (contract, section 7). */
+const REPLAY_SECONDS = DAY / 1000;
+
+export const idempotencyRecords = defineCollection<IdempotencyRecord>(
+  'idempotency_records',
+  {
+    _id: { type: String, required: true },
+    fingerprint: { type: String, required: true },
+    answer: Schema.Types.Mixed,
+    created_at: { type: Date, required: true },
+  },
+  [{ on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } }],
+);
 
 const SANE_KEY = /^[\x21-\x7e]{1,255}$/;
 
@@ -38,12 +53,14 @@ export interface IdempotentCall {
   readonly onReplay: () => void;
 }
 
-export function idempotentWrite(data: OrganisationData, call: IdempotentCall): IdempotentWrite {
+/** A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. */
+export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${createHash('sha256').update(call.idempotencyKey).digest('base64url')}`;
   const fingerprint = fingerprintOf(call);
   const records = data.collection(idempotencyRecords);
 
+  /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {
     const record = (await data.reads(async () => records.findById(id).lean())) as IdempotencyRecord | null;
     if (!record || isOver(record)) return undefined;
@@ -64,6 +81,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall): I
     await records.create([{ _id: id, fingerprint, answer: null, created_at: new Date() }], { session });
   }
 
+  /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
   const write: UnitOfWork = async (work, how) => {
     try {
       return await stampedWrite(

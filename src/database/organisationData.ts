@@ -1,7 +1,7 @@
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
-import type { Collection, Projection } from './collection';
+import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
@@ -47,12 +47,9 @@ export class OrganisationData {
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): Model<T> {
-    let model = this.#models.get(definition.name);
-    if (!model) {
-      model = this.connection.model(definition.name, definition.schema, definition.name) as unknown as Model<unknown>;
-      this.#models.set(definition.name, model);
-    }
-    return model as unknown as Model<T>;
+    let model = this.#models.get(definition.name) as Model<T> | undefined;
+    if (!model) this.#models.set(definition.name, (model = modelOf(this.connection, definition)) as Model<unknown>);
+    return model;
   }
 
   /** Creates missing collections and indexes. */

@@ -11,25 +11,20 @@ export interface PoolUse {
   readonly pending: number;
 }
 
-export interface PoolWatch {
-  /** Watches the pools of a client; call it before its first command. */
-  watch(client: mongo.MongoClient): void;
-  use(): PoolUse;
-  /** When its pool was last cleared, by performance.now(); -Infinity if never. */
-  lostAt(): number;
-}
+export type PoolWatch = ReturnType<typeof watchPool>;
 
 /**
  * Tracks a cluster's pools (one per server in its replica set) through the driver's events. Every command emits three
  * events, so the handlers only count.
  */
-export function watchPool(cluster: string): PoolWatch {
+export function watchPool(cluster: string) {
   const open = new Set<string>();
   let [checkedOut, pending, lostAt] = [0, 0, -Infinity];
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
     `${address} ${String(connectionId)}`;
   return {
-    watch(client) {
+    /** Watches the pools of a client; call it before its first command. */
+    watch(client: mongo.MongoClient): void {
       client
         .on('connectionReady', (event) => open.add(name(event)))
         .on('connectionClosed', (event) => open.delete(name(event)))
@@ -42,7 +37,8 @@ export function watchPool(cluster: string): PoolWatch {
         .on('connectionCheckedIn', () => (checkedOut -= 1))
         .on('connectionPoolCleared', () => (lostAt = performance.now()));
     },
-    use: () => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
-    lostAt: () => lostAt,
+    use: (): PoolUse => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
+    /** When its pool was last cleared, by performance.now(); -Infinity if never. */
+    lostAt: (): number => lostAt,
   };
 }

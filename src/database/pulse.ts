@@ -15,15 +15,13 @@ const OPTIONS: mongoose.mongo.MongoClientOptions = {
 /** The query to run. */
 export type Question = (client: mongoose.mongo.MongoClient) => Promise<unknown>;
 
-/** Checks whether a cluster responds, over its own connection, since the pool for commands may have a long queue. */
-export interface Pulse {
-  /** Resolves within 1.5 s. Concurrent calls share one result. */
-  readonly isBeating: () => Promise<boolean>;
-  close(): Promise<void>;
-}
+export type Pulse = ReturnType<typeof pulseOf>;
 
-/** Connects on first use, which most CLI commands never need. */
-export function pulseOf(uri: string, question: Question): Pulse {
+/**
+ * Checks whether a cluster responds, over its own connection, since the pool for commands may have a long queue. Connects
+ * on first use, which most CLI commands never need.
+ */
+export function pulseOf(uri: string, question: Question) {
   let connecting: Promise<mongoose.mongo.MongoClient> | undefined;
   let asking: Promise<boolean> | undefined;
 
@@ -46,8 +44,9 @@ export function pulseOf(uri: string, question: Question): Pulse {
   };
 
   return {
-    isBeating: () => (asking ??= withinTime(ask()).finally(() => (asking = undefined))),
-    close: async () => {
+    /** Resolves within 1.5 s. Concurrent calls share one result. */
+    isBeating: (): Promise<boolean> => (asking ??= withinTime(ask()).finally(() => (asking = undefined))),
+    close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();
     },

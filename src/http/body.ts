@@ -1,12 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseContentType } from 'content-type';
 import { AppError, invalidRequest, validationFailed } from '../errors';
+import { MEBIBYTE } from '../units';
 import { structureFault } from './json';
 import type { Exchange } from './exchange';
 
 /** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
-export const BODY_LIMIT = 1024 * 1024;
-export const BULK_BODY_LIMIT = 5 * 1024 * 1024;
+export const BODY_LIMIT = MEBIBYTE;
+export const BULK_BODY_LIMIT = 5 * MEBIBYTE;
 /** Above this size, in bytes, a request waits for its turn among the large ones of its organisation. */
 const LARGE = 64 * 1024;
 
@@ -149,5 +150,5 @@ function sizeParsed(bytes: Buffer): number {
 }
 
 function tooLarge(limit: number): AppError {
-  return new AppError('payload_too_large', `The body is larger than ${String(limit / 1024 / 1024)} MiB.`);
+  return new AppError('payload_too_large', `The body is larger than ${String(limit / MEBIBYTE)} MiB.`);
 }

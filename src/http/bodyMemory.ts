@@ -22,18 +22,6 @@ interface Sender {
   readonly log: { readonly principal?: Principal };
 }
 
-export interface BodyMemory {
-  /**
-   * Sets how many bytes a request holds.
-   * @throws AppError unavailable if that is too many; the previous value is kept
-   */
-  hold(exchange: Sender, bytes: number): void;
-  /** Releases everything that a request holds. */
-  release(exchange: Sender): void;
-  /** Bytes currently held. */
-  readonly held: () => number;
-}
-
 /** An owner with a share that a request's bytes count towards. */
 interface Owner {
   readonly kind: keyof typeof SHARES;
@@ -45,8 +33,10 @@ interface Holding {
   readonly owners: readonly Owner[];
 }
 
+export type BodyMemory = ReturnType<typeof createBodyMemory>;
+
 /** Limits the memory of bodies, in bytes; `onRefused` is called for each refusal. */
-export function createBodyMemory(limit: number, onRefused: () => void): BodyMemory {
+export function createBodyMemory(limit: number, onRefused: () => void) {
   const holdings = new Map<Sender, Holding>();
   const byOwner = new Map<string, number>();
   let total = 0;
@@ -69,7 +59,11 @@ export function createBodyMemory(limit: number, onRefused: () => void): BodyMemo
   }
 
   return {
-    hold(exchange, bytes) {
+    /**
+     * Sets how many bytes a request holds.
+     * @throws AppError unavailable if that is too many; the previous value is kept
+     */
+    hold(exchange: Sender, bytes: number): void {
       const holding = holdings.get(exchange) ?? { bytes: 0, owners: ownersOf(exchange) };
       const more = bytes - holding.bytes;
       const full = more > 0 ? fullFor(holding, more) : undefined;
@@ -80,13 +74,15 @@ export function createBodyMemory(limit: number, onRefused: () => void): BodyMemo
       holdings.set(exchange, holding);
       add(holding, more);
     },
-    release(exchange) {
+    /** Releases everything that a request holds. */
+    release(exchange: Sender): void {
       const holding = holdings.get(exchange);
       if (!holding) return;
       holdings.delete(exchange);
       add(holding, -holding.bytes);
     },
-    held: () => total,
+    /** Bytes currently held. */
+    held: (): number => total,
   };
 }
 

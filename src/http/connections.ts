@@ -16,20 +16,10 @@ interface Use {
   bytesRead: number;
 }
 
-/** Tracks the connections of a server. */
-export interface Connections {
-  readonly count: () => number;
-  /** Records a request; while the server drains, its answer ends the connection. */
-  requestArrived(response: ServerResponse): void;
-  /** Whether an answer is being sent, so that nothing else may be written. */
-  isAnswering(socket: Socket): boolean;
-  /** From now on, answers tell callers to use another connection: the last pending one of each connection, and all later ones. */
-  announceEnd(): void;
-  /** Ends connections that have been idle for this many milliseconds since the end was announced. */
-  endIdle(milliseconds: number): void;
-}
+export type Connections = ReturnType<typeof trackConnections>;
 
-export function trackConnections(server: Server): Connections {
+/** Tracks the connections of a server. */
+export function trackConnections(server: Server) {
   const uses = new Map<Socket, Use>();
   let endingSince: number | undefined;
 
@@ -53,8 +43,9 @@ export function trackConnections(server: Server): Connections {
   });
 
   return {
-    count: () => uses.size,
-    requestArrived(response) {
+    count: (): number => uses.size,
+    /** Records a request; while the server drains, its answer ends the connection. */
+    requestArrived(response: ServerResponse): void {
       // a pipelined response has no socket yet, so use the request's
       const { socket } = response.req;
       const use = uses.get(socket);
@@ -68,8 +59,10 @@ export function trackConnections(server: Server): Connections {
         use.bytesRead = socket.bytesRead;
       });
     },
-    isAnswering: (socket) => [...(uses.get(socket)?.open ?? [])].some(({ headersSent }) => headersSent),
-    announceEnd() {
+    /** Whether an answer is being sent, so that nothing else may be written. */
+    isAnswering: (socket: Socket) => [...(uses.get(socket)?.open ?? [])].some(({ headersSent }) => headersSent),
+    /** From now on, answers tell callers to use another connection: the last pending one of each connection, and all later ones. */
+    announceEnd(): void {
       endingSince ??= performance.now();
       for (const { open } of uses.values()) {
         // only the last of several pipelined answers: those after the one that ends the connection would be lost
@@ -77,7 +70,8 @@ export function trackConnections(server: Server): Connections {
         if (last?.headersSent === false) last.setHeader('Connection', 'close');
       }
     },
-    endIdle(milliseconds) {
+    /** Ends connections that have been idle for this many milliseconds since the end was announced. */
+    endIdle(milliseconds: number): void {
       const before = performance.now() - milliseconds;
       if (endingSince === undefined || endingSince > before) return;
       for (const [socket, { open, idleSince, bytesRead }] of uses) {

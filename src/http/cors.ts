@@ -1,4 +1,4 @@
-import type { Exchange } from './exchange';
+import { type Exchange, SUCCESS_HEADERS } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
@@ -6,13 +6,7 @@ const ALLOWED_HEADERS =
   'Authorization, Content-Type, Accept, Idempotency-Key, If-None-Match, X-Request-Id, Apollo-Require-Preflight, X-Apollo-Operation-Name';
 /** Response headers that scripts may read: all in the OpenAPI document or set on an exchange (checked by a test). */
 const EXPOSED_HEADERS = [
-  'X-Request-Id',
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'X-Api-Key-Expires-At',
+  ...SUCCESS_HEADERS,
   'Retry-After',
   'WWW-Authenticate',
   'Allow',

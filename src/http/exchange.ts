@@ -7,6 +7,7 @@ import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rat
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
 import type { Sunset } from '../schema/sunset';
+import { DAY } from '../units';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
 
@@ -40,8 +41,20 @@ interface ExchangeLog {
   principal?: Principal;
 }
 
+/** Headers of the budget of a key, which {@link setRateHeaders} sets. */
+export const BUDGET_HEADERS = [
+  'RateLimit-Policy',
+  'RateLimit',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+] as const;
+
+/** Headers of every response to a key; the last only if it expires soon. */
+export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At'] as const;
+
 /** How long before its expiry a key is reported as expiring, in milliseconds. */
-const EXPIRY_WARNING = 7 * 24 * 60 * 60 * 1000;
+const EXPIRY_WARNING = 7 * DAY;
 
 const AUTHORIZATION = 'authorization';
 

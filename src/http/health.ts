@@ -3,13 +3,6 @@ import type { Availability } from '../database/availability';
 import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
 import { type Exchange, send } from './exchange';
 
-export interface HealthOptions {
-  readonly databases: Pick<Databases, 'findsKeys' | 'clusters'>;
-  readonly availability: Pick<Availability, 'isAway'>;
-  readonly limiters: Pick<Limiters, 'health'>;
-  readonly isDraining: () => boolean;
-}
-
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Retry-After, in seconds. */
 const LOOK_AGAIN = 2;
@@ -18,41 +11,37 @@ export function isHealthPath(path: string): boolean {
   return path === '/livez' || path === '/readyz';
 }
 
-/** GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. */
-export function createHealth({
-  databases,
-  availability,
-  limiters,
-  isDraining,
-}: HealthOptions): (exchange: Exchange) => Promise<boolean> {
-  return async (exchange) => {
-    const { path, request } = exchange;
-    if (!isHealthPath(path) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
-    if (path === '/livez') {
-      send(exchange, 200, JSON_TYPE, '{"status":"ok"}');
-      return true;
-    }
-    const unfit = (body: string): void => {
-      exchange.response.setHeader('Retry-After', LOOK_AGAIN);
-      send(exchange, 503, JSON_TYPE, body);
-    };
-    if (isDraining()) {
-      // without waiting for the database, because load balancers keep sending requests in the meantime
-      unfit('{"status":"draining"}');
-      return true;
-    }
+/**
+ * GET /livez: the process is up. GET /readyz: it can serve; 503 while the database is down or the server drains. Resolves
+ * to whether it answered.
+ */
+export function createHealth(
+  databases: Pick<Databases, 'findsKeys' | 'clusters'>,
+  availability: Pick<Availability, 'isAway'>,
+  limiters: Pick<Limiters, 'health'>,
+  isDraining: () => boolean,
+): (exchange: Exchange) => Promise<boolean> {
+  async function readiness(): Promise<{ status: string; checks?: object }> {
+    // without waiting for the database, because load balancers keep sending requests in the meantime
+    if (isDraining()) return { status: 'draining' };
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
     const database = isAnswering ? 'ok' : 'unavailable';
     const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
     const clusters = others.map((cluster) => [cluster, availability.isAway(cluster) ? 'unavailable' : 'ok'] as const);
     const areAllThere = clusters.every(([, state]) => state === 'ok');
+    const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
     // without the shared limiter, limits are kept in memory; without another cluster, its organisations get 503:
     // degraded, but still able to serve
-    const status = !isAnswering ? database : areAllThere ? limiter : 'degraded';
-    const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
-    const body = JSON.stringify({ status, checks });
-    if (isAnswering) send(exchange, 200, JSON_TYPE, body);
-    else unfit(body);
+    return { status: !isAnswering ? database : areAllThere ? limiter : 'degraded', checks };
+  }
+
+  return async (exchange) => {
+    const { path, request, response } = exchange;
+    if (!isHealthPath(path) || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
+    const health = path === '/livez' ? { status: 'ok' } : await readiness();
+    const isFit = health.status === 'ok' || health.status === 'degraded';
+    if (!isFit) response.setHeader('Retry-After', LOOK_AGAIN);
+    send(exchange, isFit ? 200 : 503, JSON_TYPE, JSON.stringify(health));
     return true;
   };
 }

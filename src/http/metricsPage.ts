@@ -1,12 +1,10 @@
-import ipaddr from 'ipaddr.js';
 import type { Config } from '../config';
 import { type Exchange, send } from './exchange';
-import type { Metrics } from '../metrics/index';
+import type { Metrics } from '../metrics';
+import { isNear } from './near';
 
 export const METRICS_PATH = '/metrics';
 
-/** Headers added by proxies, which mean that the connection's address is not the caller's. */
-const FORWARDED = ['x-forwarded-for', 'forwarded', 'x-real-ip', 'via'];
 /** Address ranges that may read the metrics, by METRICS; other values do not depend on the address. */
 const NEAR = {
   loopback: ['loopback'],
@@ -22,15 +20,8 @@ export function createMetricsPage(
   return async (exchange) => {
     const { path, request } = exchange;
     if (path !== METRICS_PATH || (request.method !== 'GET' && request.method !== 'HEAD')) return false;
-    if (access === 'off' || (access !== 'public' && !isNear(exchange, NEAR[access]))) return false;
+    if (access === 'off' || (access !== 'public' && !isNear(request, NEAR[access]))) return false;
     send(exchange, 200, metrics.contentType, await metrics.render());
     return true;
   };
-}
-
-/** Whether the caller connects from one of the ranges, and not through a proxy. */
-function isNear({ request }: Exchange, ranges: readonly string[]): boolean {
-  if (FORWARDED.some((name) => request.headers[name] !== undefined)) return false;
-  const address = request.socket.remoteAddress ?? '';
-  return ipaddr.isValid(address) && ranges.includes(ipaddr.process(address).range());
 }

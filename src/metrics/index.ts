@@ -1,7 +1,7 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../access/rateLimit';
 import type { PoolUse } from '../database/pools';
-import { operationLabel } from './labels';
+import { type FoundKey, operationLabel } from './labels';
 import { tally } from './tally';
 
 /** Which part of the gateway handled a request. */
@@ -13,9 +13,6 @@ export type LimiterStore = 'memory' | 'shared' | 'degraded';
 /** Why a request was rejected with 503: too many wait for the database, its organisation has too many, or bodies take too much memory. */
 export type ShedReason = 'database' | 'cluster' | 'organisation' | 'bodies';
 
-/** State of a request's key; `malformed` includes a missing one. */
-export type KeyState = 'live' | 'revoked' | 'expired' | 'unknown' | 'malformed';
-
 export interface FinishedRequest {
   readonly face: Face;
   /** Names of the requested root fields, as in the log. */
@@ -23,21 +20,6 @@ export interface FinishedRequest {
   /** HTTP status; 499 if the caller disconnected before the answer. */
   readonly status: number;
   readonly seconds: number;
-}
-
-export interface Metrics {
-  requestFinished(request: FinishedRequest): void;
-  requestShed(reason: ShedReason): void;
-  readonly connectionDropped: () => void;
-  /** A connection was closed because its request was malformed, too large or too slow. */
-  connectionRefused(status: number): void;
-  keyFound(state: KeyState): void;
-  /** Wraps a limiter to count its decisions. */
-  counted(name: 'key' | 'user' | 'address', limiter: RateLimiter): RateLimiter;
-  limiterStore(state: LimiterStore): void;
-  readonly contentType: string;
-  /** All metrics in the Prometheus text format. */
-  render(): Promise<string>;
 }
 
 export interface MetricsOptions {
@@ -56,13 +38,15 @@ export interface MetricsOptions {
 /** From a fast read to a slow bulk call, in seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
+export type Metrics = ReturnType<typeof createMetrics>;
+
 /** The metrics of one gateway, in its own registry, since tests run several in one process. Keys and organisations are never labels. */
-export function createMetrics(options: MetricsOptions): Metrics {
-  const { operations, pools, clusters, openConnections, requestsInHand, bodyBytes } = options;
+export function createMetrics(options: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
-  const label = operationLabel(operations);
+  const label = operationLabel(options.operations);
   collectDefaultMetrics({ register: registry });
+  addGauges(registers, options);
 
   const requests = tally(registry, {
     name: 'scopegate_http_requests_total',
@@ -76,30 +60,21 @@ export function createMetrics(options: MetricsOptions): Metrics {
     buckets: BUCKETS,
     registers,
   });
-  const shed = new Counter({
+  const shed = tally(registry, {
     name: 'scopegate_http_requests_shed_total',
     help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies (bodies).',
-    labelNames: ['reason'] as const,
-    registers,
+    labelNames: ['reason'],
   });
   const dropped = new Counter({
     name: 'scopegate_http_connections_dropped_total',
     help: 'Connections closed because MAX_CONNECTIONS were open.',
     registers,
   });
-  const refused = new Counter({
+  const refused = tally(registry, {
     name: 'scopegate_http_connections_refused_total',
     help: 'Connections closed because of a malformed, too large or too slow request, by HTTP status.',
-    labelNames: ['status'] as const,
-    registers,
+    labelNames: ['status'],
   });
-  gauge('scopegate_http_connections', 'Open connections.', openConnections);
-  gauge(
-    'scopegate_http_requests_in_hand',
-    'Requests in progress, including those that wait for the database.',
-    requestsInHand,
-  );
-  gauge('scopegate_http_body_bytes', 'Memory used by request bodies; the limit is MAX_BODY_MEMORY.', bodyBytes);
   const keys = tally(registry, {
     name: 'scopegate_key_lookups_total',
     help: 'Keys in requests by state (malformed includes missing).',
@@ -116,6 +91,60 @@ export function createMetrics(options: MetricsOptions): Metrics {
     labelNames: ['state'] as const,
     registers,
   });
+
+  return {
+    requestFinished({ face, operation, status, seconds }: FinishedRequest): void {
+      const name = label(operation);
+      requests(name, face, status);
+      durations.observe({ operation: name, face }, seconds);
+    },
+    requestShed: shed as (reason: ShedReason) => void,
+    connectionDropped: (): void => {
+      dropped.inc();
+    },
+    /** A connection was closed because its request was malformed, too large or too slow. */
+    connectionRefused: refused as (status: number) => void,
+    keyFound: keys as (state: FoundKey) => void,
+    /** Wraps a limiter to count its decisions. */
+    counted: (limiter: 'key' | 'user' | 'address', inner: RateLimiter): RateLimiter => ({
+      async consume(id, points) {
+        const state = await inner.consume(id, points);
+        decisions(limiter, state.allowed ? 'allowed' : 'refused');
+        return state;
+      },
+    }),
+    limiterStore(state: LimiterStore): void {
+      store.reset();
+      store.set({ state }, 1);
+    },
+    contentType: registry.contentType,
+    /** All metrics in the Prometheus text format. */
+    render: (): Promise<string> => registry.metrics(),
+  };
+}
+
+/** Gauges that are read when the metrics are. */
+function addGauges(registers: Registry[], options: MetricsOptions): void {
+  const { pools, clusters, openConnections, requestsInHand, bodyBytes } = options;
+  const gauges = [
+    ['scopegate_http_connections', 'Open connections.', openConnections],
+    [
+      'scopegate_http_requests_in_hand',
+      'Requests in progress, including those that wait for the database.',
+      requestsInHand,
+    ],
+    ['scopegate_http_body_bytes', 'Memory used by request bodies; the limit is MAX_BODY_MEMORY.', bodyBytes],
+  ] as const;
+  for (const [name, help, read] of gauges) {
+    new Gauge({
+      name,
+      help,
+      registers,
+      collect() {
+        this.set(read());
+      },
+    });
+  }
   new Gauge({
     name: 'scopegate_database_connections',
     help: "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
@@ -129,7 +158,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
       }
     },
   });
-
   new Gauge({
     name: 'scopegate_cluster_up',
     help: 'Whether each cluster responds; requests for organisations on one that does not get 503.',
@@ -139,48 +167,4 @@ export function createMetrics(options: MetricsOptions): Metrics {
       for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
     },
   });
-
-  function gauge(name: string, help: string, read: () => number): void {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-
-  return {
-    requestFinished({ face, operation, status, seconds }) {
-      const name = label(operation);
-      requests(name, face, status);
-      durations.observe({ operation: name, face }, seconds);
-    },
-    requestShed: (reason) => {
-      shed.inc({ reason });
-    },
-    connectionDropped: () => {
-      dropped.inc();
-    },
-    connectionRefused: (status) => {
-      refused.inc({ status });
-    },
-    keyFound: (state) => {
-      keys(state);
-    },
-    counted: (limiter, inner) => ({
-      async consume(id, points) {
-        const state = await inner.consume(id, points);
-        decisions(limiter, state.allowed ? 'allowed' : 'refused');
-        return state;
-      },
-    }),
-    limiterStore(state) {
-      store.reset();
-      store.set({ state }, 1);
-    },
-    contentType: registry.contentType,
-    render: () => registry.metrics(),
-  };
 }

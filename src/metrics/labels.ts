@@ -1,3 +1,15 @@
+import { type ApiKey, type KeyState, keyState } from '../access/apiKey';
+
+/** What a request's key was found to be, active being `live`; `malformed` includes a missing one. */
+export type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';
+
+/** The label of a key as it was found: null if there is none, undefined if it is malformed. */
+export function keyLabel(found: ApiKey | null | undefined): FoundKey {
+  if (!found) return found === null ? 'unknown' : 'malformed';
+  const state = keyState(found, new Date());
+  return state === 'active' ? 'live' : state;
+}
+
 /**
  * The operation label of a request, from a bounded set: the name of its only root field, `introspection`, `multiple`
  * for several, `other` for a field or fragment not in the schema, `none` if it failed before that was known.

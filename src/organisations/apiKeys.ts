@@ -1,13 +1,13 @@
 import { type ClientSession, trusted } from 'mongoose';
-import type { ApiKey } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';
+import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
-import { recordEvent } from './audit';
-import type { Actor, AuditAction } from './auditEvents';
-import { keyUses } from './keyUses';
+import type { Actor } from './auditEvents';
+import { lastUsedWriter } from './lastUsed';
 import type { ControlModels } from './models';
 import { toOrganisation } from './organisations';
 
@@ -46,53 +46,21 @@ export interface MadeKey {
   readonly key: string;
 }
 
-export interface ApiKeys {
-  /** Undefined if the organisation does not exist. */
-  create(input: NewApiKey, by?: Authority): Promise<MadeKey | undefined>;
-  /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
-  find(id: string): Promise<ApiKey | null>;
-  list(organisationId: string): Promise<ApiKey[]>;
-  page(query: KeyPageQuery): Promise<Page<ApiKey>>;
-  /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
-  revoke(id: string, by?: Authority): Promise<boolean>;
-  /** Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key. */
-  rotate(id: string, rotation: Rotation, by?: Authority): Promise<(MadeKey & { readonly old: ApiKey }) | undefined>;
-  /** Records the time and address of a use, at most once a minute, without delaying the request. */
-  markUsed(key: ApiKey, address: string): void;
-  /** Resolves when all recorded uses are written. */
-  settle(): Promise<void>;
-}
+const KEY_READ_BATCH = 100;
 
 export interface ApiKeysOptions {
-  readonly keyPrefix: string;
-  readonly pepper: string;
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER'>;
   /** The actor in audit events. */
   readonly actor: Actor;
   readonly onError: (error: unknown) => void;
 }
 
-const KEY_READ_BATCH = 100;
+export type ApiKeys = ReturnType<typeof apiKeys>;
 
-export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys {
-  const operator: Authority = { actor: options.actor };
-  const uses = keyUses(models, options.onError);
+export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKeysOptions) {
+  const operator: Authority = { actor };
+  const lastUsed = lastUsedWriter(models, onError);
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
-
-  function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    const client = models.apiKeys.db.getClient();
-    return client.withSession((session) => session.withTransaction(() => work(session)));
-  }
-
-  function record(
-    action: AuditAction,
-    key: ApiKey,
-    details: Record<string, unknown>,
-    by: Authority,
-    session: ClientSession,
-  ): Promise<void> {
-    const event = { action, organisation_id: key.organisation.id, key_id: key._id, details };
-    return recordEvent(models, by.actor, event, session);
-  }
 
   /** Stores a key; undefined if its organisation no longer exists. */
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
@@ -107,57 +75,62 @@ export function apiKeys(models: ControlModels, options: ApiKeysOptions): ApiKeys
   }
 
   return {
-    async create(input, by = operator) {
-      const made = generateKey(options.keyPrefix, options.pepper);
-      const document = await transaction(async (session) => {
+    /** Undefined if the organisation does not exist. */
+    async create(input: NewApiKey, by = operator): Promise<MadeKey | undefined> {
+      const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
+      const document = await models.change(async (session, record) => {
         const stored = await store(input, made, session);
-        if (stored) await record('key.created', stored, describe(stored), by, session);
+        if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
         return stored;
       });
       return document && { document, key: made.key };
     },
-    find: (id) => loader.load(id),
-    list: (organisationId) =>
-      models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean(),
-    page({ organisationId, state, ...args }) {
+    /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
+    find: (id: string): Promise<ApiKey | null> => loader.load(id),
+    list: (organisationId: string): Promise<ApiKey[]> =>
+      models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean().exec(),
+    page({ organisationId, state, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [{ 'organisation.id': organisationId }, ...(state ? [stateCondition(state, new Date())] : [])];
       const filters = state ? { state } : {};
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
-    revoke: (id, by = operator) =>
-      transaction(async (session) => {
+    /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
+    revoke: (id: string, by = operator): Promise<boolean> =>
+      models.change(async (session, record) => {
         const own = { _id: id, ...ownKeys(by) };
         // a key that is already revoked keeps its revocation time
         const revoked = await models.apiKeys
           .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
           .lean();
-        if (revoked) await record('key.revoked', revoked, { name: revoked.name }, by, session);
+        if (revoked) await record(by.actor, 'key.revoked', revoked.organisation.id, { name: revoked.name }, id);
         return revoked !== null || (await models.apiKeys.exists(own).session(session)) !== null;
       }),
-    async rotate(id, { overlap, expiresAt }, by = operator) {
-      const made = generateKey(options.keyPrefix, options.pepper);
-      const rotated = await transaction(async (session) => {
+    /** Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key. */
+    async rotate(
+      id: string,
+      { overlap, expiresAt }: Rotation,
+      by = operator,
+    ): Promise<(MadeKey & { readonly old: ApiKey }) | undefined> {
+      const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
+      const rotated = await models.change(async (session, record) => {
         const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
         const now = new Date();
-        if (!old || old.revoked_at || (old.expires_at && old.expires_at <= now)) return undefined;
+        if (!old || keyState(old, now) !== 'active') return undefined;
         const document = await store(successorOf(old, now, expiresAt), made, session);
         if (!document) return undefined;
         const ends = new Date(Math.min(now.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
-        await models.apiKeys.updateOne(
-          { _id: id },
-          { $set: { expires_at: ends, rotated_to: document._id } },
-          { session },
-        );
+        const change = { expires_at: ends, rotated_to: document._id };
+        await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
         const details = { to: document._id, old_expires_at: ends, ...describe(document) };
-        await record('key.rotated', old, details, by, session);
-        return { document, old: { ...old, expires_at: ends, rotated_to: document._id } };
+        await record(by.actor, 'key.rotated', old.organisation.id, details, id);
+        return { document, old: { ...old, ...change } };
       });
       return rotated && { ...rotated, key: made.key };
     },
-    markUsed: (key, address) => {
-      uses.note(key, address);
-    },
-    settle: () => uses.settle(),
+    /** Records the time and address of a use, at most once a minute, without delaying the request. */
+    markUsed: lastUsed.note,
+    /** Resolves when all recorded uses are written. */
+    settle: lastUsed.settle,
   };
 }
 

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-import { type ClientSession, trusted } from 'mongoose';
-import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import { trusted } from 'mongoose';
+import type { AuditAction, AuditEvent } from './auditEvents';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { ControlModels } from './models';
 
@@ -19,38 +18,25 @@ export interface AuditPageQuery extends ListArguments {
   readonly key_id?: string | null;
 }
 
-export interface AuditLog {
-  list(query: AuditQuery): Promise<AuditEvent[]>;
-  page(query: AuditPageQuery): Promise<Page<AuditEvent>>;
-}
+export type AuditLog = ReturnType<typeof auditLog>;
 
-export function auditLog(models: ControlModels): AuditLog {
+export function auditLog({ auditEvents }: ControlModels) {
   return {
-    page({ organisationId, action, key_id, ...args }) {
+    page({ organisationId, action, key_id, ...args }: AuditPageQuery): Promise<Page<AuditEvent>> {
       const filters = { ...(action && { action }), ...(key_id && { key_id: key_id.toLowerCase() }) };
-      return findPage(models.auditEvents, {
+      return findPage(auditEvents, {
         ...{ organisationId, operation: 'audit_events', args, filters },
         conditions: [{ organisation_id: organisationId, ...filters }],
         defaultSort: '-at',
       });
     },
-    list({ organisationId, action, since, limit }) {
+    list({ organisationId, action, since, limit }: AuditQuery): Promise<AuditEvent[]> {
       const filter = {
-        ...(organisationId === undefined ? {} : { organisation_id: organisationId }),
-        ...(action === undefined ? {} : { action }),
-        ...(since === undefined ? {} : { at: trusted({ $gte: since }) }),
+        ...(organisationId !== undefined && { organisation_id: organisationId }),
+        ...(action && { action }),
+        ...(since && { at: trusted({ $gte: since }) }),
       };
-      return models.auditEvents.find(filter).sort({ at: -1, _id: -1 }).limit(limit).lean<AuditEvent[]>().exec();
+      return auditEvents.find(filter).sort({ at: -1, _id: -1 }).limit(limit).lean<AuditEvent[]>().exec();
     },
   };
-}
-
-/** Writes an event in the transaction of its change, so that neither exists without the other. */
-export async function recordEvent(
-  models: ControlModels,
-  actor: Actor,
-  event: Pick<AuditEvent, 'action' | 'organisation_id' | 'key_id' | 'details'>,
-  session: ClientSession,
-): Promise<void> {
-  await models.auditEvents.create([{ _id: randomUUID(), at: new Date(), actor, ...event }], { session });
 }

@@ -1,37 +1,10 @@
 import type { ApiKey } from '../access/apiKey';
 import { requirePlan } from '../access/authenticate';
-import type { Scope } from '../access/scopes';
 import { type AppError, type Fault, notFound, validationFailed } from '../errors';
-import type { ListArguments, Page } from '../database/pagination';
-import type { ApiKeys, Authority, KeyPageQuery, MadeKey, Rotation } from './apiKeys';
+import type { ApiKeys, Authority, KeyPageQuery, MadeKey, NewApiKey, Rotation } from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
-import type { AuditEvent } from './auditEvents';
-import type { KeyUsage, UsageBucket, UsagePeriod } from './keyUsage';
+import type { KeyUsage, UsagePeriod } from './keyUsage';
 import { type Session, userActor } from './sessions';
-
-export interface KeyInput {
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly expiresAt: Date | null;
-  readonly allowedRanges: readonly string[];
-}
-
-/**
- * The keys, usage and audit log of one organisation, for a signed-in user. A key of another organisation is `not_found`,
- * like one that never existed.
- */
-export interface Integrations {
-  keys(query: ListArguments & Pick<KeyPageQuery, 'state'>): Promise<Page<ApiKey>>;
-  /** @throws AppError plan_required, validation_failed */
-  createKey(input: KeyInput): Promise<MadeKey>;
-  /** @throws AppError plan_required, not_found, validation_failed for a key that has ended */
-  rotateKey(id: string, rotation: Rotation): Promise<MadeKey & { readonly old: ApiKey }>;
-  /** Allowed on every plan, because revoking a key must always be possible. @throws AppError not_found */
-  revokeKey(id: string): Promise<ApiKey>;
-  /** @throws AppError not_found */
-  usage(id: string, period: UsagePeriod): Promise<UsageBucket[]>;
-  events(query: Omit<AuditPageQuery, 'organisationId'>): Promise<Page<AuditEvent>>;
-}
 
 interface Stores {
   readonly apiKeys: ApiKeys;
@@ -39,7 +12,13 @@ interface Stores {
   readonly usage: KeyUsage;
 }
 
-export function integrationsOf(session: Session, from: string, { apiKeys, audit, usage }: Stores): Integrations {
+export type Integrations = ReturnType<typeof integrationsOf>;
+
+/**
+ * The keys, usage and audit log of one organisation, for a signed-in user. A key of another organisation is `not_found`,
+ * like one that never existed.
+ */
+export function integrationsOf(session: Session, from: string, { apiKeys, audit, usage }: Stores) {
   const { organisation, user } = session;
   const organisationId = organisation.id;
   const by: Authority = { actor: userActor(user, from), organisationId };
@@ -51,15 +30,17 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
   }
 
   return {
-    keys: (query) => apiKeys.page({ ...query, organisationId }),
-    async createKey(input) {
+    keys: (query: Omit<KeyPageQuery, 'organisationId'>) => apiKeys.page({ ...query, organisationId }),
+    /** @throws AppError plan_required, validation_failed */
+    async createKey(input: Omit<NewApiKey, 'organisationId' | 'createdBy'>): Promise<MadeKey> {
       requirePlan(organisation);
       refusePast(input.expiresAt);
       const made = await apiKeys.create({ ...input, organisationId, createdBy: user.name }, by);
       if (!made) throw notFound('organisation');
       return made;
     },
-    async rotateKey(id, rotation) {
+    /** @throws AppError plan_required, not_found, validation_failed for a key that has ended */
+    async rotateKey(id: string, rotation: Rotation) {
       requirePlan(organisation);
       const key = await requireKey(id);
       if (rotation.expiresAt) refusePast(rotation.expiresAt);
@@ -67,12 +48,14 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
       if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
       return rotated;
     },
-    async revokeKey(id) {
+    /** Allowed on every plan, because revoking a key must always be possible. @throws AppError not_found */
+    async revokeKey(id: string): Promise<ApiKey> {
       await apiKeys.revoke(id.toLowerCase(), by);
       return requireKey(id);
     },
-    usage: async (id, period) => usage.read((await requireKey(id))._id, period),
-    events: (query) => audit.page({ ...query, organisationId }),
+    /** @throws AppError not_found */
+    usage: async (id: string, period: UsagePeriod) => usage.read((await requireKey(id))._id, period),
+    events: (query: Omit<AuditPageQuery, 'organisationId'>) => audit.page({ ...query, organisationId }),
   };
 }
 

@@ -1,7 +1,11 @@
-import { type Connection, type Model, Schema } from 'mongoose';
+import { randomUUID } from 'node:crypto';
+import { type ClientSession, type Connection, Schema } from 'mongoose';
 import type { ApiKey } from '../access/apiKey';
-import type { AuditEvent } from './auditEvents';
 import type { Plan } from '../access/plans';
+import type { User } from '../access/principal';
+import type { Role } from '../access/roles';
+import { defineCollection, modelOf } from '../database/collection';
+import type { Actor, AuditAction, AuditEvent } from './auditEvents';
 
 /** An organisation as stored in the control database. */
 export interface OrganisationDocument {
@@ -16,31 +20,71 @@ export interface OrganisationDocument {
   readonly created_at: Date;
 }
 
+export interface LinkDocument {
+  /** SHA-256 of the token, base64url, so that reading the database does not allow signing in. */
+  readonly _id: string;
+  readonly organisation_id: string;
+  readonly user: User;
+  readonly role: Role;
+  readonly created_at: Date;
+  readonly ends_at: Date;
+}
+
+export interface SessionDocument extends LinkDocument {
+  readonly used_at: Date;
+}
+
+/** Counts of a key's requests by outcome. */
+export interface UsageCounts {
+  readonly requests: number;
+  /** Requests that failed with an error other than 429. */
+  readonly errors: number;
+  /** Requests that failed with 429. */
+  readonly rate_limited: number;
+}
+
+export interface UsageDocument extends UsageCounts {
+  /** `<key id>:<hour|day>:<start>`, so that all instances add to the same row. */
+  readonly _id: string;
+  readonly key_id: string;
+  readonly unit: 'hour' | 'day';
+  readonly start: Date;
+  readonly ends_at: Date;
+}
+
 const text = { type: String, required: true } as const;
 const optionalText = { type: String, default: null } as const;
+const date = { type: Date, required: true } as const;
 const optionalDate = { type: Date, default: null } as const;
+const count = { type: Number, default: 0 } as const;
+const nested = (shape: Record<string, typeof text | typeof String>) => ({
+  type: new Schema(shape, { _id: false }),
+  required: true,
+});
+/** A row is deleted once its `ends_at` has passed. */
+const EXPIRES = { on: { ends_at: 1 }, options: { expireAfterSeconds: 0 } } as const;
 
-const organisationSchema = new Schema(
-  {
-    _id: text,
-    name: text,
-    plan: text,
-    currency: text,
-    cluster: text,
-    demo: Boolean,
-    keys_made: Number,
-    created_at: { type: Date, required: true },
-  },
-  { versionKey: false },
+const organisationShape = { name: text, plan: text, currency: text, cluster: text };
+const signInShape = {
+  _id: text,
+  organisation_id: text,
+  user: nested({ id: text, name: text }),
+  role: text,
+  created_at: date,
+  ends_at: date,
+};
+const signInIndexes = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
+
+const organisations = defineCollection<OrganisationDocument>(
+  'organisations',
+  { _id: text, ...organisationShape, demo: Boolean, keys_made: Number, created_at: date },
+  [],
 );
-
-const apiKeySchema = new Schema(
+const apiKeys = defineCollection<ApiKey>(
+  'api_keys',
   {
     _id: text,
-    organisation: {
-      type: new Schema({ id: text, name: text, plan: text, currency: text, cluster: text }, { _id: false }),
-      required: true,
-    },
+    organisation: nested({ id: text, ...organisationShape }),
     name: text,
     prefix: text,
     last_four: text,
@@ -48,7 +92,7 @@ const apiKeySchema = new Schema(
     hash: text,
     scopes: { type: [String], required: true },
     created_by: text,
-    created_at: { type: Date, required: true },
+    created_at: date,
     expires_at: optionalDate,
     revoked_at: optionalDate,
     last_used_at: optionalDate,
@@ -56,38 +100,77 @@ const apiKeySchema = new Schema(
     allowed_ranges: { type: [String], default: [] },
     rotated_to: optionalText,
   },
-  { versionKey: false },
-).index({ 'organisation.id': 1, created_at: 1 });
-
-const auditEventSchema = new Schema(
+  [{ on: { 'organisation.id': 1, created_at: 1 } }],
+);
+const auditEvents = defineCollection<AuditEvent>(
+  'audit_events',
   {
     _id: text,
-    at: { type: Date, required: true },
+    at: date,
     action: text,
-    actor: { type: new Schema({ who: text, name: String, from: text }, { _id: false }), required: true },
+    actor: nested({ who: text, name: String, from: text }),
     organisation_id: text,
     key_id: optionalText,
     details: Schema.Types.Mixed,
   },
-  { versionKey: false, minimize: false },
-)
-  .index({ at: -1, _id: -1 })
-  .index({ organisation_id: 1, at: -1, _id: -1 });
+  [{ on: { at: -1, _id: -1 } }, { on: { organisation_id: 1, at: -1, _id: -1 } }],
+  { minimize: false },
+);
+const sessions = defineCollection<SessionDocument>('sessions', { ...signInShape, used_at: date }, signInIndexes);
+const links = defineCollection<LinkDocument>('sign_in_links', signInShape, signInIndexes);
+const usage = defineCollection<UsageDocument>(
+  'key_usage',
+  {
+    _id: text,
+    key_id: text,
+    unit: text,
+    start: date,
+    requests: count,
+    errors: count,
+    rate_limited: count,
+    ends_at: date,
+  },
+  [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }],
+  // `errors` is reserved on mongoose documents, which lean reads do not create
+  { suppressReservedKeysWarning: true },
+);
 
-export interface ControlModels {
-  readonly organisations: Model<OrganisationDocument>;
-  readonly apiKeys: Model<ApiKey>;
-  readonly auditEvents: Model<AuditEvent>;
-}
+/** Writes an audit event in the transaction of its change. */
+export type RecordEvent = (
+  actor: Actor,
+  action: AuditAction,
+  organisationId: string,
+  details: Record<string, unknown>,
+  keyId?: string,
+) => Promise<void>;
 
-export function controlModels(control: Connection): ControlModels {
+export type ControlModels = ReturnType<typeof controlModels>;
+
+/** The collections of the control database, and changes to them. */
+export function controlModels(control: Connection) {
+  const collections = {
+    organisations: modelOf(control, organisations),
+    apiKeys: modelOf(control, apiKeys),
+    auditEvents: modelOf(control, auditEvents),
+    sessions: modelOf(control, sessions),
+    links: modelOf(control, links),
+    usage: modelOf(control, usage),
+  };
   return {
-    organisations: control.model(
-      'organisations',
-      organisationSchema,
-      'organisations',
-    ) as unknown as Model<OrganisationDocument>,
-    apiKeys: control.model('api_keys', apiKeySchema, 'api_keys') as unknown as Model<ApiKey>,
-    auditEvents: control.model('audit_events', auditEventSchema, 'audit_events') as unknown as Model<AuditEvent>,
+    ...collections,
+    /** Creates missing indexes; in parallel, because every command waits for them. */
+    createIndexes: () => Promise.all(Object.values(collections).map((model) => model.createIndexes())),
+    /** Runs a change and its audit events as one transaction, so that neither exists without the other. */
+    change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
+      return control.getClient().withSession((session) =>
+        session.withTransaction(() =>
+          work(session, async (actor, action, organisationId, details, keyId) => {
+            const place = { organisation_id: organisationId, key_id: keyId ?? null };
+            const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
+            await collections.auditEvents.create([event], { session });
+          }),
+        ),
+      );
+    },
   };
 }

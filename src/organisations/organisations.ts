@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientSession, Connection } from 'mongoose';
 import type { Organisation } from '../access/principal';
 import type { Plan } from '../access/plans';
-import { recordEvent } from './audit';
-import type { Actor, AuditAction } from './auditEvents';
+import type { Actor } from './auditEvents';
 import type { ControlModels, OrganisationDocument } from './models';
 
 export interface NewOrganisation {
@@ -15,18 +13,7 @@ export interface NewOrganisation {
   readonly demo?: boolean;
 }
 
-export interface Organisations {
-  /** Creates an organisation, and its database with all indexes. */
-  create(input: NewOrganisation): Promise<Organisation>;
-  find(id: string): Promise<Organisation | undefined>;
-  findDemo(): Promise<Organisation | undefined>;
-  list(): Promise<Organisation[]>;
-  /** Changes the plan of the organisation and all its keys at once. Undefined if the organisation does not exist. */
-  setPlan(id: string, plan: Plan): Promise<Organisation | undefined>;
-}
-
 export interface OrganisationsOptions {
-  readonly control: Connection;
   readonly models: ControlModels;
   /** The actor in audit events. */
   readonly actor: Actor;
@@ -35,65 +22,44 @@ export interface OrganisationsOptions {
   readonly prepare: (organisation: Organisation) => Promise<unknown>;
 }
 
-export function organisations({ control, models, actor, clusters, prepare }: OrganisationsOptions): Organisations {
-  function transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    return control.getClient().withSession((session) => session.withTransaction(() => work(session)));
-  }
-
-  function record(
-    action: AuditAction,
-    organisationId: string,
-    details: Record<string, unknown>,
-    session: ClientSession,
-  ): Promise<void> {
-    return recordEvent(models, actor, { action, organisation_id: organisationId, key_id: null, details }, session);
-  }
-
+export function organisations({ models, actor, clusters, prepare }: OrganisationsOptions) {
   return {
-    async create(input) {
+    /** Creates an organisation, and its database with all indexes. */
+    async create(input: NewOrganisation): Promise<Organisation> {
       const cluster = input.cluster ?? (await leastUsedCluster(models, clusters));
-      const document: OrganisationDocument = {
-        _id: randomUUID(),
-        name: input.name,
-        plan: input.plan,
-        currency: input.currency,
-        cluster,
-        ...(input.demo && { demo: true }),
-        created_at: new Date(),
-      };
-      const organisation = toOrganisation(document);
+      const { name, plan, currency, demo } = input;
+      const organisation = { id: randomUUID(), name, plan, currency, cluster };
       // the indexes come first, so that a listed organisation is complete
       await prepare(organisation);
-      const { name, plan, currency } = organisation;
-      await transaction(async (session) => {
+      await models.change(async (session, record) => {
+        const { id, ...stored } = organisation;
+        const document = { _id: id, ...stored, ...(demo && { demo }), created_at: new Date() };
         await models.organisations.create([document], { session });
-        await record('organisation.created', organisation.id, { name, plan, currency, cluster }, session);
+        await record(actor, 'organisation.created', id, stored);
       });
       return organisation;
     },
-    async find(id) {
+    async find(id: string): Promise<Organisation | undefined> {
       const found = await models.organisations.findById(id).lean();
       return found ? toOrganisation(found) : undefined;
     },
-    async findDemo() {
+    async findDemo(): Promise<Organisation | undefined> {
       const found = await models.organisations.findOne({ demo: true }).sort({ created_at: 1 }).lean();
       return found ? toOrganisation(found) : undefined;
     },
-    async list() {
+    async list(): Promise<Organisation[]> {
       return (await models.organisations.find().sort({ created_at: 1, _id: 1 }).lean()).map(toOrganisation);
     },
-    setPlan: (id, plan) =>
-      transaction(async (session) => {
+    /** Changes the plan of the organisation and all its keys at once. Undefined if the organisation does not exist. */
+    setPlan: (id: string, plan: Plan): Promise<Organisation | undefined> =>
+      models.change(async (session, record) => {
         const before = await models.organisations
           .findOneAndUpdate({ _id: id }, { $set: { plan } }, { session, returnDocument: 'before' })
           .lean();
         if (!before) return undefined;
-        await models.apiKeys.updateMany(
-          { 'organisation.id': id },
-          { $set: { 'organisation.plan': plan } },
-          { session },
-        );
-        await record('organisation.plan_changed', id, { from: before.plan, to: plan }, session);
+        const ofAllKeys = { 'organisation.plan': plan };
+        await models.apiKeys.updateMany({ 'organisation.id': id }, { $set: ofAllKeys }, { session });
+        await record(actor, 'organisation.plan_changed', id, { from: before.plan, to: plan });
         return toOrganisation({ ...before, plan });
       }),
   };

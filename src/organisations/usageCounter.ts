@@ -1,11 +1,6 @@
+import { HOUR, MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
-
-export interface UsageCounter {
-  /** Counts a finished request; never blocks or fails. */
-  count(keyId: string, outcome: UsageOutcome): void;
-  /** Stops counting and writes what is left. */
-  stop(): Promise<void>;
-}
+import type { UsageCounts } from './models';
 
 /** The outcome of a request: a 429, another error, or neither. */
 export type UsageOutcome = 'ok' | 'error' | 'rate_limited';
@@ -14,25 +9,21 @@ export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
   /** Called when a write fails; its counts are included in the next one. */
   readonly onError: (error: unknown) => void;
-  /** Milliseconds between writes. */
-  readonly every?: number;
   /** Maximum number of counters (one per key and hour); beyond it, requests are not counted. */
   readonly capacity?: number;
 }
 
-const EVERY = 60_000;
 /** 10,000 counters take about 2 MB. */
 const CAPACITY = 10_000;
-const HOUR = 3_600_000;
 
-type Counts = { -readonly [Name in keyof UsageEntry]: UsageEntry[Name] };
+type Entry = { -readonly [Name in keyof UsageEntry]: UsageEntry[Name] };
 
-/** Counts in memory and writes once a minute, so that no request waits for it. */
-export function createUsageCounter({ usage, onError, every, capacity = CAPACITY }: UsageCounterOptions): UsageCounter {
-  let counts = new Map<string, Counts>();
+/** Counts the requests of keys in memory and writes the counts once a minute, so that no request waits for it. */
+export function createUsageCounter({ usage, onError, capacity = CAPACITY }: UsageCounterOptions) {
+  let counts = new Map<string, Entry>();
   let writing: Promise<void> = Promise.resolve();
 
-  function add(keyId: string, hour: number, delta: Pick<Counts, 'requests' | 'errors' | 'rate_limited'>): void {
+  function add(keyId: string, hour: number, delta: UsageCounts): void {
     const name = `${keyId}:${String(hour)}`;
     let entry = counts.get(name);
     if (!entry) {
@@ -59,18 +50,17 @@ export function createUsageCounter({ usage, onError, every, capacity = CAPACITY 
 
   /** One write at a time, so that a slow database does not get more work. */
   const flush = (): Promise<void> => (writing = writing.then(write));
-  const timer = setInterval(() => void flush(), every ?? EVERY).unref();
+  const timer = setInterval(() => void flush(), MINUTE).unref();
 
   return {
-    count(keyId, outcome) {
+    /** Counts a finished request; never blocks or fails. */
+    count(keyId: string, outcome: UsageOutcome): void {
       const hour = Math.floor(Date.now() / HOUR) * HOUR;
-      add(keyId, hour, {
-        requests: 1,
-        errors: outcome === 'error' ? 1 : 0,
-        rate_limited: outcome === 'rate_limited' ? 1 : 0,
-      });
+      const [errors, rate_limited] = [Number(outcome === 'error'), Number(outcome === 'rate_limited')];
+      add(keyId, hour, { requests: 1, errors, rate_limited });
     },
-    async stop() {
+    /** Stops counting and writes what is left. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       await flush();
     },

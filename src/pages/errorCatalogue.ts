@@ -1,20 +1,9 @@
 import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
 import { ownPolicy } from './contentSecurity';
-import { html, type Html, withCode } from './html';
-import { layout } from './layout';
-import type { Page, Visit } from './page';
+import { html, withCode } from './html';
+import type { Page } from './page';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
-
-/** `/errors`, and a page for each code, which a problem's `type` links to. */
-export const errorCatalogue: readonly Page[] = [
-  { path: '/errors', policy: ownPolicy, render: renderList },
-  ...CODES.map((code) => ({
-    path: `/errors/${code}`,
-    policy: ownPolicy,
-    render: (visit: Visit) => renderCode(code, visit),
-  })),
-];
 
 /** Example members of problems with this code, in addition to the common ones. */
 const EXTRAS: Partial<Record<ErrorCode, object>> = {
@@ -26,50 +15,56 @@ const EXTRAS: Partial<Record<ErrorCode, object>> = {
   ),
 };
 
-function renderList(visit: Visit): Html {
-  return layout({
+/** `/errors`, and a page for each code, which a problem's `type` links to. */
+export const errorCatalogue: readonly Page[] = [
+  {
+    path: '/errors',
+    policy: ownPolicy,
     title: 'Errors · Scopegate',
     description: 'Every error code of the API.',
-    version: visit.version,
     current: '/errors',
-    body: html`<h1>Errors</h1>
-      <p class="lead">
-        REST errors are <code>application/problem+json</code> (RFC 9457). GraphQL errors have the same
-        <code>code</code>, <code>status</code> and <code>request_id</code> in <code>extensions</code>. Handle errors by
-        <code>code</code>, and include <code>request_id</code> when you contact support.
-      </p>
-      <ul class="errors">
-        ${CODES.map((code) => {
-          const { status, title, help } = ERROR_CODES[code];
-          return html`<li>
-            <p><span class="badge">${status}</span> <a href="/errors/${code}">${title}</a> <code>${code}</code></p>
-            <p>${withCode(help)}</p>
-          </li> `;
-        })}
-      </ul>`,
-  });
-}
+    body: () =>
+      html`<h1>Errors</h1>
+        <p class="lead">
+          REST errors are <code>application/problem+json</code> (RFC 9457). GraphQL errors have the same
+          <code>code</code>, <code>status</code> and <code>request_id</code> in <code>extensions</code>. Handle errors
+          by <code>code</code>, and include <code>request_id</code> when you contact support.
+        </p>
+        <ul class="errors">
+          ${CODES.map((code) => {
+            const { status, title, help } = ERROR_CODES[code];
+            return html`<li>
+              <p><span class="badge">${status}</span> <a href="/errors/${code}">${title}</a> <code>${code}</code></p>
+              <p>${withCode(help)}</p>
+            </li> `;
+          })}
+        </ul>`,
+  },
+  ...CODES.map(pageOf),
+];
 
-function renderCode(code: ErrorCode, visit: Visit): Html {
+function pageOf(code: ErrorCode): Page {
   const { status, title, help, retry } = ERROR_CODES[code];
-  return layout({
+  return {
+    path: `/errors/${code}`,
+    policy: ownPolicy,
     title: `${title} · Scopegate`,
     description: `The error code ${code}: what it means and what to do.`,
-    version: visit.version,
     current: '/errors',
-    body: html`<p class="crumbs"><a href="/errors">Errors</a></p>
-      <h1>${title}</h1>
-      <p><span class="badge">${status}</span> <code>${code}</code></p>
-      <h2>What it means and what to do</h2>
-      <p>${withCode(help)}</p>
-      <h2>Retries</h2>
-      <p>${withCode(RETRIES[retry])}</p>
-      <h2>Example</h2>
-      <h3>REST: HTTP ${status}, <code>application/problem+json</code></h3>
-      <pre tabindex="0" aria-label="REST example"><code>${restExample(code)}</code></pre>
-      <h3>GraphQL: in <code>errors</code></h3>
-      <pre tabindex="0" aria-label="GraphQL example"><code>${graphqlExample(code)}</code></pre>`,
-  });
+    body: () =>
+      html`<p class="crumbs"><a href="/errors">Errors</a></p>
+        <h1>${title}</h1>
+        <p><span class="badge">${status}</span> <code>${code}</code></p>
+        <h2>What it means and what to do</h2>
+        <p>${withCode(help)}</p>
+        <h2>Retries</h2>
+        <p>${withCode(RETRIES[retry])}</p>
+        <h2>Example</h2>
+        <h3>REST: HTTP ${status}, <code>application/problem+json</code></h3>
+        <pre tabindex="0" aria-label="REST example"><code>${restExample(code)}</code></pre>
+        <h3>GraphQL: in <code>errors</code></h3>
+        <pre tabindex="0" aria-label="GraphQL example"><code>${graphqlExample(code)}</code></pre>`,
+  };
 }
 
 function restExample(code: ErrorCode): string {

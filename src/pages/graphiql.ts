@@ -1,22 +1,20 @@
 import { graphiqlPolicy } from './contentSecurity';
-import { html, type Html, jsonBlock } from './html';
-import { layout } from './layout';
-import { authorizationOf, type Page, type Visit } from './page';
+import { html, jsonBlock } from './html';
+import { authorizationOf, type Page } from './page';
 import { EXAMPLE_QUERIES } from './queries';
 
 /** `/graphiql`: GraphiQL from the installed packages, with examples as tabs. */
-export const graphiql: Page = { path: '/graphiql', policy: graphiqlPolicy, render };
-
-function render(visit: Visit): Html {
-  return layout({
-    title: 'GraphiQL · Scopegate',
-    description: 'GraphiQL for the Scopegate schema.',
-    version: visit.version,
-    current: '/graphql',
-    kind: 'tool',
-    styles: ['vendor/graphiql.css'],
-    scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
-    body: html`<h1 class="unseen">GraphQL: GraphiQL</h1>
+export const graphiql: Page = {
+  path: '/graphiql',
+  policy: graphiqlPolicy,
+  title: 'GraphiQL · Scopegate',
+  description: 'GraphiQL for the Scopegate schema.',
+  current: '/graphql',
+  kind: 'tool',
+  styles: ['vendor/graphiql.css'],
+  scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
+  body: (visit) =>
+    html`<h1 class="unseen">GraphQL: GraphiQL</h1>
       <div class="stage" id="graphiql">
         <noscript
           ><p class="notice">
@@ -27,5 +25,4 @@ function render(visit: Visit): Html {
       </div>
       <p class="aside"><button class="own-button" type="button" id="examples" hidden>Restore the examples</button></p>
       ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf(visit), introspection: visit.introspection })}`,
-  });
-}
+};

@@ -1,23 +1,18 @@
-import express, { type Express, type Request, type RequestHandler } from 'express';
+import express, { type Express, type RequestHandler } from 'express';
 import { AppError } from '../errors';
 import { assets } from './assets';
 import { defaultHeaders } from './contentSecurity';
-import { visibleDemoKey } from './demoKey';
 import { errorCatalogue } from './errorCatalogue';
 import { graphiql } from './graphiql';
 import { landing } from './landing';
-import type { Page, Visit } from './page';
+import { layout } from './layout';
+import { type Page, visibleDemoKey, type Visit } from './page';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { reference } from './reference';
 import { sandbox } from './sandbox';
 
-export interface PagesOptions {
-  /** Prefilled in the tools' Authorization header, for visitors on this machine only. */
-  readonly demoKey?: string;
-  /** The version shown in the footer. */
-  readonly version: string;
-  /** Who may introspect the GraphQL schema. */
-  readonly introspection: 'public' | 'key' | 'off';
+/** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
+export interface PagesOptions extends Visit {
   /** Called with errors that are masked as `internal`. */
   readonly onError?: (error: unknown) => void;
 }
@@ -29,58 +24,48 @@ const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, ...errorC
  * problem for other clients. A problem's request id is the response's X-Request-Id.
  */
 export function createPages(options: PagesOptions): Express {
-  const { version, onError } = options;
   const app = express();
   app.disable('x-powered-by').enable('case sensitive routing').enable('strict routing').set('query parser', 'simple');
   app.use(defaultHeaders);
-  app.use('/assets', onlyReads(version), assets());
+  app.use('/assets', onlyReads, assets());
   app.get('/favicon.ico', (_request, response) => {
     response.redirect(308, '/assets/favicon.svg');
   });
   for (const page of PAGES) {
-    const allow = ['GET', 'HEAD', ...(page.otherMethods ?? [])];
-    app
-      .route(page.path)
-      .get(wantsPage(version), page.policy, serve(page, options))
-      .all(methodNotAllowed(allow, version));
+    const allow = [...READS, ...(page.otherMethods ?? [])];
+    app.route(page.path).get(wantsPage, page.policy, serve(page, options)).all(methodNotAllowed(allow));
   }
-  app.use(nothingHere(version));
-  app.use(failed(version, onError));
+  app.use(nothingHere);
+  app.use(failed(options.onError));
   return app;
 }
 
-function serve(page: Page, options: PagesOptions): RequestHandler {
+function serve(page: Page, { introspection, demoKey }: PagesOptions): RequestHandler {
   return (request, response) => {
-    const visit = visitOf(request, options);
+    const visit = { introspection, demoKey: visibleDemoKey(request, demoKey) };
     // a page with a key must not be written to disk
     response.set('Cache-Control', visit.demoKey === undefined ? 'no-cache' : 'no-store');
-    response.vary('Accept').type('html').send(page.render(visit).text);
+    const { text } = layout({ ...page, body: page.body(visit) });
+    response.vary('Accept').type('html').send(text);
   };
-}
-
-function visitOf(request: Request, { version, introspection, demoKey }: PagesOptions): Visit {
-  return { version, introspection, demoKey: visibleDemoKey(request, demoKey) };
 }
 
 /** Rejects callers that do not accept HTML, such as a GraphQL client that sends queries by GET. */
-function wantsPage(version: string): RequestHandler {
-  return (request, response, next) => {
-    if (request.accepts('html') !== false) {
-      next();
-      return;
-    }
-    const error =
-      request.path === sandbox.path
-        ? new AppError('method_not_allowed', 'GraphQL requests must use POST.', { allow: ['POST'] })
-        : new AppError('not_acceptable', 'This is an HTML page: `Accept` must include text/html.');
-    sendError(request, response, error, version);
-  };
-}
+const wantsPage: RequestHandler = (request, response, next) => {
+  if (request.accepts('html') !== false) {
+    next();
+    return;
+  }
+  const error =
+    request.path === sandbox.path
+      ? new AppError('method_not_allowed', 'GraphQL requests must use POST.', { allow: ['POST'] })
+      : new AppError('not_acceptable', 'This is an HTML page: `Accept` must include text/html.');
+  sendError(request, response, error);
+};
 
-function onlyReads(version: string): RequestHandler {
-  const refuse = methodNotAllowed(['GET', 'HEAD'], version);
-  return (request, response, next) => {
-    if (request.method === 'GET' || request.method === 'HEAD') next();
-    else void refuse(request, response, next);
-  };
-}
+const READS = ['GET', 'HEAD'];
+
+const onlyReads: RequestHandler = (request, response, next) => {
+  if (READS.includes(request.method)) next();
+  else void methodNotAllowed(READS)(request, response, next);
+};

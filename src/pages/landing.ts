@@ -1,10 +1,6 @@
 import { ownPolicy } from './contentSecurity';
 import { html, type Html } from './html';
-import { layout } from './layout';
 import type { Page, Visit } from './page';
-
-/** `/`: what Scopegate is, its status, and how to use it. */
-export const landing: Page = { path: '/', policy: ownPolicy, render };
 
 const INTROSPECTION: Readonly<Record<Visit['introspection'], string>> = {
   public: 'Anyone may introspect the schema.',
@@ -15,14 +11,16 @@ const INTROSPECTION: Readonly<Record<Visit['introspection'], string>> = {
 /** Placeholder in commands; the script replaces it with the browser's origin, which a proxy may have changed. */
 const ORIGIN = 'http://127.0.0.1:4000';
 
-function render(visit: Visit): Html {
-  return layout({
-    title: 'Scopegate',
-    description:
-      "An organisation's quotes, products, orders, customers and request threads, as GraphQL and REST APIs with scoped keys.",
-    version: visit.version,
-    scripts: ['landing.js'],
-    body: html`<section class="hero">
+/** `/`: what Scopegate is, its status, and how to use it. */
+export const landing: Page = {
+  path: '/',
+  policy: ownPolicy,
+  title: 'Scopegate',
+  description:
+    "An organisation's quotes, products, orders, customers and request threads, as GraphQL and REST APIs with scoped keys.",
+  scripts: ['landing.js'],
+  body: (visit) =>
+    html`<section class="hero">
         <p class="status" id="status" role="status" data-state="unknown">Checking…</p>
         <h1>One schema. Two APIs. Scoped keys.</h1>
         <p class="lead">
@@ -60,8 +58,7 @@ function render(visit: Visit): Html {
           </div>
         </dl>
       </section>`,
-  });
-}
+};
 
 function waysIn(visit: Visit): Html {
   return html`<section aria-labelledby="ways">

@@ -1,9 +1,9 @@
+import { version } from '../version';
 import { html, type Html } from './html';
 
 export interface LayoutOptions {
   readonly title: string;
   readonly description: string;
-  readonly version: string;
   /** Path of the navigation entry to mark as current. */
   readonly current?: string;
   readonly body: Html;
@@ -25,7 +25,7 @@ const NAVIGATION = [
 
 /** A complete document around `body`. */
 export function layout(options: LayoutOptions): Html {
-  const { title, description, version, current, body, kind = 'prose', styles = [], scripts = [], module } = options;
+  const { title, description, current, body, kind = 'prose', styles = [], scripts = [], module } = options;
   return html`<!doctype html>
     <html lang="en">
       <head>

@@ -1,20 +1,23 @@
+import type { IncomingMessage } from 'node:http';
 import type { RequestHandler } from 'express';
+import { isNear } from '../http/near';
 import type { Html } from './html';
+import type { LayoutOptions } from './layout';
 
 /** What a page is rendered with. */
 export interface Visit {
-  readonly version: string;
+  /** Who may introspect the GraphQL schema. */
   readonly introspection: 'public' | 'key' | 'off';
   /** The demo's key; undefined if the visitor may not see it. */
-  readonly demoKey: string | undefined;
+  readonly demoKey?: string | undefined;
 }
 
 /** One page of the site. */
-export interface Page {
+export interface Page extends Omit<LayoutOptions, 'body'> {
   readonly path: string;
   /** Sets the page's Content-Security-Policy. */
   readonly policy: RequestHandler;
-  readonly render: (visit: Visit) => Html;
+  readonly body: (visit: Visit) => Html;
   /** Methods other than GET and HEAD that other parts of the server handle at this path, for `Allow`. */
   readonly otherMethods?: readonly string[];
 }
@@ -25,4 +28,14 @@ const KEY_PLACEHOLDER = 'svc_live_…';
 /** The Authorization header that a tool starts with. */
 export function authorizationOf(visit: Visit): string {
   return `Bearer ${visit.demoKey ?? KEY_PLACEHOLDER}`;
+}
+
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+
+/**
+ * The demo's key, if this visitor may see it: only on the machine itself. The Host header can be forged, so the
+ * connection must also come from loopback, and not through a proxy that identifies itself.
+ */
+export function visibleDemoKey(request: IncomingMessage, demoKey: string | undefined): string | undefined {
+  return LOOPBACK_HOST.test(request.headers.host ?? '') && isNear(request, ['loopback']) ? demoKey : undefined;
 }

@@ -5,7 +5,7 @@ import { html } from './html';
 import { layout } from './layout';
 
 /** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
-export function sendError(request: Request, response: Response, error: AppError, version: string): void {
+export function sendError(request: Request, response: Response, error: AppError): void {
   const { code, status, title, detail } = error;
   setErrorHeaders(response, error);
   response.status(status).set('Cache-Control', 'no-cache').vary('Accept');
@@ -15,7 +15,7 @@ export function sendError(request: Request, response: Response, error: AppError,
       <p class="lead">${detail}</p>
       <p><span class="badge">${status}</span> <a href="/errors/${code}">${code}</a></p>
       <p><a href="/">Home page</a></p>`;
-    const page = layout({ title: `${title} · Scopegate`, description: detail, version, body });
+    const page = layout({ title: `${title} · Scopegate`, description: detail, body });
     response.type('html').send(page.text);
     return;
   }
@@ -25,28 +25,26 @@ export function sendError(request: Request, response: Response, error: AppError,
 }
 
 /** 404 for any path without a page. */
-export function nothingHere(version: string): RequestHandler {
-  return (request, response) => {
-    sendError(request, response, notFound('page'), version);
-  };
-}
+export const nothingHere: RequestHandler = (request, response) => {
+  sendError(request, response, notFound('page'));
+};
 
 /** 405 with the methods that the path supports. */
-export function methodNotAllowed(allow: readonly string[], version: string): RequestHandler {
+export function methodNotAllowed(allow: readonly string[]): RequestHandler {
   return (request, response) => {
     const detail = `${request.path} does not support ${request.method}.`;
-    sendError(request, response, new AppError('method_not_allowed', detail, { allow }), version);
+    sendError(request, response, new AppError('method_not_allowed', detail, { allow }));
   };
 }
 
 /** Handles errors thrown by Express or file serving: client errors are shown, others are masked and passed to `onError`. */
-export function failed(version: string, onError: ((error: unknown) => void) | undefined): ErrorRequestHandler {
+export function failed(onError: ((error: unknown) => void) | undefined): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) {
       next(error);
       return;
     }
-    sendError(request, response, asAppError(error, onError), version);
+    sendError(request, response, asAppError(error, onError));
   };
 }
 

@@ -1,21 +1,20 @@
 import { SANDBOX_SCRIPT, sandboxPolicy } from './contentSecurity';
-import { html, type Html, jsonBlock } from './html';
-import { layout } from './layout';
-import { authorizationOf, type Page, type Visit } from './page';
+import { html, jsonBlock } from './html';
+import { authorizationOf, type Page } from './page';
 import { FIRST_QUERY } from './queries';
 
 /** `/graphql` in a browser: Apollo Sandbox, or GraphiQL if Sandbox cannot be loaded. */
-export const sandbox: Page = { path: '/graphql', policy: sandboxPolicy, render, otherMethods: ['POST'] };
-
-function render(visit: Visit): Html {
-  return layout({
-    title: 'GraphQL · Scopegate',
-    description: 'Apollo Sandbox for the Scopegate schema.',
-    version: visit.version,
-    current: '/graphql',
-    kind: 'tool',
-    scripts: ['sandbox.js'],
-    body: html`<h1 class="unseen">GraphQL: Apollo Sandbox</h1>
+export const sandbox: Page = {
+  path: '/graphql',
+  policy: sandboxPolicy,
+  otherMethods: ['POST'],
+  title: 'GraphQL · Scopegate',
+  description: 'Apollo Sandbox for the Scopegate schema.',
+  current: '/graphql',
+  kind: 'tool',
+  scripts: ['sandbox.js'],
+  body: (visit) =>
+    html`<h1 class="unseen">GraphQL: Apollo Sandbox</h1>
       <div class="stage" id="sandbox">
         <p class="notice" id="loading" role="status">
           Loading Apollo Sandbox… <a href="/graphiql">Use the bundled GraphiQL instead</a>
@@ -29,5 +28,4 @@ function render(visit: Visit): Html {
       </div>
       <p class="aside"><a href="/graphiql">Use GraphiQL instead (no CDN)</a></p>
       ${jsonBlock('settings', { script: SANDBOX_SCRIPT, document: FIRST_QUERY, authorization: authorizationOf(visit) })}`,
-  });
-}
+};

@@ -6,10 +6,10 @@ import { isCurrency, wasCurrency } from './currency';
 import { type Check, type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { scalars } from './scalars';
+import { UUID } from '../units';
 
 const SOUND: Findings = { faults: [], more: 0 };
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MOST_CHARACTERS = 320;
 

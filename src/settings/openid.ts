@@ -2,26 +2,34 @@ import type * as Library from 'openid-client';
 import { isRole, type Role } from '../access/roles';
 import type { Config } from '../config';
 import { AppError } from '../errors';
+import { UUID } from '../units';
 import type { NewSession } from '../organisations/sessions';
 
 /** Path of the redirect URI, below PUBLIC_URL. */
 export const CALLBACK_PATH = '/settings/sign-in/oidc/callback';
 
 /** The state of a sign-in in progress, kept in a cookie of the browser that started it. */
-export interface Attempt {
+interface Attempt {
   readonly state: string;
   readonly nonce: string;
   readonly verifier: string;
 }
 
-export interface OpenId {
-  /** The URL to redirect the browser to, and the state to check when it returns. */
-  begin(): Promise<{ url: string; attempt: Attempt }>;
-  /**
-   * The session for the user who returned. `search` is the query of the callback.
-   * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here
-   */
-  finish(search: string, attempt: Attempt): Promise<NewSession>;
+export function writeAttempt({ state, nonce, verifier }: Attempt): string {
+  return [state, nonce, verifier].join('.');
+}
+
+/** Undefined if malformed: the library's values are base64url, 43 characters each. */
+export function readAttempt(text: string | undefined): Attempt | undefined {
+  const [, state, nonce, verifier] = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})$/.exec(text ?? '') ?? [];
+  return state && nonce && verifier ? { state, nonce, verifier } : undefined;
+}
+
+type Claims = Readonly<Record<string, unknown>>;
+
+interface Client {
+  readonly library: typeof Library;
+  readonly client: Library.Configuration;
 }
 
 export interface OpenIdOptions {
@@ -30,47 +38,44 @@ export interface OpenIdOptions {
   readonly onError: (error: unknown) => void;
 }
 
-type Claims = Readonly<Record<string, unknown>>;
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+export type OpenId = NonNullable<ReturnType<typeof openId>>;
 
 /** Sign-in with OpenID Connect: code flow with PKCE, state and nonce. Undefined if OIDC_ISSUER is not set. */
-export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
+export function openId({ config, onError }: OpenIdOptions) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
-  const client = { issuer, id, secret };
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
-  let discovered: Promise<{ library: typeof Library; client: Library.Configuration }> | undefined;
+  let discovered: Promise<Client> | undefined;
 
   /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */
-  function discover(): NonNullable<typeof discovered> {
-    discovered ??= connect(client).catch((error: unknown) => {
+  const discover = (): Promise<Client> =>
+    (discovered ??= connect(issuer, id, secret).catch((error: unknown) => {
       discovered = undefined;
       onError(error);
       throw new AppError('unavailable', 'The identity provider is not responding.', { retryAfter: 5 });
-    });
-    return discovered;
-  }
+    }));
 
   return {
+    /** The URL to redirect the browser to, and the state to check when it returns. */
     async begin() {
       const { library, client } = await discover();
-      const attempt = {
-        state: library.randomState(),
-        nonce: library.randomNonce(),
-        verifier: library.randomPKCECodeVerifier(),
-      };
+      const [state, nonce] = [library.randomState(), library.randomNonce()];
+      const verifier = library.randomPKCECodeVerifier();
       const url = library.buildAuthorizationUrl(client, {
         redirect_uri: redirectUri,
         scope: config.OIDC_SCOPES,
-        state: attempt.state,
-        nonce: attempt.nonce,
-        code_challenge: await library.calculatePKCECodeChallenge(attempt.verifier),
+        state,
+        nonce,
+        code_challenge: await library.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       });
-      return { url: url.href, attempt };
+      return { url: url.href, attempt: { state, nonce, verifier } };
     },
-    async finish(search, { state, nonce, verifier }) {
+    /**
+     * The session for the user who returned. `search` is the query of the callback.
+     * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here
+     */
+    async finish(search: string, { state, nonce, verifier }: Attempt): Promise<NewSession> {
       const { library, client } = await discover();
       try {
         const tokens = await library.authorizationCodeGrant(client, new URL(`${redirectUri}${search}`), {
@@ -91,29 +96,25 @@ export function openId({ config, onError }: OpenIdOptions): OpenId | undefined {
       }
     },
   };
+}
 
-  async function connect(own: {
-    issuer: string;
-    id: string;
-    secret: string;
-  }): Promise<{ library: typeof Library; client: Library.Configuration }> {
-    // an ES module, and large: loaded on the first sign-in
-    const library = await import('openid-client');
-    const url = new URL(own.issuer);
-    // config.ts allows http for loopback only; the library marks this as deprecated to make it stand out
-    /* eslint-disable @typescript-eslint/no-deprecated */
-    const allowances: ((client: Library.Configuration) => void)[] =
-      url.protocol === 'http:' ? [library.allowInsecureRequests] : [];
-    /* eslint-enable @typescript-eslint/no-deprecated */
-    const found = await library.discovery(url, own.id, own.secret, undefined, { execute: allowances });
-    const server = found.serverMetadata();
-    // the specification's default
-    const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
-    const authenticate = methods.includes('client_secret_basic') ? library.ClientSecretBasic : library.ClientSecretPost;
-    const client = new library.Configuration(server, own.id, own.secret, authenticate(own.secret));
-    for (const allow of allowances) allow(client);
-    return { library, client };
-  }
+async function connect(issuer: string, id: string, secret: string): Promise<Client> {
+  // an ES module, and large: loaded on the first sign-in
+  const library = await import('openid-client');
+  const url = new URL(issuer);
+  // config.ts allows http for loopback only; the library marks this as deprecated to make it stand out
+  /* eslint-disable @typescript-eslint/no-deprecated */
+  const allowances: ((client: Library.Configuration) => void)[] =
+    url.protocol === 'http:' ? [library.allowInsecureRequests] : [];
+  /* eslint-enable @typescript-eslint/no-deprecated */
+  const found = await library.discovery(url, id, secret, undefined, { execute: allowances });
+  const server = found.serverMetadata();
+  // the specification's default
+  const methods = server.token_endpoint_auth_methods_supported ?? ['client_secret_basic'];
+  const authenticate = methods.includes('client_secret_basic') ? library.ClientSecretBasic : library.ClientSecretPost;
+  const client = new library.Configuration(server, id, secret, authenticate(secret));
+  for (const allow of allowances) allow(client);
+  return { library, client };
 }
 
 /** @throws AppError forbidden if a required claim is missing */

@@ -5,21 +5,14 @@ import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';
 import { scopeDescriptions } from '../schema/scopes';
 
-interface IntegrationsPage {
-  readonly version: string;
-  readonly session: Session;
-  readonly csrf: string;
-}
-
 /** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
-export function renderIntegrations({ version, session, csrf }: IntegrationsPage): Html {
+export function renderIntegrations(session: Session, csrf: string): Html {
   const { organisation, user, role } = session;
   const hasPlan = PLANS[organisation.plan].integrations;
   const mayChange = role === 'admin';
   return layout({
     title: `Integrations · ${organisation.name} · Scopegate`,
     description: 'API keys of the organisation, their usage and the audit log.',
-    version,
     current: '/settings/integrations',
     kind: 'settings',
     styles: ['prose.css'],
@@ -55,6 +48,15 @@ const PLAN_NOTICE = html`<p class="info" id="plan">
   ones can be created. Existing keys can be revoked, and work again as soon as the plan includes integrations.
 </p>`;
 
+/** The head of a table. */
+function columns(...names: readonly (string | Html)[]): Html {
+  return html`<thead>
+    <tr>
+      ${names.map((name) => html`<th scope="col">${name}</th>`)}
+    </tr>
+  </thead>`;
+}
+
 function keysSection(mayMake: boolean): Html {
   return html`<section aria-labelledby="keys-title">
     <div class="heading">
@@ -70,18 +72,7 @@ function keysSection(mayMake: boolean): Html {
       ${mayMake ? html`<button class="button primary" type="button" id="make">New key</button>` : undefined}
     </div>
     <table class="rows" aria-labelledby="keys-title">
-      <thead>
-        <tr>
-          <th scope="col">Name</th>
-          <th scope="col">Key</th>
-          <th scope="col">Scopes</th>
-          <th scope="col">Created</th>
-          <th scope="col">Last used</th>
-          <th scope="col">Expires</th>
-          <th scope="col">State</th>
-          <th scope="col"><span class="unseen">Actions</span></th>
-        </tr>
-      </thead>
+      ${columns('Name', 'Key', 'Scopes', 'Created', 'Last used', 'Expires', 'State', html`<span class="unseen">Actions</span>`)}
       <tbody id="keys"></tbody>
     </table>
     <p class="empty" id="no-keys" hidden></p>
@@ -120,14 +111,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title" hid
     <summary>As a table</summary>
     <div class="scroll" tabindex="0" role="region" aria-label="Usage as a table">
       <table class="plain">
-        <thead>
-          <tr>
-            <th scope="col">From (UTC)</th>
-            <th scope="col">Requests</th>
-            <th scope="col">Errors</th>
-            <th scope="col">429s</th>
-          </tr>
-        </thead>
+        ${columns('From (UTC)', 'Requests', 'Errors', '429s')}
         <tbody id="buckets"></tbody>
       </table>
     </div>
@@ -137,87 +121,82 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title" hid
 const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
   <h2 id="audit-title">Audit log</h2>
   <table class="rows audit" aria-labelledby="audit-title">
-    <thead>
-      <tr>
-        <th scope="col">When (UTC)</th>
-        <th scope="col">What</th>
-        <th scope="col">Who</th>
-        <th scope="col">From</th>
-        <th scope="col">Details</th>
-      </tr>
-    </thead>
+    ${columns('When (UTC)', 'What', 'Who', 'From', 'Details')}
     <tbody id="events"></tbody>
   </table>
   <button class="button more" type="button" id="more-events" hidden>Show older events</button>
 </section>`;
 
-function dialogs(mayMake: boolean): Html {
-  return html`${mayMake ? [makeDialog(), ROTATE_DIALOG, MADE_DIALOG] : undefined}
-    <dialog id="revoke-dialog" aria-labelledby="revoke-title">
-      <form method="dialog">
-        <h2 id="revoke-title">Revoke this key?</h2>
-        <p>
-          Anything that uses <strong data-name></strong> (<code data-prefix></code>) stops working immediately: its next
-          request gets a 401. This cannot be undone.
-        </p>
-        <p data-use></p>
-        <p>Its scopes:</p>
-        <ul data-scopes></ul>
-        <p class="hint">To replace a key without downtime, rotate it instead: the old one keeps working for a while.</p>
-        <p class="alert" role="alert" data-failure hidden></p>
-        <p class="buttons">
-          <button class="button" type="submit" value="cancel">Cancel</button>
-          <button class="button danger" type="button" data-do>Revoke key</button>
-        </p>
-      </form>
-    </dialog>`;
-}
-
-function makeDialog(): Html {
-  const allows = scopeDescriptions();
-  return html`<dialog id="make-dialog" aria-labelledby="make-title">
+/** A dialog with a title, whose main button the page's script handles; `<name>` is its id without `-dialog`. */
+function dialog(name: string, title: string, body: Html, button: Html): Html {
+  return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title">
     <form method="dialog">
-      <h2 id="make-title">New key</h2>
-      <label class="field">Name <input name="name" required maxlength="200" autocomplete="off" /></label>
-      <fieldset class="scopes">
-        <legend>Scopes</legend>
-        ${ALL_SCOPES.map(
-          (scope) =>
-            html`<label
-              ><input type="checkbox" name="scope" value="${scope}" />
-              <span><code>${scope}</code> ${allows.get(scope) ?? ''}</span></label
-            >`,
-        )}
-      </fieldset>
-      <label class="field"
-        >Expires
-        <select name="expires">
-          <option value="30">in 30 days</option>
-          <option value="90" selected>in 90 days</option>
-          <option value="365">in a year</option>
-          <option value="">never</option>
-        </select></label
-      >
-      <label class="field"
-        >Allowed addresses (optional)
-        <input name="ranges" autocomplete="off" aria-describedby="ranges-hint" />
-        <span class="hint" id="ranges-hint"
-          >Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.</span
-        ></label
-      >
+      <h2 id="${name}-title">${title}</h2>
+      ${body}
       <p class="alert" role="alert" data-failure hidden></p>
       <p class="buttons">
         <button class="button" type="submit" value="cancel" formnovalidate>Cancel</button>
-        <button class="button primary" type="button" data-do>Create key</button>
+        ${button}
       </p>
     </form>
   </dialog>`;
 }
 
-const ROTATE_DIALOG = html`<dialog id="rotate-dialog" aria-labelledby="rotate-title">
-  <form method="dialog">
-    <h2 id="rotate-title">Rotate this key?</h2>
-    <p>
+function dialogs(mayMake: boolean): Html {
+  return html`${mayMake ? [makeDialog(), ROTATE_DIALOG, MADE_DIALOG] : undefined} ${REVOKE_DIALOG}`;
+}
+
+function makeDialog(): Html {
+  const allows = scopeDescriptions();
+  const body = html`<label class="field">Name <input name="name" required maxlength="200" autocomplete="off" /></label>
+    <fieldset class="scopes">
+      <legend>Scopes</legend>
+      ${ALL_SCOPES.map(
+        (scope) =>
+          html`<label
+            ><input type="checkbox" name="scope" value="${scope}" />
+            <span><code>${scope}</code> ${allows.get(scope) ?? ''}</span></label
+          >`,
+      )}
+    </fieldset>
+    <label class="field"
+      >Expires
+      <select name="expires">
+        <option value="30">in 30 days</option>
+        <option value="90" selected>in 90 days</option>
+        <option value="365">in a year</option>
+        <option value="">never</option>
+      </select></label
+    >
+    <label class="field"
+      >Allowed addresses (optional)
+      <input name="ranges" autocomplete="off" aria-describedby="ranges-hint" />
+      <span class="hint" id="ranges-hint"
+        >Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.</span
+      ></label
+    >`;
+  const button = html`<button class="button primary" type="button" data-do>Create key</button>`;
+  return dialog('make', 'New key', body, button);
+}
+
+const REVOKE_DIALOG = dialog(
+  'revoke',
+  'Revoke this key?',
+  html`<p>
+      Anything that uses <strong data-name></strong> (<code data-prefix></code>) stops working immediately: its next
+      request gets a 401. This cannot be undone.
+    </p>
+    <p data-use></p>
+    <p>Its scopes:</p>
+    <ul data-scopes></ul>
+    <p class="hint">To replace a key without downtime, rotate it instead: the old one keeps working for a while.</p>`,
+  html`<button class="button danger" type="button" data-do>Revoke key</button>`,
+);
+
+const ROTATE_DIALOG = dialog(
+  'rotate',
+  'Rotate this key?',
+  html`<p>
       A new key replaces <strong data-name></strong> (<code data-prefix></code>), with the same name, scopes and allowed
       addresses. Switch to it before the old key expires.
     </p>
@@ -230,14 +209,9 @@ const ROTATE_DIALOG = html`<dialog id="rotate-dialog" aria-labelledby="rotate-ti
         <option value="168">7 days</option>
         <option value="720">30 days</option>
       </select></label
-    >
-    <p class="alert" role="alert" data-failure hidden></p>
-    <p class="buttons">
-      <button class="button" type="submit" value="cancel">Cancel</button>
-      <button class="button primary" type="button" data-do>Rotate key</button>
-    </p>
-  </form>
-</dialog>`;
+    >`,
+  html`<button class="button primary" type="button" data-do>Rotate key</button>`,
+);
 
 const MADE_DIALOG = html`<dialog id="made-dialog" aria-labelledby="made-title">
   <form method="dialog">

@@ -2,18 +2,14 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import type { ApiKey } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
-import { keyState } from '../access/keyState';
-import type { UsageCounts, UsagePeriod } from '../organisations/keyUsage';
+import type { UsagePeriod } from '../organisations/keyUsage';
+import type { UsageCounts } from '../organisations/models';
 import type { Page } from '../database/pagination';
-
-interface ListArgs {
-  readonly limit?: number | null;
-  readonly cursor?: string | null;
-}
+import { HOUR } from '../units';
 
 interface NewKeyArgs {
   readonly name: string;
@@ -30,42 +26,39 @@ interface RotateArgs {
   readonly expires_at?: string | null;
 }
 
-const HOUR = 3_600_000;
 const DEFAULT_OVERLAP_HOURS = 24;
 
 /** The operations of the settings page: they translate arguments and results; {@link Integrations} has the rules. */
 export const settingsResolvers = {
   Query: {
-    api_keys: async (_: unknown, args: ListArgs & { state?: 'active' | 'ended' | null }, context: RequestContext) =>
-      mapPage(await integrations(context).keys(args), toKey),
-    async key_usage(_: unknown, { id, period }: { id: string; period: UsagePeriod }, context: RequestContext) {
-      const buckets = await integrations(context).usage(id, period);
+    api_keys: resolver(async (own, args: Parameters<Integrations['keys']>[0]) => mapPage(await own.keys(args), toKey)),
+    key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) => {
+      const buckets = await own.usage(id, period);
       const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);
       return { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), buckets };
-    },
-    audit_events: async (
-      _: unknown,
-      args: ListArgs & { action?: string | null; key_id?: string | null },
-      context: RequestContext,
-    ) => mapPage(await integrations(context).events(args), toEvent),
+    }),
+    audit_events: resolver(async (own, args: Parameters<Integrations['events']>[0]) =>
+      mapPage(await own.events(args), toEvent),
+    ),
   },
   Mutation: {
-    create_api_key: async (_: unknown, args: NewKeyArgs, context: RequestContext) =>
-      toMade(await integrations(context).createKey(readNewKey(args))),
-    async rotate_api_key(_: unknown, { id, overlap_hours, expires_at }: RotateArgs, context: RequestContext) {
+    create_api_key: resolver(async (own, args: NewKeyArgs) => toMade(await own.createKey(readNewKey(args)))),
+    rotate_api_key: resolver(async (own, { id, overlap_hours, expires_at }: RotateArgs) => {
       const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
-      const rotated = await integrations(context).rotateKey(id, { overlap, expiresAt: toDate(expires_at) });
+      const rotated = await own.rotateKey(id, { overlap, expiresAt: toDate(expires_at) });
       return { ...toMade(rotated), old: toKey(rotated.old) };
-    },
-    revoke_api_key: async (_: unknown, { id }: { id: string }, context: RequestContext) =>
-      toKey(await integrations(context).revokeKey(id)),
+    }),
+    revoke_api_key: resolver(async (own, { id }: { id: string }) => toKey(await own.revokeKey(id))),
   },
 };
 
-function integrations(context: RequestContext): Integrations {
-  // the guard only admits users, whose context always has this
-  if (!context.integrations) throw new Error('the context of a key has no integrations');
-  return context.integrations;
+/** A resolver from the operation on the keys of the user's own organisation. */
+function resolver<Args, Result>(run: (own: Integrations, args: Args) => Result) {
+  return (_: unknown, args: Args, { integrations }: RequestContext): Result => {
+    // the guard only admits users, whose context always has this
+    if (!integrations) throw new Error('the context of a key has no integrations');
+    return run(integrations, args);
+  };
 }
 
 /** @throws AppError validation_failed with every fault */
@@ -75,26 +68,16 @@ function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
   if (plainName === '' || /[\p{Cc}\p{Cs}]/u.test(plainName)) {
     faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line' });
   }
-  const granted: Scope[] = [];
-  scopes.forEach((scope, at) => {
-    if (isScope(scope)) granted.push(scope);
-    else
-      faults.push({
-        pointer: `/scopes/${String(at)}`,
-        code: 'not_allowed',
-        detail: `must be one of ${ALL_SCOPES.join(', ')}`,
-      });
+  const granted = scopes.filter((scope, at): scope is Scope => {
+    const detail = `must be one of ${ALL_SCOPES.join(', ')}`;
+    if (!isScope(scope)) faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail });
+    return isScope(scope);
   });
-  const ranges: string[] = [];
-  (allowed_ranges ?? []).forEach((text, at) => {
+  const ranges = (allowed_ranges ?? []).flatMap((text, at) => {
     const range = parseRange(text.trim());
-    if (range !== undefined) ranges.push(range);
-    else
-      faults.push({
-        pointer: `/allowed_ranges/${String(at)}`,
-        code: 'format',
-        detail: 'must be an address or CIDR range, e.g. 203.0.113.0/24',
-      });
+    const detail = 'must be an address or CIDR range, e.g. 203.0.113.0/24';
+    if (range === undefined) faults.push({ pointer: `/allowed_ranges/${String(at)}`, code: 'format', detail });
+    return range ?? [];
   });
   if (faults.length > 0) throw validationFailed(faults);
   return { name: plainName, scopes: granted, expiresAt: toDate(expires_at) ?? null, allowedRanges: ranges };

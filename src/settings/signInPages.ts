@@ -2,7 +2,6 @@ import { html, type Html } from '../pages/html';
 import { layout } from '../pages/layout';
 
 interface SignInOptions {
-  readonly version: string;
   /** Whether OpenID Connect is configured. */
   readonly hasProvider: boolean;
   /** Why the previous attempt failed. */
@@ -10,9 +9,8 @@ interface SignInOptions {
 }
 
 /** `/settings/sign-in`: the ways to sign in. */
-export function renderSignIn({ version, hasProvider, failure }: SignInOptions): Html {
+export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
   return signInLayout(
-    version,
     html`<h1>Sign in</h1>
       ${
         failure &&
@@ -32,9 +30,8 @@ export function renderSignIn({ version, hasProvider, failure }: SignInOptions): 
 }
 
 /** The page of a one-time link. Viewing it does not consume the link. */
-export function renderLink({ version, link }: { readonly version: string; readonly link: string }): Html {
+export function renderLink(link: string): Html {
   return signInLayout(
-    version,
     html`<h1>Sign in</h1>
       <p class="lead">This one-time link signs you in to this browser.</p>
       <form method="post" action="/settings/sign-in">
@@ -44,11 +41,10 @@ export function renderLink({ version, link }: { readonly version: string; readon
   );
 }
 
-function signInLayout(version: string, body: Html): Html {
+function signInLayout(body: Html): Html {
   return layout({
     title: 'Sign in · Scopegate',
     description: 'Sign in to manage API keys.',
-    version,
     current: '/settings/integrations',
     kind: 'settings',
     styles: ['prose.css'],

@@ -1,47 +1,41 @@
-import type { IncomingMessage } from 'node:http';
-import { rateLimited } from '../access/authenticate';
-import type { Organisation } from '../access/principal';
-import type { RateLimiter, RateState } from '../access/rateLimit';
+import { spend } from '../access/authenticate';
+import type { RateLimiter } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
 import type { RequestContext } from '../context';
 import { stampedWrite } from '../database/openWrites';
-import type { OrganisationData } from '../database/organisationData';
+import type { OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
-import type { Control } from '../organisations/control';
-import type { Session } from '../organisations/sessions';
-import type { Cookies } from './cookies';
 import { checkCsrf, checkOrigin } from './forgery';
+import type { RoutesOptions } from './routes';
 
-export interface UserContextOptions {
-  readonly control: Pick<Control, 'sessions' | 'integrations'>;
-  readonly sessionCookie: Cookies;
-  readonly publicUrl: string | undefined;
+export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'control' | 'sessions'> {
+  /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
-  readonly organisationData: (organisation: Organisation) => OrganisationData;
+  readonly organisationData: OrganisationDataCache;
 }
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 
 /** The context of a signed-in user. Checks session (401), origin and CSRF token (403) and rate (429); roles are checked per operation. */
 export function userContextFactory(options: UserContextOptions): OpenUserContext {
-  const { control, sessionCookie, publicUrl, limiter, organisationData } = options;
-  return async (exchange) => {
-    const { request, requestId, address, log } = exchange;
-    const { token, session } = await requireSession(request, options);
-    checkOrigin(request, publicUrl);
+  const { config, control, sessions, limiter, organisationData } = options;
+  return async ({ request, requestId, address, log }) => {
+    const found = await sessions.find(request);
+    if (!found) {
+      throw new AppError(
+        'unauthenticated',
+        'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
+      );
+    }
+    const { token, session } = found;
+    checkOrigin(request, config.PUBLIC_URL);
     checkCsrf(request.headers['x-csrf-token'], token);
     const { organisation, user, role } = session;
     const principal = { kind: 'user', organisation, user, role } as const;
     log.principal = principal;
-    let rate = await take(1);
-
-    async function take(points: number): Promise<RateState> {
-      const state = await limiter.consume(`user:${organisation.id}:${user.id}`, points);
-      if (!state.allowed) throw rateLimited(state);
-      return state;
-    }
-
+    const budget = `user:${organisation.id}:${user.id}`;
+    let rate = await spend(limiter, budget, 1);
     // not before it is needed: keys can be revoked while the organisation's cluster is away
     const dataOf = (): OrganisationData => organisationData(organisation);
     return {
@@ -66,7 +60,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
         }
       },
       async charge(points) {
-        rate = await take(points);
+        rate = await spend(limiter, budget, points);
       },
       write: (work, how) => stampedWrite(dataOf(), work, how),
       // no idempotent replay, since a key's value must never be stored
@@ -75,17 +69,4 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       checkElement: () => ({ faults: [], more: 0 }),
     };
   };
-
-  async function requireSession(
-    request: IncomingMessage,
-    { control: { sessions } }: UserContextOptions,
-  ): Promise<{ token: string; session: Session }> {
-    const token = sessionCookie.read(request);
-    const session = token === undefined ? undefined : await sessions.find(token);
-    if (token !== undefined && session) return { token, session };
-    throw new AppError(
-      'unauthenticated',
-      'You are not signed in, or your session has expired. Sign in at /settings/sign-in.',
-    );
-  }
 }

@@ -1,5 +1,7 @@
+import { readdirSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
-import { ASSET_NAMES } from '../../src/pages/assets';
+import { VENDOR } from '../../src/pages/assets';
 import { BROWSER, policyOf, type Site, startSite } from './site';
 
 const SANDBOX_HOSTS = ['embeddable-sandbox.cdn.apollographql.com', 'sandbox.embed.apollographql.com'];
@@ -10,6 +12,12 @@ const PATHS = [
   '/api/v1/docs',
   '/errors',
   ...Object.keys(ERROR_CODES).map((code) => `/errors/${code}`),
+];
+
+const PUBLIC = join(__dirname, '..', '..', 'public');
+const ASSET_NAMES = [
+  ...readdirSync(PUBLIC, { encoding: 'utf8', recursive: true }).filter((name) => extname(name) !== ''),
+  ...Object.keys(VENDOR).map((name) => `vendor/${name}`),
 ];
 
 let site: Site;

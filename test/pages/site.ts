@@ -23,7 +23,7 @@ export interface Site {
 
 /** Serves the pages on a free port, each answer with the X-Request-Id that the server in front would have set. */
 export async function startSite(options: Partial<PagesOptions> = {}): Promise<Site> {
-  const pages = createPages({ version: '1.2.3', introspection: 'key', ...options });
+  const pages = createPages({ introspection: 'key', ...options });
   const server = createServer((request, response) => {
     response.setHeader('X-Request-Id', 'req-1');
     pages(request, response);

@@ -2,10 +2,10 @@ import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
 import { isCurrency } from '../../schema/currency';
+import { DAY, HOUR, MINUTE, UUID } from '../../units';
 
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const NAME_LENGTH = 200;
 
 export function uuid(text: string): string {
@@ -78,8 +78,8 @@ export function count(text: string): number {
   throw new InvalidArgumentError('Expected a whole number from 1 to 999999.');
 }
 
-const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: 86_400_000, y: 365 * 86_400_000 };
-const LONGEST = 100 * 365 * 86_400_000;
+const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, y: 365 * DAY };
+const LONGEST = 100 * 365 * DAY;
 
 /** Like {@link duration}, but also accepts 0. */
 export function overlap(text: string): number {

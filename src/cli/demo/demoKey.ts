@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parseKey, secretMatches } from '../../access/keys';
-import { keyState } from '../../access/keyState';
+import { keyState } from '../../access/apiKey';
 import type { Organisation } from '../../access/principal';
 import { ALL_SCOPES } from '../../access/scopes';
 import type { Config } from '../../config';

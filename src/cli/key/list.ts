@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import { type KeyState, keyState } from '../../access/keyState';
-import type { ApiKey } from '../../access/apiKey';
+import { type ApiKey, type KeyState, keyState } from '../../access/apiKey';
 import { addExamples } from '../common/help';
 import { print, printJson, printTable } from '../common/terminal';
 import { uuid } from '../common/values';

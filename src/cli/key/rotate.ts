@@ -1,4 +1,5 @@
 import { Argument, type Command } from 'commander';
+import { DAY } from '../../units';
 import { CommandFailure } from '../common/failure';
 import { addExamples } from '../common/help';
 import { printJson, say } from '../common/terminal';
@@ -12,8 +13,6 @@ interface RotateOptions {
   readonly expiresIn?: number;
   readonly json?: true;
 }
-
-const DAY = 24 * 60 * 60 * 1000;
 
 export function addKeyRotate(key: Command): void {
   const command = key

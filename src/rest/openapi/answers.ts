@@ -1,18 +1,9 @@
 import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES, RETRIES } from '../../errors';
+import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../http/exchange';
 import { METHODS } from '../../schema/methods';
 import type { RestOperation } from '../routes/routes';
 
 /* Error responses of operations, and headers of all responses. */
-
-const BUDGET_HEADERS = [
-  'RateLimit-Policy',
-  'RateLimit',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-] as const;
-
-export const SUCCESS_HEADERS = ['X-Request-Id', ...BUDGET_HEADERS, 'X-Api-Key-Expires-At'] as const;
 
 /** Statuses that are always, or may be, sent before the key is known, and so without rate limit headers. */
 const NEVER_KEYED: readonly number[] = [401, 405];

@@ -7,6 +7,7 @@ import {
   parameterSchema,
   rootFields,
 } from '../../schema/jsonSchema';
+import { SUCCESS_HEADERS } from '../../http/exchange';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
 import { directiveOf, stringArgument } from '../../schema/sdl';
@@ -16,7 +17,7 @@ import { readsOneObject, type RestOperation, restOperations } from '../routes/ro
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
-import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
+import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
 import examples from './examples.json';
 import { PROBLEM_SCHEMAS } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';

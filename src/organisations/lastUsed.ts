@@ -8,14 +8,8 @@ const LAST_USED_EVERY = 60_000;
 /** How long uses are batched, in milliseconds, so that thousands of keys used at once take one write. */
 const GATHERED_FOR = 250;
 
-export interface KeyUses {
-  /** Records a use, without delaying the request. */
-  note(key: ApiKey, address: string): void;
-  /** Resolves when everything recorded so far is written or has failed. */
-  settle(): Promise<void>;
-}
-
-export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void): KeyUses {
+/** Writes when and from where keys were last used. */
+export function lastUsedWriter({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (error: unknown) => void) {
   const rows = nativeCollection(apiKeys);
   // when this instance last recorded a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
@@ -42,7 +36,8 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
   }
 
   return {
-    note(key, address) {
+    /** Records a use, without delaying the request. */
+    note: (key: ApiKey, address: string): void => {
       const now = Date.now();
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
       if (now - last < LAST_USED_EVERY) return;
@@ -50,7 +45,8 @@ export function keyUses({ apiKeys }: Pick<ControlModels, 'apiKeys'>, onError: (e
       gathered.set(key._id, { at: new Date(now), address });
       timer ??= setTimeout(write, GATHERED_FOR).unref();
     },
-    settle() {
+    /** Resolves when everything recorded so far is written or has failed. */
+    settle: (): Promise<void> => {
       write();
       return writing;
     },

@@ -1,0 +1,131 @@
+import type { ServerResponse } from 'node:http';
+import type { Request, Response } from 'express';
+import { addressBucket } from '../access/addresses';
+import { spend } from '../access/authenticate';
+import type { RateLimiter } from '../access/rateLimit';
+import type { Config } from '../config';
+import { AppError } from '../errors';
+import type { Exchange } from '../http/exchange';
+import type { Control } from '../organisations/control';
+import { SESSION_LIMITS, userActor } from '../organisations/sessions';
+import type { Html } from '../pages/html';
+import { type BrowserSessions, cookie } from './cookies';
+import { checkCsrf, checkOrigin, csrfToken } from './forgery';
+import { CALLBACK_PATH, type OpenId, openId, readAttempt, writeAttempt } from './openid';
+import { renderIntegrations } from './page';
+import { renderLink, renderSignIn } from './signInPages';
+
+/** A route's response: a page or a redirect. */
+type Reply = { readonly page: Html; readonly status?: number } | { readonly to: string };
+export type Route = (request: Request, response: Response, exchange: Exchange) => Promise<Reply> | Reply;
+type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
+
+const PAGE = '/settings/integrations';
+const SIGN_IN = '/settings/sign-in';
+const ATTEMPT_SECONDS = 600;
+
+export interface RoutesOptions {
+  readonly config: Config;
+  readonly control: Control;
+  readonly sessions: BrowserSessions;
+  /** Limits invalid sign-in links per address. */
+  readonly failures: RateLimiter;
+  /** Called with errors of the identity provider. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** The routes of the settings by path: the page and signing out, signing in by link or with the identity provider. */
+export function settingsRoutes(options: RoutesOptions): Routes {
+  const provider = openId(options);
+  return {
+    '/settings': { get: () => ({ to: PAGE }) },
+    ...pageRoutes(options),
+    ...linkRoutes(options, provider !== undefined),
+    ...providerRoutes(options, provider),
+  };
+}
+
+function pageRoutes({ config, control, sessions }: RoutesOptions): Routes {
+  return {
+    [PAGE]: {
+      async get(request, _response, { log }) {
+        const found = await sessions.find(request);
+        if (!found) return { to: SIGN_IN };
+        const { organisation, user, role } = found.session;
+        log.principal = { kind: 'user', organisation, user, role };
+        return { page: renderIntegrations(found.session, csrfToken(found.token)) };
+      },
+    },
+    '/settings/sign-out': {
+      async post(request, response, { address }) {
+        const found = await sessions.find(request);
+        if (found) {
+          const body = request.body as { csrf?: unknown; everywhere?: unknown } | undefined;
+          checkOrigin(request, config.PUBLIC_URL);
+          checkCsrf(body?.csrf, found.token);
+          const { user, organisation } = found.session;
+          const all = { organisationId: organisation.id, userId: user.id };
+          if (body?.everywhere === undefined) await control.sessions.end(found.token, address);
+          else await control.sessions.endAll(all, userActor(user, address));
+        }
+        sessions.cookie.clear(response);
+        return { to: SIGN_IN };
+      },
+    },
+  };
+}
+
+function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasProvider: boolean): Routes {
+  return {
+    [SIGN_IN]: {
+      async get(request) {
+        const { link } = request.query;
+        // only the button's POST consumes a link, because mail scanners and previews follow links too
+        if (typeof link === 'string') return { page: renderLink(link) };
+        return (await sessions.find(request)) ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
+      },
+      async post(request, response, { address }) {
+        checkOrigin(request, config.PUBLIC_URL);
+        const link = (request.body as { link?: unknown } | undefined)?.link;
+        const token = typeof link === 'string' ? await control.sessions.useLink(link, address) : undefined;
+        if (token !== undefined) return enter(sessions, response, token);
+        await spend(failures, addressBucket(address), 1, 'Too many invalid sign-in links from this address');
+        return { status: 410, page: renderSignIn({ hasProvider, failure: 'link' }) };
+      },
+    },
+  };
+}
+
+function providerRoutes({ config, control, sessions }: RoutesOptions, provider: OpenId | undefined): Routes {
+  const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
+  const requireProvider = (): OpenId => {
+    if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
+    return provider;
+  };
+  return {
+    [`${SIGN_IN}/oidc`]: {
+      async get(_request, response) {
+        const { url, attempt } = await requireProvider().begin();
+        attemptCookie.set(response, writeAttempt(attempt), ATTEMPT_SECONDS);
+        return { to: url };
+      },
+    },
+    [CALLBACK_PATH]: {
+      async get(request, response, { address, search }) {
+        const chosen = requireProvider();
+        const attempt = readAttempt(attemptCookie.read(request));
+        attemptCookie.clear(response);
+        if (!attempt)
+          throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
+        const token = await control.sessions.start(await chosen.finish(search, attempt), address);
+        if (token !== undefined) return enter(sessions, response, token);
+        throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
+      },
+    },
+  };
+}
+
+function enter({ cookie: sessionCookie }: BrowserSessions, response: ServerResponse, token: string): Reply {
+  sessionCookie.set(response, token, SESSION_LIMITS.absolute / 1000);
+  return { to: PAGE };
+}
