@@ -24,16 +24,7 @@ export interface Store {
  */
 export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
   checkAddresses(config);
-  const server = await chooseDatabase({
-    ...(config.MONGODB_URI === undefined ? {} : { mongodbUri: config.MONGODB_URI }),
-    ...(config.MONGOD_BINARY === undefined ? {} : { mongodBinary: config.MONGOD_BINARY }),
-    dataDir: config.DATA_DIR,
-    cacheDir: config.CACHE_DIR,
-    path: config.PATH,
-    ...(config.HTTPS_PROXY === undefined ? {} : { proxy: config.HTTPS_PROXY }),
-    report,
-    ...(signal && { signal }),
-  });
+  const server = await chooseDatabase({ ...config, report, signal });
   try {
     const databases = await connectDatabases({
       uri: server.uri,
