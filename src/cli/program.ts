@@ -4,7 +4,7 @@ import { addAudit } from './audit';
 import { addDemo } from './demo';
 import { addDoctor } from './doctor';
 import { addExport } from './export';
-import { EXIT_CODES, examples, loadVariables } from './common/help';
+import { examples, loadVariables, nameCommands } from './common/help';
 import { addImport } from './import';
 import { addKey } from './key';
 import { addOpenapi } from './openapi';
@@ -21,18 +21,15 @@ export function createProgram(): Command {
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .exitOverride()
-    .hook('preSubcommand', loadVariables);
+    .hook('preSubcommand', loadVariables)
+    // for the commands, which take it over from here
+    .showHelpAfterError('(use --help for usage)');
   for (const add of [addDemo, addServe, addOrg, addKey, addAudit, addImport, addExport, addOpenapi, addDoctor])
     add(program);
-  const names = program.commands.map((command) => command.name()).join(', ');
-  program.showHelpAfterError(`commands: ${names} (see scopegate --help)`);
-  program.addHelpText(
+  nameCommands(program);
+  const lines = ['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'];
+  return program.addHelpText(
     'after',
-    [
-      examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create']),
-      EXIT_CODES,
-      '\nConfiguration comes from environment variables; see scopegate serve --help.',
-    ].join('\n'),
+    `${examples(lines)}\n\nConfiguration comes from environment variables; see scopegate serve --help.`,
   );
-  return program;
 }

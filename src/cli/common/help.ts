@@ -1,25 +1,19 @@
 import type { Command } from 'commander';
 import type { describeVariables } from '../../config';
 
-export const EXIT_CODES = [
-  '',
-  'Exit codes:',
-  '  0    done',
-  '  1    failed; see stderr',
-  '  2    wrong usage',
-  '  130  interrupted by Ctrl-C',
-].join('\n');
-
-/** The examples in a command's help. */
-export function examples(lines: readonly string[]): string {
-  return ['', 'Examples:', ...lines.map((line) => `  ${line}`)].join('\n');
+/** The option that every command has. */
+export interface JsonOption {
+  readonly json?: true;
 }
 
-/** Adds examples, notes and exit codes below the options in a command's help. */
-export function addExamples(command: Command, lines: readonly string[], notes: readonly string[] = []): Command {
-  const text = notes.length === 0 ? '' : `\n\n${notes.join('\n')}`;
-  command.showHelpAfterError('(use --help for usage)');
-  return command.addHelpText('after', `${examples(lines)}${text}\n${EXIT_CODES}`);
+/** The end of a command's help: examples, notes and exit codes. */
+export function examples(lines: readonly string[], notes: readonly string[] = []): string {
+  return [
+    ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
+    ...(notes.length === 0 ? [] : ['', ...notes]),
+    ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
+    '  130  interrupted by Ctrl-C',
+  ].join('\n');
 }
 
 let variables: ReturnType<typeof describeVariables> = [];
@@ -32,20 +26,19 @@ export async function loadVariables(_program: Command, command: Command): Promis
   variables = config.describeVariables();
 }
 
-/** Lists every environment variable below a command's help. */
-export function listVariables(command: Command): Command {
-  return command.addHelpText('after', () => {
-    const width = Math.max(...variables.map(({ name }) => name.length));
-    const lines = variables.map(({ name, help, fallback }) => {
-      const text = fallback === '' || help.includes('default') ? help : `${help} (default ${fallback})`;
-      return `  ${name.padEnd(width)}  ${text}`;
-    });
-    return ['', 'Environment:', ...lines].join('\n');
+/** The part of a command's help that lists every environment variable. */
+export function environment(): string {
+  const width = Math.max(...variables.map(({ name }) => name.length));
+  const lines = variables.map(({ name, help, fallback }) => {
+    const text = fallback === '' || help.includes('default') ? help : `${help} (default ${fallback})`;
+    return `  ${name.padEnd(width)}  ${text}`;
   });
+  return ['', 'Environment:', ...lines].join('\n');
 }
 
-/** Lists a group's commands after wrong usage. */
+/** Lists the commands of the program or of a group after wrong usage. */
 export function nameCommands(group: Command): void {
   const names = group.commands.map((command) => command.name()).join(', ');
-  group.showHelpAfterError(`commands: ${names} (see scopegate ${group.name()} --help)`);
+  const path = group.parent ? `${group.parent.name()} ${group.name()}` : group.name();
+  group.showHelpAfterError(`commands: ${names} (see ${path} --help)`);
 }

@@ -13,6 +13,8 @@ import { collections } from '../../resources/index';
 export interface Store {
   readonly databases: Databases;
   readonly control: Control;
+  /** The user running the command, for the audit log. */
+  readonly operator: Actor;
   /** The server that was chosen. */
   readonly server: Database;
   close(): Promise<void>;
@@ -40,10 +42,12 @@ export async function openStore(config: Config, report: (line: string) => void, 
     const onError = (error: unknown): void => {
       report(`a background write failed: ${String(error)}`);
     };
-    const control = await openControl({ config, databases, actor: operator(), onError });
+    const operator = { who: `cli:${userName()}`, from: hostname() };
+    const control = await openControl({ config, databases, actor: operator, onError });
     return {
       databases,
       control,
+      operator,
       server,
       close: async () => {
         await control.apiKeys.settle();
@@ -55,11 +59,6 @@ export async function openStore(config: Config, report: (line: string) => void, 
     await server.stop();
     throw error;
   }
-}
-
-/** The user running the command, for the audit log. */
-export function operator(): Actor {
-  return { who: `cli:${userName()}`, from: hostname() };
 }
 
 function userName(): string {

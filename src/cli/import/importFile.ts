@@ -3,8 +3,8 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import type { ImportRecord, RecordKind, StoredRecord } from '../../resources/common/records';
 import { type Line, ndjsonLines } from './ndjsonLines';
+import type { Progress } from '../common/progress';
 import type { ReadRecord } from './readRecord';
-import type { FileReport, ImportTarget } from './report';
 
 /** Records per transaction: 500 took 12% less time than 200, and 1,000 took as long as 500. */
 const MOST_RECORDS = 500;
@@ -13,6 +13,30 @@ const MOST_BYTES = 4 * 1024 * 1024;
 /** Faults per batch: they are held until the batch is stored, so that they are reported in line order. */
 const MOST_FAULTS = 1000;
 const TRIES = 5;
+
+/** Counts of a file's lines by outcome. */
+export interface FileReport extends Record<StoredRecord['outcome'], number> {
+  /** Non-blank lines. */
+  read: number;
+}
+
+/** One fault in one line. */
+export interface LineFault extends Fault {
+  /** The file's path, as given by the caller. */
+  readonly path: string;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** Where an import is stored, and where it reports. */
+export interface ImportTarget {
+  readonly data: OrganisationData;
+  /** Called for every fault, in file and line order. */
+  readonly onFault: (fault: LineFault) => void;
+  readonly progress: Progress;
+  /** Stops the import after the current batch. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 interface Batch {
   lines: number;
