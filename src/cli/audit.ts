@@ -1,6 +1,6 @@
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
-import { examples, type JsonOption } from './common/help';
+import type { ExplainedCommand, JsonOption } from './common/help';
 import { printList } from './common/terminal';
 import { count, moment, uuid } from './common/values';
 import { withStore } from './common/withStore';
@@ -12,7 +12,7 @@ interface AuditOptions extends JsonOption {
   readonly limit: number;
 }
 
-export function addAudit(program: Command): void {
+export function addAudit(program: ExplainedCommand): void {
   program
     .command('audit')
     .description('show who changed organisations and keys, when and from where; newest first')
@@ -21,13 +21,10 @@ export function addAudit(program: Command): void {
     .option('--since <time>', 'only events since a date (e.g. 2026-11-21) or an age (e.g. 7d)', moment)
     .option('--limit <count>', 'maximum number of events to show', count, 100)
     .option('--json', 'print an array of {id, at, action, actor, organisation_id, key_id, details} as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        'scopegate audit --since 7d',
-        'scopegate audit --org 689defbf-4477-4b15-966e-4830b650ded3 --action key.revoked --json',
-      ]),
-    )
+    .examples([
+      'scopegate audit --since 7d',
+      'scopegate audit --org 689defbf-4477-4b15-966e-4830b650ded3 --action key.revoked --json',
+    ])
     .action(async ({ org: organisationId, json, ...filters }: AuditOptions) => {
       const events = await withStore(({ control }) => control.audit.list({ organisationId, ...filters }));
       printList(

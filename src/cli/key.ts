@@ -1,19 +1,18 @@
-import type { Command } from 'commander';
 import type { ApiKey } from '../access/apiKey';
 import { keyState } from '../access/keyState';
 import { PLANS } from '../access/plans';
 import { ALL_SCOPES, type Scope } from '../access/scopes';
 import type { MadeKey } from '../organisations/apiKeys';
 import { CommandFailure, notFound } from './common/failure';
-import { examples, type JsonOption, nameCommands } from './common/help';
+import type { ExplainedCommand, JsonOption } from './common/help';
 import { print, printJson, printList, printPairs, say, warn } from './common/terminal';
 import { duration, name, overlap, ranges, scopes, uuid } from './common/values';
 import { requireOrganisation, withStore } from './common/withStore';
 
-export function addKey(program: Command): void {
+export function addKey(program: ExplainedCommand): void {
   const key = program.command('key').description('create, list, rotate and revoke API keys');
   for (const add of [addCreate, addList, addRevoke, addRotate]) add(key);
-  nameCommands(key);
+  key.nameCommands();
 }
 
 interface CreateOptions extends JsonOption {
@@ -25,7 +24,7 @@ interface CreateOptions extends JsonOption {
   readonly allow?: readonly string[];
 }
 
-function addCreate(key: Command): void {
+function addCreate(key: ExplainedCommand): void {
   key
     .command('create')
     .description('create an API key and show it once')
@@ -35,15 +34,12 @@ function addCreate(key: Command): void {
     .option('--expires-in <time>', 'when it expires: 30m, 12h, 90d, 1y (default: never)', duration)
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
     .option('--json', 'print {id, key, prefix, scopes} as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name "web shop" --scopes products:read,quotes:read',
-          'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name nightly --scopes all --expires-in 90d --json',
-        ],
-        ['Scopes:', ...ALL_SCOPES.map((scope) => `  ${scope}`)],
-      ),
+    .examples(
+      [
+        'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name "web shop" --scopes products:read,quotes:read',
+        'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name nightly --scopes all --expires-in 90d --json',
+      ],
+      ['Scopes:', ...ALL_SCOPES.map((scope) => `  ${scope}`)],
     )
     .action(create);
 }
@@ -96,13 +92,13 @@ const SHOWN = [
   ...(['last_used_at', 'last_used_from', 'allowed_ranges', 'rotated_to'] as const),
 ] satisfies readonly (keyof ApiKey)[];
 
-function addList(key: Command): void {
+function addList(key: ExplainedCommand): void {
   key
     .command('list')
     .description("list an organisation's keys, oldest first; key values are never shown")
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .option('--json', 'print an array of {id, name, prefix, last_four, scopes, …, state} as JSON')
-    .addHelpText('after', examples(['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3']))
+    .examples(['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3'])
     .action(async ({ org, json }: JsonOption & { readonly org: string }) => {
       const keys = await withStore(async (store) =>
         store.control.apiKeys.list((await requireOrganisation(store, org)).id),
@@ -130,13 +126,13 @@ function addList(key: Command): void {
 
 const day = (moment: Date | null): string => moment?.toISOString().slice(0, 10) ?? 'never';
 
-function addRevoke(key: Command): void {
+function addRevoke(key: ExplainedCommand): void {
   key
     .command('revoke')
     .description('revoke a key: once this returns, it fails for every new request on every instance')
     .argument('<id>', 'id of the key (see key list)', uuid)
     .option('--json', 'print {id, revoked} as JSON')
-    .addHelpText('after', examples(['scopegate key revoke 7e3143c1-62cb-491a-bcf5-b80409d22122']))
+    .examples(['scopegate key revoke 7e3143c1-62cb-491a-bcf5-b80409d22122'])
     .action(async (id: string, { json }: JsonOption) => {
       const revoked = await withStore(({ control }) => control.apiKeys.revoke(id));
       if (!revoked) throw notFound('key', id, 'see scopegate key list --org ID');
@@ -154,7 +150,7 @@ interface RotateOptions extends JsonOption {
 
 const DAY = 24 * 60 * 60 * 1000;
 
-function addRotate(key: Command): void {
+function addRotate(key: ExplainedCommand): void {
   key
     .command('rotate')
     .description(
@@ -169,13 +165,10 @@ function addRotate(key: Command): void {
     )
     .option('--expires-in <time>', 'when the new key expires (default: the same lifetime as the old key)', duration)
     .option('--json', 'print {id, key, prefix, scopes, old: {id, expires_at}} as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122',
-        'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122 --overlap 0 --expires-in 90d --json',
-      ]),
-    )
+    .examples([
+      'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122',
+      'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122 --overlap 0 --expires-in 90d --json',
+    ])
     .action(async (id: string, { overlap, expiresIn, json }: RotateOptions) => {
       const rotated = await withStore(({ control }) =>
         control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) }),

@@ -1,19 +1,19 @@
-import { Argument, type Command, Option } from 'commander';
+import { Argument, Option } from 'commander';
 import { type Plan, PLANS } from '../access/plans';
 import { ALL_ROLES, type Role } from '../access/roles';
 import { notFound, usageFailure } from './common/failure';
-import { examples, type JsonOption, nameCommands } from './common/help';
+import type { ExplainedCommand, JsonOption } from './common/help';
 import { print, printJson, printList, printPairs, say } from './common/terminal';
 import { reachable, signInUrl } from './common/urls';
 import { currency, name, uuid } from './common/values';
 import { requireOrganisation, withStore } from './common/withStore';
 
-export function addOrg(program: Command): void {
+export function addOrg(program: ExplainedCommand): void {
   const org = program
     .command('org')
     .description('create and list organisations, change their plan, sign their users in and out');
   for (const add of [addCreate, addList, addSetPlan, addLink, addSignOut]) add(org);
-  nameCommands(org);
+  org.nameCommands();
 }
 
 interface CreateOptions extends JsonOption {
@@ -23,7 +23,7 @@ interface CreateOptions extends JsonOption {
   readonly cluster?: string;
 }
 
-function addCreate(org: Command): void {
+function addCreate(org: ExplainedCommand): void {
   const plan = new Option('--plan <plan>', 'plan; starter has no API access');
   org
     .command('create')
@@ -36,22 +36,14 @@ function addCreate(org: Command): void {
       'cluster from MONGODB_CLUSTERS to store it on (default: the one with the fewest organisations)',
     )
     .option('--json', 'print {id, name, plan} as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        'scopegate org create --name "Acme Ltd"',
-        'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
-      ]),
-    )
+    .examples([
+      'scopegate org create --name "Acme Ltd"',
+      'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
+    ])
     .action(async ({ json, cluster, ...input }: CreateOptions) => {
       const { id, name, plan } = await withStore(({ control, databases: { clusters } }) => {
         if (cluster === undefined || clusters.includes(cluster)) {
-          return control.organisations.create({
-            name: input.name,
-            plan: input.plan,
-            currency: input.currency,
-            cluster,
-          });
+          return control.organisations.create({ ...input, cluster });
         }
         throw usageFailure(
           `unknown cluster ${cluster}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`,
@@ -65,12 +57,12 @@ function addCreate(org: Command): void {
     });
 }
 
-function addList(org: Command): void {
+function addList(org: ExplainedCommand): void {
   org
     .command('list')
     .description('list all organisations, oldest first')
     .option('--json', 'print an array of {id, name, plan} as JSON')
-    .addHelpText('after', examples(['scopegate org list', 'scopegate org list --json']))
+    .examples(['scopegate org list', 'scopegate org list --json'])
     .action(async ({ json }: JsonOption) => {
       const organisations = await withStore(({ control }) => control.organisations.list());
       printList(
@@ -81,7 +73,7 @@ function addList(org: Command): void {
     });
 }
 
-function addSetPlan(org: Command): void {
+function addSetPlan(org: ExplainedCommand): void {
   const newPlan = new Argument('<plan>', 'the new plan; starter has no API access');
   org
     .command('set-plan')
@@ -89,7 +81,7 @@ function addSetPlan(org: Command): void {
     .argument('<id>', 'id of the organisation', uuid)
     .addArgument(newPlan.choices(Object.keys(PLANS)))
     .option('--json', 'print {id, name, plan} as JSON')
-    .addHelpText('after', examples(['scopegate org set-plan 689defbf-4477-4b15-966e-4830b650ded3 enterprise']))
+    .examples(['scopegate org set-plan 689defbf-4477-4b15-966e-4830b650ded3 enterprise'])
     .action(async (id: string, plan: Plan, { json }: JsonOption) => {
       const changed = await withStore(({ control }) => control.organisations.setPlan(id, plan));
       if (!changed) throw notFound('organisation', id, 'see scopegate org list');
@@ -105,7 +97,7 @@ interface LinkOptions extends JsonOption {
   readonly name?: string;
 }
 
-function addLink(org: Command): void {
+function addLink(org: ExplainedCommand): void {
   const role = new Option('--role <role>', 'role of the user: members can view keys, admins can change them');
   org
     .command('link')
@@ -114,15 +106,12 @@ function addLink(org: Command): void {
     .addOption(role.choices(ALL_ROLES).default('admin'))
     .option('--name <name>', 'name of the user in the audit log (default: the user running this command)', name)
     .option('--json', 'print {url, role, expires_at, organisation} as JSON')
-    .addHelpText(
-      'after',
-      examples(
-        [
-          'scopegate org link --org 689defbf-4477-4b15-966e-4830b650ded3',
-          'scopegate org link --org 689defbf-4477-4b15-966e-4830b650ded3 --role member --name "Ann Lee" --json',
-        ],
-        ['The link uses PUBLIC_URL, or HOST and PORT if it is not set.'],
-      ),
+    .examples(
+      [
+        'scopegate org link --org 689defbf-4477-4b15-966e-4830b650ded3',
+        'scopegate org link --org 689defbf-4477-4b15-966e-4830b650ded3 --role member --name "Ann Lee" --json',
+      ],
+      ['The link uses PUBLIC_URL, or HOST and PORT if it is not set.'],
     )
     .action(link);
 }
@@ -155,20 +144,17 @@ interface SignOutOptions extends JsonOption {
   readonly user?: string;
 }
 
-function addSignOut(org: Command): void {
+function addSignOut(org: ExplainedCommand): void {
   org
     .command('sign-out')
     .description("end all sessions and sign-in links of an organisation's users at once, on every instance")
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .option('--user <id>', 'only this user, by the id in the audit log: oidc:<subject> or link:<name>')
     .option('--json', 'print {ended} as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        'scopegate org sign-out --org 689defbf-4477-4b15-966e-4830b650ded3',
-        'scopegate org sign-out --org 689defbf-4477-4b15-966e-4830b650ded3 --user "link:Ann Lee"',
-      ]),
-    )
+    .examples([
+      'scopegate org sign-out --org 689defbf-4477-4b15-966e-4830b650ded3',
+      'scopegate org sign-out --org 689defbf-4477-4b15-966e-4830b650ded3 --user "link:Ann Lee"',
+    ])
     .action(async ({ org, user, json }: SignOutOptions) => {
       const ended = await withStore(async (store) => {
         const { id } = await requireOrganisation(store, org);

@@ -75,8 +75,8 @@ function chainOf(links: Link[], broken: LocalKind[] = []): FakeChain {
       if (broken.includes(kind)) return Promise.reject(new Unusable(`${kind} fell over`));
       started.push({ kind, preferredPort });
       const stop = (): Promise<void> => Promise.resolve(void stops.push(kind));
-      const lost = new Promise<string>(() => undefined);
-      return Promise.resolve({ uri: 'mongodb://127.0.0.1:1/', pid: process.pid, port: 4711, lost, stop });
+      const exited = new Promise<never>(() => undefined);
+      return Promise.resolve({ uri: 'mongodb://127.0.0.1:1/', pid: process.pid, port: 4711, exited, stop });
     },
   };
 }

@@ -121,7 +121,7 @@ function chainTo(fake: FakeMongo): Chain & { starts: number; stops: number } {
       chain.starts += 1;
       await new Promise((resolve) => setTimeout(resolve, 100));
       const stop = (): Promise<void> => Promise.resolve(void (chain.stops += 1));
-      return { uri: fake.uri, pid: process.pid, port: fake.port, lost: new Promise<string>(() => undefined), stop };
+      return { uri: fake.uri, pid: process.pid, port: fake.port, exited: new Promise<never>(() => undefined), stop };
     },
   };
   return chain;

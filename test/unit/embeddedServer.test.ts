@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import mongoose from 'mongoose';
 import { Unusable } from '../../src/database/embedded/failures';
 import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
-import { whyUnreachable } from '../../src/database/embedded/memoryServer';
+import { whyUnreachable } from '../../src/database/embedded/ping';
 import { mongodPlan } from '../../src/database/embedded/plans';
 import { runGuarded, spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
 import { formSet, type Commands } from '../../src/database/embedded/replicaSet';

@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { Command } from 'commander';
 import type { describeVariables } from '../../config';
 
 /** The option that every command has. */
@@ -6,14 +6,41 @@ export interface JsonOption {
   readonly json?: true;
 }
 
-/** The end of a command's help: examples, notes and exit codes. */
-export function examples(lines: readonly string[], notes: readonly string[] = []): string {
-  return [
-    ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
-    ...(notes.length === 0 ? [] : ['', ...notes]),
-    ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
-    '  130  interrupted by Ctrl-C',
-  ].join('\n');
+/** A command that explains itself below its options. */
+export class ExplainedCommand extends Command {
+  override createCommand(name?: string): ExplainedCommand {
+    return new ExplainedCommand(name);
+  }
+
+  /** Adds examples, notes and exit codes. */
+  examples(lines: readonly string[], notes: readonly string[] = []): this {
+    const text = [
+      ...['', 'Examples:', ...lines.map((line) => `  ${line}`)],
+      ...(notes.length === 0 ? [] : ['', ...notes]),
+      ...['', 'Exit codes:', '  0    done', '  1    failed; see stderr', '  2    wrong usage'],
+      '  130  interrupted by Ctrl-C',
+    ];
+    return this.addHelpText('after', text.join('\n'));
+  }
+
+  /** Lists every environment variable. */
+  environment(): this {
+    return this.addHelpText('after', () => {
+      const width = Math.max(...variables.map(({ name }) => name.length));
+      const lines = variables.map(({ name, help, fallback }) => {
+        const text = fallback === '' || help.includes('default') ? help : `${help} (default ${fallback})`;
+        return `  ${name.padEnd(width)}  ${text}`;
+      });
+      return ['', 'Environment:', ...lines].join('\n');
+    });
+  }
+
+  /** Lists the commands below this one after wrong usage. */
+  nameCommands(): this {
+    const names = this.commands.map((command) => command.name()).join(', ');
+    const path = this.parent ? `${this.parent.name()} ${this.name()}` : this.name();
+    return this.showHelpAfterError(`commands: ${names} (see ${path} --help)`);
+  }
 }
 
 let variables: ReturnType<typeof describeVariables> = [];
@@ -24,21 +51,4 @@ export async function loadVariables(_program: Command, command: Command): Promis
   if (!LISTED_BY.includes(command.name())) return;
   const config = await import('../../config.js');
   variables = config.describeVariables();
-}
-
-/** The part of a command's help that lists every environment variable. */
-export function environment(): string {
-  const width = Math.max(...variables.map(({ name }) => name.length));
-  const lines = variables.map(({ name, help, fallback }) => {
-    const text = fallback === '' || help.includes('default') ? help : `${help} (default ${fallback})`;
-    return `  ${name.padEnd(width)}  ${text}`;
-  });
-  return ['', 'Environment:', ...lines].join('\n');
-}
-
-/** Lists the commands of the program or of a group after wrong usage. */
-export function nameCommands(group: Command): void {
-  const names = group.commands.map((command) => command.name()).join(', ');
-  const path = group.parent ? `${group.parent.name()} ${group.name()}` : group.name();
-  group.showHelpAfterError(`commands: ${names} (see ${path} --help)`);
 }

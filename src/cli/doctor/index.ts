@@ -1,17 +1,16 @@
-import type { Command } from 'commander';
-import { environment, examples, type JsonOption } from '../common/help';
+import type { ExplainedCommand, JsonOption } from '../common/help';
 
 export interface DoctorOptions extends JsonOption {
   readonly fix?: boolean;
 }
 
-export function addDoctor(program: Command): void {
+export function addDoctor(program: ExplainedCommand): void {
   program
     .command('doctor')
     .description('check the environment, the database, Redis and the indexes, and suggest fixes')
     .option('--fix', 'create missing indexes')
     .option('--json', 'print {ok, checks: [{name, ok, detail, fix?}]} as JSON')
-    .addHelpText('after', environment)
-    .addHelpText('after', examples(['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json']))
+    .environment()
+    .examples(['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json'])
     .action(async (options: DoctorOptions) => (await import('./command.js')).doctorCommand(options));
 }

@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { examples, type JsonOption } from '../common/help';
+import type { ExplainedCommand, JsonOption } from '../common/help';
 import { uuid } from '../common/values';
 
 export interface ExportOptions extends JsonOption {
@@ -7,7 +6,7 @@ export interface ExportOptions extends JsonOption {
   readonly force?: boolean;
 }
 
-export function addExport(program: Command): void {
+export function addExport(program: ExplainedCommand): void {
   program
     .command('export')
     .description("write an organisation's data to files that import can read, and organisation.json")
@@ -15,13 +14,10 @@ export function addExport(program: Command): void {
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .option('--force', 'overwrite existing files')
     .option('--json', 'print {dir, files: {products: 77, …}} as JSON')
-    .addHelpText(
-      'after',
-      examples([
-        'scopegate export --org 689defbf-4477-4b15-966e-4830b650ded3 backup',
-        'scopegate export --org 689defbf-4477-4b15-966e-4830b650ded3 backup --force --json',
-      ]),
-    )
+    .examples([
+      'scopegate export --org 689defbf-4477-4b15-966e-4830b650ded3 backup',
+      'scopegate export --org 689defbf-4477-4b15-966e-4830b650ded3 backup --force --json',
+    ])
     .action(async (folder: string, options: ExportOptions) =>
       (await import('./command.js')).exportCommand(folder, options),
     );

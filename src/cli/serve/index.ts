@@ -1,17 +1,13 @@
-import type { Command } from 'commander';
-import { environment, examples, type JsonOption } from '../common/help';
+import type { ExplainedCommand, JsonOption } from '../common/help';
 import { print, printJson } from '../common/terminal';
 
-export function addServe(program: Command): void {
+export function addServe(program: ExplainedCommand): void {
   program
     .command('serve')
     .description('serve the API; SIGTERM or Ctrl-C stop it after accepted requests finish')
     .option('--json', 'print {url} as JSON when ready')
-    .addHelpText('after', environment)
-    .addHelpText(
-      'after',
-      examples(['scopegate serve', 'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve']),
-    )
+    .environment()
+    .examples(['scopegate serve', 'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve'])
     .action(async ({ json }: JsonOption) => {
       const [{ readConfig }, { serveUntilStopped }] = await Promise.all([
         import('../../config.js'),

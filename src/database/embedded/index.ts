@@ -65,10 +65,10 @@ async function start(options: EmbeddedOptions, chain: Chain): Promise<Database> 
     await remember(DATA_DIR, { ...plan, port: server.port });
     const run = await announce(DATA_DIR, { serverPid: server.pid, ...shared });
     report(`database: ${shared.description}`);
-    void server.lost.then((how) => {
-      report(`database: the server stopped unexpectedly (${how}); see ${storagePath}.log`);
-    });
     let stopped: Promise<void> | undefined;
+    void server.exited.then(({ text }) => {
+      if (!stopped) report(`database: the server stopped unexpectedly (${text}); see ${storagePath}.log`);
+    });
     const stop = async (): Promise<void> => {
       await run.stopping();
       await server.stop();

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdir, rm } from 'node:fs/promises';
-import { connect, isIP } from 'node:net';
 import { join } from 'node:path';
-import { connect as connectTls } from 'node:tls';
 import { Unusable } from './failures';
+import { whyUnreachable } from './ping';
 import { planFor } from './plans';
 import { runGuarded, tailOf } from './process';
 import { isExecutable } from './programs';
@@ -64,25 +62,5 @@ async function askLibrary(mode: 'locate' | 'download', { CACHE_DIR, signal }: Em
     throw new Unusable(last === '' ? text : last);
   } finally {
     await rm(logFile, { force: true });
-  }
-}
-
-/** Tries to reach the host of `url`, or the proxy if set; undefined if it can be reached. */
-export async function whyUnreachable(url: URL, proxy?: string, timeoutMs = 3_000): Promise<string | undefined> {
-  const { hostname: host, port, protocol, host: shown } = proxy === undefined ? url : new URL(proxy);
-  const isSecure = protocol === 'https:';
-  const address = { host, port: Number(port) || (isSecure ? 443 : 80) };
-  const handshake = isSecure && proxy === undefined;
-  const servername = isIP(host) ? {} : { servername: host };
-  const socket = handshake ? connectTls({ ...address, ...servername }) : connect(address);
-  const timeout = AbortSignal.timeout(timeoutMs);
-  try {
-    await once(socket, handshake ? 'secureConnect' : 'connect', { signal: timeout });
-    return undefined;
-  } catch (error) {
-    const reason = timeout.aborted ? `no answer within ${String(timeoutMs / 1000)} s` : (error as Error).message;
-    return `${shown} cannot be reached (${reason})`;
-  } finally {
-    socket.destroy();
   }
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { connect, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import mongoose from 'mongoose';
 
 /**
@@ -29,5 +32,25 @@ export async function withClient<T>(
     return await work(client);
   } finally {
     await client.close();
+  }
+}
+
+/** Tries to reach the host of `url`, or the proxy if set; undefined if it can be reached. */
+export async function whyUnreachable(url: URL, proxy?: string, timeoutMs = 3_000): Promise<string | undefined> {
+  const { hostname: host, port, protocol, host: shown } = proxy === undefined ? url : new URL(proxy);
+  const isSecure = protocol === 'https:';
+  const address = { host, port: Number(port) || (isSecure ? 443 : 80) };
+  const handshake = isSecure && proxy === undefined;
+  const servername = isIP(host) ? {} : { servername: host };
+  const socket = handshake ? connectTls({ ...address, ...servername }) : connect(address);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    await once(socket, handshake ? 'secureConnect' : 'connect', { signal: timeout });
+    return undefined;
+  } catch (error) {
+    const reason = timeout.aborted ? `no answer within ${String(timeoutMs / 1000)} s` : (error as Error).message;
+    return `${shown} cannot be reached (${reason})`;
+  } finally {
+    socket.destroy();
   }
 }

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { mkdir, rename, writeFile } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Unusable } from './failures';
-import { identify } from './ping';
+import { identify, whyUnreachable } from './ping';
 import { spawnGuarded, tailOf } from './process';
 import { becomePrimary } from './replicaSet';
 import type { Chain, ServerPlan } from './types';
@@ -44,13 +44,7 @@ export const startServer: Chain['start'] = async (plan, options, preferredPort =
     throw new Unusable(`${(error as Error).message}; its log ${logFile} ends with:\n${await tailOf(logFile)}`);
   }
   child.unref();
-  let stopping: Promise<void> | undefined;
-  const lost = new Promise<string>((resolve) => {
-    void child.exited.then(({ text }) => {
-      if (!stopping) resolve(text);
-    });
-  });
-  return { uri, port, pid: child.pid, lost, stop: () => (stopping ??= child.stop()) };
+  return { ...child, uri, port };
 };
 
 /** directConnection: connects to the one member, whatever name it has in the set. The write concern is from the contract: majority and journalled. */
@@ -60,23 +54,13 @@ const uriOf = (port: number, replicaSet: string): string =>
 /** Waits until the server answers; its process number. */
 async function ready(plan: ServerPlan, port: number, uri: string, signal: AbortSignal): Promise<number> {
   const deadline = performance.now() + READY_MS;
-  while (!(await isListening(port))) {
+  // much cheaper than a driver connection while a server is starting
+  while ((await whyUnreachable(new URL(`http://127.0.0.1:${String(port)}`))) !== undefined) {
     if (performance.now() > deadline) throw new Error(`${plan.title} is not ready after ${String(READY_MS / 1000)} s`);
     await pause(25, undefined, { signal });
   }
   if (plan.program === 'mongod') await becomePrimary(`127.0.0.1:${String(port)}`, plan.replicaSet, signal);
   return identify(uri, 15_000);
-}
-
-/** Whether the port is open; much cheaper than a driver connection while a server is starting. */
-async function isListening(port: number): Promise<boolean> {
-  const socket = connect(port, '127.0.0.1');
-  return once(socket, 'connect')
-    .then(
-      () => true,
-      () => false,
-    )
-    .finally(() => socket.destroy());
 }
 
 /** The wanted port if it is free, any free one for 0; undefined if it is in use. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Config } from '../../config';
+import type { GuardedProcess } from './process';
 
 /** MONGODB_URI takes precedence, then MONGOD_BINARY. CACHE_DIR holds what is downloaded; it can be deleted while nothing runs. */
 export type EmbeddedOptions = Pick<Config, 'CACHE_DIR' | 'DATA_DIR' | 'PATH'> &
@@ -55,13 +56,10 @@ export interface Link {
   offer(options: EmbeddedOptions, remembered: Remembered | undefined): Promise<ServerPlan>;
 }
 
-/** A started server. `lost` settles if it stops unexpectedly. */
-export interface RunningServer {
+/** A started server. */
+export interface RunningServer extends Omit<GuardedProcess, 'unref'> {
   readonly uri: string;
-  readonly pid: number;
   readonly port: number;
-  readonly lost: Promise<string>;
-  stop(): Promise<void>;
 }
 
 /** The parts of the chain, replaceable so that the choice can be tested without servers. */
