@@ -72,6 +72,12 @@ describe('a guarded process', () => {
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('broken\n');
   });
 
+  test('that is over at once has started all the same', async () => {
+    const over = { command: '/bin/sh', args: ['-c', 'exit 3'], logFile: join(folder, 'log') };
+    const exits = await Promise.all(Array.from({ length: 8 }, () => runGuarded(over)));
+    expect(exits).toEqual(exits.map(() => ({ code: 3, text: 'exit code 3' })));
+  });
+
   test('is ended when the signal aborts', async () => {
     await expect(runGuarded(node(FOREVER), AbortSignal.timeout(200))).rejects.toThrow(/timeout|abort/i);
   });

@@ -71,30 +71,35 @@ export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProces
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     windowsHide: true,
   });
-  let running: number | undefined;
+  let pid: number | undefined;
+  let isOver = false;
   const exited = new Promise<Exit>((resolve) => {
     watchdog.on('message', (said: { readonly pid: number } | Exit) => {
-      running = 'pid' in said ? said.pid : undefined;
-      if ('text' in said) resolve(said);
+      if ('pid' in said) ({ pid } = said);
+      else {
+        isOver = true;
+        resolve(said);
+      }
     });
     watchdog.once('error', (error) => {
       resolve({ code: null, text: error.message });
     });
     watchdog.once('disconnect', () => {
       // a watchdog that was killed has said nothing; its child must not be left behind
-      if (running !== undefined) signalQuietly(running, 'SIGTERM');
+      if (pid !== undefined && !isOver) signalQuietly(pid, 'SIGTERM');
       resolve({ code: null, text: 'its watchdog was killed' });
     });
   });
-  const failed = await Promise.race([exited, once(watchdog, 'message').then(() => undefined)]);
-  if (failed || running === undefined) throw new Error(`${order.command} cannot be run: ${failed?.text ?? ''}`);
+  // a child that is over at once has sent both messages by now
+  await Promise.race([exited, once(watchdog, 'message')]);
+  if (pid === undefined) throw new Error(`${order.command} cannot be run: ${(await exited).text}`);
 
   const hold = (verb: 'ref' | 'unref'): void => {
     watchdog[verb]();
     watchdog.channel?.[verb]();
   };
   return {
-    pid: running,
+    pid,
     exited,
     unref: () => {
       hold('unref');
