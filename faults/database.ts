@@ -1,11 +1,8 @@
 import mongoose from 'mongoose';
-import { binaryLink } from '../src/database/embedded/binary';
+import { realChain } from '../src/database/embedded';
 import { startOne } from '../src/database/embedded/choice';
 import { isAlive, signalQuietly, waitUntilGone } from '../src/database/embedded/liveness';
-import { memoryServerLink } from '../src/database/embedded/memoryServer';
-import { secantusLink } from '../src/database/embedded/secantusdb';
 import { withClient } from '../src/database/embedded/ping';
-import { startServer } from '../src/database/embedded/start';
 import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database/embedded/types';
 import { ending, onEnd } from './cleanup';
 import { freePort } from './processes';
@@ -41,27 +38,23 @@ const TRANSACTION_LIFETIME = 5;
 export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
   const { MONGOD_BINARY, HTTPS_PROXY, PATH } = process.env;
   const options: EmbeddedOptions = {
-    ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),
-    ...(HTTPS_PROXY && { proxy: HTTPS_PROXY }),
-    dataDir,
-    cacheDir,
-    path: PATH ?? '',
+    MONGOD_BINARY,
+    HTTPS_PROXY,
+    DATA_DIR: dataDir,
+    CACHE_DIR: cacheDir,
+    PATH: PATH ?? '',
     report: () => undefined,
   };
   const port = await freePort();
-  const chain = {
-    links: [binaryLink, memoryServerLink, secantusLink],
-    start,
-  };
   let endsOrphans = true;
   async function start(plan: ServerPlan): Promise<RunningServer> {
     ending.throwIfAborted();
-    const server = await startServer(plan, { ...options, signal: ending }, port);
+    const server = await realChain.start(plan, { ...options, signal: ending }, port);
     endsOrphans = await limitTransactions(server.uri);
     return server;
   }
 
-  const { plan, server: first } = await startOne(chain, undefined, options);
+  const { plan, server: first } = await startOne({ ...realChain, start }, undefined, options);
   let server = first;
 
   async function stop(): Promise<void> {

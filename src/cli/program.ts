@@ -1,10 +1,9 @@
-import { Command } from 'commander';
 import { version } from '../version';
 import { addAudit } from './audit';
 import { addDemo } from './demo';
 import { addDoctor } from './doctor';
 import { addExport } from './export';
-import { EXIT_CODES, examples, loadVariables } from './common/help';
+import { ExplainedCommand, loadVariables } from './common/help';
 import { addImport } from './import';
 import { addKey } from './key';
 import { addOpenapi } from './openapi';
@@ -12,8 +11,8 @@ import { addOrg } from './org';
 import { addServe } from './serve';
 
 /** The command line. A command's implementation is loaded when it runs, which keeps --help fast. */
-export function createProgram(): Command {
-  const program = new Command('scopegate')
+export function createProgram(): ExplainedCommand {
+  const program = new ExplainedCommand('scopegate')
     .description(
       "An organisation's quotes, products, orders, customers and request threads as GraphQL and REST, behind scoped API keys.",
     )
@@ -21,18 +20,13 @@ export function createProgram(): Command {
     .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'show help for a command')
     .exitOverride()
-    .hook('preSubcommand', loadVariables);
+    .hook('preSubcommand', loadVariables)
+    // for the commands, which take it over from here
+    .showHelpAfterError('(use --help for usage)');
   for (const add of [addDemo, addServe, addOrg, addKey, addAudit, addImport, addExport, addOpenapi, addDoctor])
     add(program);
-  const names = program.commands.map((command) => command.name()).join(', ');
-  program.showHelpAfterError(`commands: ${names} (see scopegate --help)`);
-  program.addHelpText(
-    'after',
-    [
-      examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create']),
-      EXIT_CODES,
-      '\nConfiguration comes from environment variables; see scopegate serve --help.',
-    ].join('\n'),
-  );
-  return program;
+  return program
+    .nameCommands()
+    .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])
+    .addHelpText('after', '\nConfiguration comes from environment variables; see scopegate serve --help.');
 }

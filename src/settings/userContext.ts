@@ -3,7 +3,7 @@ import type { RateLimiter } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
 import type { RequestContext } from '../context';
 import { stampedWrite } from '../database/openWrites';
-import type { OrganisationDataCache } from '../database/organisationData';
+import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import { checkCsrf, checkOrigin } from './forgery';

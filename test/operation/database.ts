@@ -16,10 +16,10 @@ export async function startDatabase(): Promise<OwnDatabase> {
   const { MONGOD_BINARY, PATH } = process.env;
   const dataDir = await mkdtemp(join(tmpdir(), 'scopegate-operation-'));
   const database = await chooseDatabase({
-    ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),
-    dataDir,
-    cacheDir: join(__dirname, '..', '..', '.cache'),
-    path: PATH ?? '',
+    MONGOD_BINARY,
+    DATA_DIR: dataDir,
+    CACHE_DIR: join(__dirname, '..', '..', '.cache'),
+    PATH: PATH ?? '',
     report: () => undefined,
   });
   const run = JSON.parse(await readFile(join(dataDir, 'database.run.json'), 'utf8')) as { serverPid: number };

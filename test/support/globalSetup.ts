@@ -14,11 +14,11 @@ export default async function globalSetup(): Promise<void> {
   await buildProgram();
   process.stderr.write('starting the database that the tests share\n');
   const database = await chooseDatabase({
-    ...(TEST_MONGODB_URI && { mongodbUri: TEST_MONGODB_URI }),
-    ...(MONGOD_BINARY && { mongodBinary: MONGOD_BINARY }),
-    dataDir: await mkdtemp(join(tmpdir(), 'scopegate-test-')),
-    cacheDir: join(__dirname, '..', '..', '.cache'),
-    path: PATH ?? '',
+    MONGODB_URI: TEST_MONGODB_URI,
+    MONGOD_BINARY,
+    DATA_DIR: await mkdtemp(join(tmpdir(), 'scopegate-test-')),
+    CACHE_DIR: join(__dirname, '..', '..', '.cache'),
+    PATH: PATH ?? '',
     report: (line) => process.stderr.write(`${line}\n`),
   });
   globalThis.testDatabase = database;

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseUnavailable, chooseDatabase, type EmbeddedOptions } from '../../src/database/embedded';
 import { binaryLink } from '../../src/database/embedded/binary';
-import { StartFailure } from '../../src/database/embedded/failures';
-import type { Chain, Link, LocalKind, Offer, ServerPlan, ServerProgram } from '../../src/database/embedded/types';
+import { Unusable } from '../../src/database/embedded/failures';
+import type { Chain, Link, LocalKind, ServerPlan } from '../../src/database/embedded/types';
 
 let dataDir: string;
 let lines: string[];
@@ -17,12 +17,14 @@ beforeEach(async () => {
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
 const options = (more: Partial<EmbeddedOptions> = {}): EmbeddedOptions => ({
-  dataDir,
-  cacheDir: join(dataDir, 'cache'),
-  path: '',
+  DATA_DIR: dataDir,
+  CACHE_DIR: join(dataDir, 'cache'),
+  PATH: '',
   report: (line) => lines.push(line),
   ...more,
 });
+
+type ServerProgram = ServerPlan['program'];
 
 const PROGRAMS: Record<LocalKind, ServerProgram> = {
   binary: 'mongod',
@@ -47,14 +49,14 @@ const works = (kind: LocalKind, program?: ServerProgram): Link & { asked: number
   asked: 0,
   offer() {
     this.asked += 1;
-    return Promise.resolve<Offer>({ found: true, plan: planOf(kind, program) });
+    return Promise.resolve(planOf(kind, program));
   },
 });
 
 const fails = (kind: LocalKind, reason: string): Link => ({
   kind,
   title: `link ${kind}`,
-  offer: () => Promise.resolve({ found: false, reason }),
+  offer: () => Promise.reject(new Unusable(reason)),
 });
 
 interface FakeChain extends Chain {
@@ -70,11 +72,11 @@ function chainOf(links: Link[], broken: LocalKind[] = []): FakeChain {
     started,
     stops,
     start: ({ kind }, _options, preferredPort) => {
-      if (broken.includes(kind)) return Promise.reject(new StartFailure(`${kind} fell over`));
+      if (broken.includes(kind)) return Promise.reject(new Unusable(`${kind} fell over`));
       started.push({ kind, preferredPort });
       const stop = (): Promise<void> => Promise.resolve(void stops.push(kind));
-      const lost = new Promise<string>(() => undefined);
-      return Promise.resolve({ uri: 'mongodb://127.0.0.1:1/', pid: process.pid, port: 4711, lost, stop });
+      const exited = new Promise<never>(() => undefined);
+      return Promise.resolve({ uri: 'mongodb://127.0.0.1:1/', pid: process.pid, port: 4711, exited, stop });
     },
   };
 }
@@ -96,10 +98,10 @@ const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), '
 
 test('MONGODB_URI is used as it is, starts nothing, and its password is never shown', async () => {
   const chain = chainOf([works('binary')]);
-  const mongodbUri = 'mongodb://ada:s3cret@db.example:27017,db2.example/?replicaSet=rs0';
-  const database = await chooseDatabase(options({ mongodbUri }), chain);
+  const MONGODB_URI = 'mongodb://ada:s3cret@db.example:27017,db2.example/?replicaSet=rs0';
+  const database = await chooseDatabase(options({ MONGODB_URI }), chain);
   await database.stop();
-  expect(database).toMatchObject({ uri: mongodbUri, kind: 'uri' });
+  expect(database).toMatchObject({ uri: MONGODB_URI, kind: 'uri' });
   expect(chain.started).toEqual([]);
   expect(`${database.description} ${lines.join(' ')}`).toContain('db.example:27017,db2.example');
   expect(`${database.description} ${lines.join(' ')}`).not.toMatch(/ada|s3cret/);
@@ -150,19 +152,19 @@ test('a remembered server that is gone is an error that says where the data are,
 
 test('a named binary never opens data of another program', async () => {
   await once(chainOf([works('secantusdb')]));
-  expect(await refusal(chainOf([works('binary'), works('secantusdb')]), { mongodBinary: '/opt/mongod' })).toContain(
+  expect(await refusal(chainOf([works('binary'), works('secantusdb')]), { MONGOD_BINARY: '/opt/mongod' })).toContain(
     'Leave MONGOD_BINARY unset',
   );
   await rm(join(dataDir, 'database.json'));
-  await once(chainOf([works('binary', 'secantusd-rs')]), { mongodBinary: '/opt/secantusd-rs' });
-  expect(await refusal(chainOf([works('binary', 'mongod')]), { mongodBinary: '/opt/mongod' })).toContain(
+  await once(chainOf([works('binary', 'secantusd-rs')]), { MONGOD_BINARY: '/opt/secantusd-rs' });
+  expect(await refusal(chainOf([works('binary', 'mongod')]), { MONGOD_BINARY: '/opt/mongod' })).toContain(
     'created with secantusd-rs',
   );
 });
 
 test('a named binary that does not start is an error, and nothing else is tried', async () => {
   const other = works('secantusdb');
-  const message = await refusal(chainOf([works('binary'), other], ['binary']), { mongodBinary: '/opt/mongod' });
+  const message = await refusal(chainOf([works('binary'), other], ['binary']), { MONGOD_BINARY: '/opt/mongod' });
   expect(message).toContain('MONGOD_BINARY is /opt/mongod');
   expect(message).toContain('binary fell over');
   expect(other.asked).toBe(0);
@@ -172,8 +174,8 @@ test.each([
   ['does not exist', '/nonexistent/mongod', /neither an executable file nor a name on PATH/],
   ['is not on PATH', 'mongod', /neither an executable file nor a name on PATH/],
   ['is no database', process.execPath, /neither mongod nor secantusd-rs/],
-])('a named binary that %s is refused in one line', async (_case, mongodBinary, reason) => {
-  const message = await refusal(chainOf([binaryLink, works('secantusdb')]), { mongodBinary });
+])('a named binary that %s is refused in one line', async (_case, MONGOD_BINARY, reason) => {
+  const message = await refusal(chainOf([binaryLink, works('secantusdb')]), { MONGOD_BINARY });
   expect(message).toMatch(reason);
   expect(message).not.toContain('\n');
 });
@@ -181,7 +183,7 @@ test.each([
 test('MONGODB_URI leaves the remembered choice as it was', async () => {
   await once(chainOf([works('secantusdb')]));
   const before = await memory();
-  await once(chainOf([works('binary')]), { mongodbUri: 'mongodb://db.example/' });
+  await once(chainOf([works('binary')]), { MONGODB_URI: 'mongodb://db.example/' });
   expect(await memory()).toBe(before);
 });
 

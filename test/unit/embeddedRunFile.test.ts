@@ -96,9 +96,9 @@ const changeRecord = async (change: Record<string, unknown>): Promise<void> =>
   writeFile(runFile(), JSON.stringify({ ...(JSON.parse(await readFile(runFile(), 'utf8')) as object), ...change }));
 
 const options = (lines: string[] = []): EmbeddedOptions => ({
-  dataDir,
-  cacheDir: dataDir,
-  path: '',
+  DATA_DIR: dataDir,
+  CACHE_DIR: dataDir,
+  PATH: '',
   report: (line) => lines.push(line),
 });
 
@@ -112,11 +112,8 @@ function chainTo(fake: FakeMongo): Chain & { starts: number; stops: number } {
         title: 'fake',
         offer: () =>
           Promise.resolve({
-            found: true,
-            plan: {
-              ...{ kind: 'secantusdb', program: 'secantusd-py', version: '1', title: 'fake', command: 'fake' },
-              ...{ storage: 'fake', replicaSet: 'rs0', args: () => [] },
-            },
+            ...{ kind: 'secantusdb', program: 'secantusd-py', version: '1', title: 'fake', command: 'fake' },
+            ...{ storage: 'fake', replicaSet: 'rs0', args: () => [] },
           }),
       },
     ],
@@ -124,7 +121,7 @@ function chainTo(fake: FakeMongo): Chain & { starts: number; stops: number } {
       chain.starts += 1;
       await new Promise((resolve) => setTimeout(resolve, 100));
       const stop = (): Promise<void> => Promise.resolve(void (chain.stops += 1));
-      return { uri: fake.uri, pid: process.pid, port: fake.port, lost: new Promise<string>(() => undefined), stop };
+      return { uri: fake.uri, pid: process.pid, port: fake.port, exited: new Promise<never>(() => undefined), stop };
     },
   };
   return chain;

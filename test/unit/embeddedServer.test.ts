@@ -4,14 +4,14 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
+import { Unusable } from '../../src/database/embedded/failures';
 import { isAlive, waitUntilGone } from '../../src/database/embedded/liveness';
+import { whyUnreachable } from '../../src/database/embedded/ping';
 import { mongodPlan } from '../../src/database/embedded/plans';
-import { whyUnreachable } from '../../src/database/embedded/probe';
-import { runGuarded, spawnGuarded } from '../../src/database/embedded/process';
-import { findPython } from '../../src/database/embedded/python';
+import { runGuarded, spawnGuarded, WATCHDOG_SOURCE } from '../../src/database/embedded/process';
 import { formSet, type Commands } from '../../src/database/embedded/replicaSet';
+import { findPython } from '../../src/database/embedded/secantusdb';
 import { startServer } from '../../src/database/embedded/start';
-import { WATCHDOG_SOURCE } from '../../src/database/embedded/watchdog';
 
 let folder: string;
 
@@ -33,7 +33,7 @@ describe('a guarded process', () => {
     const parent = spawn(process.execPath, [
       '-e',
       `require('node:child_process').spawn(process.execPath, ['-e', ${JSON.stringify(WATCHDOG_SOURCE)}, ${JSON.stringify(order)}],
-         { detached: true, stdio: ['pipe', 'inherit', 'ignore'] }); ${FOREVER}`,
+         { detached: true, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] }).on('message', (said) => console.log(JSON.stringify(said))); ${FOREVER}`,
     ]);
     const said = await new Promise<string>((resolve) =>
       parent.stdout.once('data', (chunk: Buffer) => {
@@ -72,13 +72,19 @@ describe('a guarded process', () => {
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('broken\n');
   });
 
+  test('that is over at once has started all the same', async () => {
+    const over = { command: '/bin/sh', args: ['-c', 'exit 3'], logFile: join(folder, 'log') };
+    const exits = await Promise.all(Array.from({ length: 8 }, () => runGuarded(over)));
+    expect(exits).toEqual(exits.map(() => ({ code: 3, text: 'exit code 3' })));
+  });
+
   test('is ended when the signal aborts', async () => {
     await expect(runGuarded(node(FOREVER), AbortSignal.timeout(200))).rejects.toThrow(/timeout|abort/i);
   });
 });
 
 test('a server that does not start is reported with the end of its log', async () => {
-  const options = { dataDir: folder, cacheDir: folder, path: '', report: () => undefined };
+  const options = { DATA_DIR: folder, CACHE_DIR: folder, PATH: '', report: () => undefined };
   const mongod = mongodPlan({
     kind: 'binary',
     command: process.execPath,
@@ -87,7 +93,7 @@ test('a server that does not start is reported with the end of its log', async (
     origin: 'broken',
   });
   const plan = { ...mongod, args: () => ['-e', 'console.log("disk is full"); process.exit(14)'] };
-  await expect(startServer(plan, options, undefined)).rejects.toThrow(
+  await expect(startServer(plan, options)).rejects.toThrow(
     /did not start \(exit code 14\).*mongod\.log ends with:\ndisk is full/s,
   );
 });
@@ -175,16 +181,16 @@ describe('Python', () => {
   };
 
   test('none on PATH is said so', async () => {
-    expect(await findPython(folder)).toEqual({ found: false, reason: 'no python3 on PATH' });
+    await expect(findPython(folder)).rejects.toEqual(new Unusable('no python3 on PATH'));
   });
 
   test('each one that will not do is named with what it lacks', async () => {
     await python('python3', 'echo 3.9');
     await python('python3.12', 'echo "shim: no such version" >&2; exit 127');
     await python('python3.11', 'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac');
-    const search = await findPython(folder);
-    expect(search).toMatchObject({ found: false });
-    const reason = search.found ? '' : search.reason;
+    const error = await findPython(folder).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Unusable);
+    const { message: reason } = error as Unusable;
     expect(reason).toContain(`${join(folder, 'python3')}: Python 3.9 is too old`);
     expect(reason).toContain('shim: no such version');
     expect(reason).toContain('Python 3.11 lacks the venv module (on Debian and Ubuntu: apt install python3-venv)');
@@ -193,6 +199,6 @@ describe('Python', () => {
   test('the first that will do is taken, past shims that refuse', async () => {
     await python('python3', 'exit 127');
     await python('python3.12', 'echo 3.12');
-    expect(await findPython(folder)).toEqual({ found: true, command: join(folder, 'python3.12'), version: '3.12' });
+    expect(await findPython(folder)).toEqual({ command: join(folder, 'python3.12'), version: '3.12' });
   });
 });

@@ -13,6 +13,8 @@ import { collections } from '../../resources/index';
 export interface Store {
   readonly databases: Databases;
   readonly control: Control;
+  /** The user running the command, for the audit log. */
+  readonly operator: Actor;
   /** The server that was chosen. */
   readonly server: Database;
   close(): Promise<void>;
@@ -24,16 +26,7 @@ export interface Store {
  */
 export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
   checkAddresses(config);
-  const server = await chooseDatabase({
-    ...(config.MONGODB_URI === undefined ? {} : { mongodbUri: config.MONGODB_URI }),
-    ...(config.MONGOD_BINARY === undefined ? {} : { mongodBinary: config.MONGOD_BINARY }),
-    dataDir: config.DATA_DIR,
-    cacheDir: config.CACHE_DIR,
-    path: config.PATH,
-    ...(config.HTTPS_PROXY === undefined ? {} : { proxy: config.HTTPS_PROXY }),
-    report,
-    ...(signal && { signal }),
-  });
+  const server = await chooseDatabase({ ...config, report, signal });
   try {
     const databases = await connectDatabases({
       uri: server.uri,
@@ -49,10 +42,12 @@ export async function openStore(config: Config, report: (line: string) => void, 
     const onError = (error: unknown): void => {
       report(`a background write failed: ${String(error)}`);
     };
-    const control = await openControl({ config, databases, actor: operator(), onError });
+    const operator = { who: `cli:${userName()}`, from: hostname() };
+    const control = await openControl({ config, databases, actor: operator, onError });
     return {
       databases,
       control,
+      operator,
       server,
       close: async () => {
         await control.apiKeys.settle();
@@ -64,11 +59,6 @@ export async function openStore(config: Config, report: (line: string) => void, 
     await server.stop();
     throw error;
   }
-}
-
-/** The user running the command, for the audit log. */
-export function operator(): Actor {
-  return { who: `cli:${userName()}`, from: hostname() };
 }
 
 function userName(): string {

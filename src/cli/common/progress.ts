@@ -1,6 +1,6 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** The progress of a file or other long-running work; does nothing when stderr is not a terminal. */
+/** The progress of a file or other long-running work. */
 export interface Progress {
   start(name: string, total: number): void;
   /** `done` out of `total`, and how many records (or other items) that is. */
@@ -8,21 +8,10 @@ export interface Progress {
   stop(): void;
 }
 
-const SILENT: Progress = { start: () => undefined, update: () => undefined, stop: () => undefined };
-
-/** A progress bar on a terminal, nothing in a pipe. `counted` names the items it counts. */
-export function createProgress(counted = 'records', stream: NodeJS.WriteStream = process.stderr): Progress {
-  if (!stream.isTTY) return SILENT;
-  const bar = new SingleBar(
-    {
-      stream,
-      format: `{name} {bar} {percentage}% | {count} ${counted}`,
-      hideCursor: true,
-      barsize: 30,
-      gracefulExit: false,
-    },
-    Presets.shades_classic,
-  );
+/** A progress bar on stderr, which shows nothing in a pipe. `counted` names the items it counts. */
+export function createProgress(counted = 'records'): Progress {
+  const format = `{name} {bar} {percentage}% | {count} ${counted}`;
+  const bar = new SingleBar({ format, hideCursor: true, barsize: 30, gracefulExit: false }, Presets.shades_classic);
   return {
     start: (name, total) => {
       // an empty file shows as 100%

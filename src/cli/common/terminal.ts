@@ -86,6 +86,22 @@ export function printTable(headings: readonly string[], cells: readonly (readonl
   for (const row of rows) print(line(row));
 }
 
+/** Prints a list as JSON or as a table; `empty` is what people read if there is nothing in it. */
+export function printList<Row>(
+  rows: readonly Row[],
+  columns: Readonly<Record<string, (row: Row) => string>>,
+  { json, empty }: { readonly json: true | undefined; readonly empty: string },
+): void {
+  if (json) printJson(rows);
+  else if (rows.length === 0) print(empty);
+  else {
+    printTable(
+      Object.keys(columns),
+      rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row))),
+    );
+  }
+}
+
 /** Ignores EPIPE, so that a closed reader (`| head`) neither stops the command nor prints a stack trace. */
 export function tolerateClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {

@@ -1,14 +1,15 @@
 import type { Organisation } from '../../access/principal';
-import { type Config, readConfig } from '../../config';
+import type { Config } from '../../config';
 import { notFound } from './failure';
-import { openStore, type Store } from './open';
+import type { Store } from './open';
 import { note } from './terminal';
 
-/** Opens the database for one command, and closes it even if the command fails. */
+/** Opens the database for one command, and closes it even if the command fails. Loads what that needs only when it is called. */
 export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
+  const [{ readConfig }, { openStore }] = await Promise.all([import('../../config.js'), import('./open.js')]);
   const config = readConfig();
   const store = await openStore(config, note, signal);
   try {

@@ -1,41 +1,61 @@
-import { type Config, givenVariables, readConfig } from '../../config';
+import { givenVariables, readConfig } from '../../config';
+import { paint, printJson, printPainted } from '../common/terminal';
+import { reachable, signInUrl } from '../common/urls';
 import { serveUntilStopped } from '../serve/serveUntilStopped';
-import { printJson, printPainted } from '../common/terminal';
-import type { DemoCommandOptions } from './index';
+import type { DemoOptions } from './index';
 import { prepareDemo } from './prepare';
-import { signInUrl } from '../common/signInUrl';
-import { invitation } from './invitation';
 
 /** The demo's defaults, which the environment overrides. */
 const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn' } as const;
 
 /** `scopegate demo`. Resolves after it is stopped. */
-export async function demoCommand(options: DemoCommandOptions): Promise<void> {
-  const { config, portIsSet } = demoConfig(options);
-  await serveUntilStopped(config, {
-    prepare: (store, signal) => prepareDemo(store, config, signal),
-    anyPort: !portIsSet,
-    onListening: ({ url }, { demoKey: key, organisation, quoteId, signInToken }) => {
-      const address = reachable(url);
+export async function demoCommand({ port, json }: DemoOptions): Promise<void> {
+  const given = { ...givenVariables(), ...(port !== undefined && { PORT: String(port) }) };
+  const config = readConfig({ ...DEFAULTS, ...given });
+  await serveUntilStopped(
+    config,
+    async (store, signal) => {
+      const { organisation, demoKey, quoteId, signInToken } = await prepareDemo(store, config, signal);
       const { id, name, plan } = organisation;
-      const settings = signInUrl(address, signInToken);
-      if (options.json)
-        printJson({ url: address, key, organisation: { id, name, plan }, sandbox: `${address}/graphql`, settings });
-      else printPainted(invitation({ url: address, key, name, quoteId, settings }));
+      const onListening = (listening: string): void => {
+        const url = reachable(listening);
+        const settings = signInUrl(url, signInToken);
+        if (!json) printPainted(invitation({ url, key: demoKey, name, quoteId, settings }));
+        else printJson({ url, key: demoKey, organisation: { id, name, plan }, sandbox: `${url}/graphql`, settings });
+      };
+      return { demoKey, onListening };
     },
-  });
+    { anyPort: given.PORT === undefined },
+  );
 }
 
-function demoConfig(options: DemoCommandOptions): { config: Config; portIsSet: boolean } {
-  const given = givenVariables();
-  const port = options.port === undefined ? {} : { PORT: String(options.port) };
-  return {
-    config: readConfig({ ...DEFAULTS, ...given, ...port }),
-    portIsSet: options.port !== undefined || given.PORT !== undefined,
-  };
-}
+/** `name` is the organisation's, and `settings` a one-time sign-in link to the settings page. */
+type Invitation = Readonly<Record<'url' | 'key' | 'name' | 'quoteId' | 'settings', string>>;
 
-/** A URL that a browser on this machine can open: 0.0.0.0 and :: mean all of its addresses. */
-function reachable(url: string): string {
-  return url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+const ORDERS_WITH_CUSTOMERS = '{ orders(limit: 3) { data { number status total_minor currency customer { name } } } }';
+
+/** What the demo prints: the key, the pages, and commands to paste. */
+function invitation({ url, key, name, quoteId, settings }: Invitation): string {
+  const bold = (text: string): string => paint(process.stdout, 'bold', text);
+  const curl = `curl -s -H 'Authorization: Bearer ${key}'`;
+  return [
+    '',
+    bold(`Demo of ${name} is ready: listening on ${url}`),
+    '',
+    `  ${bold('API key')}    ${key}`,
+    `  ${bold('Sandbox')}    ${url}/graphql`,
+    `  ${bold('Reference')}  ${url}/api/v1/docs`,
+    `  ${bold('Settings')}   ${settings} (one-time sign-in link, valid for 15 minutes)`,
+    '',
+    bold('Find products:'),
+    `${curl} '${url}/api/v1/products?q=chai'`,
+    '',
+    bold('Read one quote with its lines:'),
+    `${curl} '${url}/api/v1/quotes/${quoteId}'`,
+    '',
+    bold('Query orders with their customers in GraphQL:'),
+    `${curl} -H 'Content-Type: application/json' --data '${JSON.stringify({ query: ORDERS_WITH_CUSTOMERS })}' '${url}/graphql'`,
+    '',
+    'Press Ctrl-C to stop. The data is kept for the next start.',
+  ].join('\n');
 }

@@ -1,21 +1,16 @@
-import type { Command } from 'commander';
-import { listVariables, addExamples } from '../common/help';
+import type { ExplainedCommand, JsonOption } from '../common/help';
 
-export interface DoctorCommandOptions {
-  readonly fix?: true;
-  readonly json?: true;
+export interface DoctorOptions extends JsonOption {
+  readonly fix?: boolean;
 }
 
-export function addDoctor(program: Command): void {
-  const command = program
+export function addDoctor(program: ExplainedCommand): void {
+  program
     .command('doctor')
     .description('check the environment, the database, Redis and the indexes, and suggest fixes')
     .option('--fix', 'create missing indexes')
     .option('--json', 'print {ok, checks: [{name, ok, detail, fix?}]} as JSON')
-    .action(async (options: DoctorCommandOptions) => {
-      const { doctorCommand } = await import('./command.js');
-      await doctorCommand(options);
-    });
-  listVariables(command);
-  addExamples(command, ['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json']);
+    .environment()
+    .examples(['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json'])
+    .action(async (options: DoctorOptions) => (await import('./command.js')).doctorCommand(options));
 }

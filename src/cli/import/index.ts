@@ -1,14 +1,12 @@
-import type { Command } from 'commander';
-import { addExamples } from '../common/help';
+import type { ExplainedCommand, JsonOption } from '../common/help';
 import { uuid } from '../common/values';
 
-export interface ImportCommandOptions {
+export interface ImportOptions extends JsonOption {
   readonly org: string;
-  readonly json?: true;
 }
 
-export function addImport(program: Command): void {
-  const command = program
+export function addImport(program: ExplainedCommand): void {
+  program
     .command('import')
     .description('load NDJSON files into an organisation; safe to run again')
     .argument(
@@ -17,20 +15,18 @@ export function addImport(program: Command): void {
     )
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .option('--json', 'print {files: {products: {read, created, updated, unchanged, failed}, …}, errors} as JSON')
-    .action(async (path: string, options: ImportCommandOptions) => {
-      const { importCommand } = await import('./command.js');
-      await importCommand(path, options);
-    });
-  addExamples(
-    command,
-    [
-      'scopegate import --org 689defbf-4477-4b15-966e-4830b650ded3 examples/northwind',
-      'scopegate import --org 689defbf-4477-4b15-966e-4830b650ded3 orders.ndjson 2> faults.txt',
-    ],
-    [
-      'Each line is one JSON record, as written by scopegate export. Every line is checked. Invalid lines are reported on stderr',
-      'as file:line: pointer: message, valid ones are stored, and the exit code is 1 if any line was invalid. After Ctrl-C,',
-      'completed batches stay stored; run the command again to continue.',
-    ],
-  );
+    .examples(
+      [
+        'scopegate import --org 689defbf-4477-4b15-966e-4830b650ded3 examples/northwind',
+        'scopegate import --org 689defbf-4477-4b15-966e-4830b650ded3 orders.ndjson 2> faults.txt',
+      ],
+      [
+        'Each line is one JSON record, as written by scopegate export. Every line is checked. Invalid lines are reported on stderr',
+        'as file:line: pointer: message, valid ones are stored, and the exit code is 1 if any line was invalid. After Ctrl-C,',
+        'completed batches stay stored; run the command again to continue.',
+      ],
+    )
+    .action(async (path: string, options: ImportOptions) =>
+      (await import('./command.js')).importCommand(path, options),
+    );
 }

@@ -6,7 +6,7 @@ import { publishedSchemas } from '../../published';
 import { SCHEMA_ROOT } from '../../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../../schema/validation';
 import { respellNames } from '../records/ids';
-import { recordName, type RecordSchemas, recordSchemas, resolveSchema } from '../records/schemas';
+import { recordName, recordSchemas, resolveSchema } from '../records/schemas';
 import type { Line } from './ndjsonLines';
 
 /** Parses a line into its record, or into every fault found. */
@@ -18,32 +18,31 @@ export type ReadRecord = (
 export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) => ReadRecord {
   const schemas = recordSchemas(publishedSchemas().rest, kinds);
   const ajv = createAjv().addSchema({ components: { schemas } }, 'records');
-  return (kind) => recordReader(kind, schemas, requireSchema(ajv, `records${SCHEMA_ROOT}${recordName(kind)}`));
-}
-
-function recordReader(kind: RecordKind, schemas: RecordSchemas, validate: Parameters<typeof checkWith>[0]): ReadRecord {
-  const check = checkWith(validate);
-  const amend = respellNames(schemas, resolveSchema(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }));
-  return (line) => {
-    if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
-    const value = parse(line.text);
-    if (value instanceof SyntaxError) {
-      return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(value.message)}` }] };
-    }
-    const built = structureFault(line.text, LINE_BOUNDS);
-    if (built) return { faults: [built] };
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-      return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
-    }
-    const record = value as ImportRecord;
-    // before the check, which bounds the stored length: a text may be longer in NFC
-    amend(record);
-    const { faults: found, more } = check(record);
-    const faults = [...found, ...brokenTexts(record)];
-    if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });
-    if (faults.length > 0) return { faults };
-    const broken = kind.rules(record);
-    return broken.length > 0 ? { faults: broken } : { record };
+  return (kind) => {
+    const reference = SCHEMA_ROOT + recordName(kind);
+    const check = checkWith(requireSchema(ajv, `records${reference}`));
+    const amend = respellNames(schemas, resolveSchema(schemas, { $ref: reference }));
+    return (line) => {
+      if ('fault' in line) return { faults: [UNREADABLE[line.fault]] };
+      const value = parse(line.text);
+      if (value instanceof SyntaxError) {
+        return { faults: [{ pointer: '', code: 'json', detail: `is not JSON: ${oneLine(value.message)}` }] };
+      }
+      const built = structureFault(line.text, LINE_BOUNDS);
+      if (built) return { faults: [built] };
+      if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+        return { faults: [{ pointer: '', code: 'type', detail: 'must be a JSON object' }] };
+      }
+      const record = value as ImportRecord;
+      // before the check, which bounds the stored length: a text may be longer in NFC
+      amend(record);
+      const { faults: found, more } = check(record);
+      const faults = [...found, ...brokenTexts(record)];
+      if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });
+      if (faults.length > 0) return { faults };
+      const broken = kind.rules(record);
+      return broken.length > 0 ? { faults: broken } : { record };
+    };
   };
 }
 

@@ -1,3 +1,4 @@
+import { isObject } from '../../resources/common/elementFaults';
 import type { JsonSchema } from '../../schema/jsonSchema';
 import { COMPARED, comparable } from '../../schema/compared';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
@@ -38,8 +39,4 @@ function respell(member: string, spelling: (text: string) => string): Amend {
     const text = value[member];
     if (typeof text === 'string') value[member] = spelling(text);
   };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -24,6 +24,11 @@ export function recordSchemas(schema: GraphQLSchema, kinds: readonly RecordKind[
   return schemas;
 }
 
+/** Name of a kind's file. */
+export function fileName(kind: RecordKind): string {
+  return `${kind.file}.ndjson`;
+}
+
 /** Name of a kind's schema; the dot keeps it distinct from SDL types. */
 export function recordName(kind: RecordKind): string {
   return `record.${kind.file}`;

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { Config } from '../../config';
 import { CommandFailure } from '../common/failure';
@@ -10,29 +11,25 @@ const PORTS_TRIED = 100;
 /** PORT, or the next free one; PORT if none is free. */
 export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
   for (let port = PORT; port < PORT + PORTS_TRIED && port <= 65535; port += 1) {
-    if (await isFree(HOST, port)) return port;
+    const server = createServer().listen(port, HOST);
+    try {
+      await once(server, 'listening');
+      return port;
+    } catch (error) {
+      // any other error is reported by the real listen
+      if (codeOf(error) !== 'EADDRINUSE') return port;
+    } finally {
+      server.close();
+    }
   }
   return PORT;
 }
 
-function isFree(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    // any other error is reported by the real listen
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      resolve(error.code !== 'EADDRINUSE');
-    });
-    server.listen(port, host, () =>
-      server.close(() => {
-        resolve(true);
-      }),
-    );
-  });
-}
+const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
 /** The failure to show if the address cannot be listened on. */
 export function addressFailure(error: unknown, { HOST, PORT }: Address): CommandFailure | undefined {
-  switch ((error as NodeJS.ErrnoException).code) {
+  switch (codeOf(error)) {
     case 'EADDRINUSE':
       return new CommandFailure(
         `port ${String(PORT)} on ${HOST} is in use; set PORT to another port, or to 0 to pick a free one`,

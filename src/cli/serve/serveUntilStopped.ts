@@ -9,32 +9,32 @@ import { note } from '../common/terminal';
 import { addressFailure, nextFreePort } from './address';
 
 /** What a command adds to serving. */
-export interface ServeSteps<T extends { readonly demoKey?: string }> {
-  /** Runs after the database is open and before the server listens. */
-  prepare(store: Store, signal: AbortSignal): Promise<T>;
-  /** Called when the server is listening. */
-  onListening(server: RunningServer, prepared: T): void;
-  /** Whether to use the next free port if PORT is in use. */
-  readonly anyPort: boolean;
+export interface Prepared {
+  readonly demoKey?: string;
+  /** Called when the server is listening at a URL. */
+  readonly onListening: (url: string) => void;
 }
 
 /**
  * Opens the database, serves until SIGTERM or SIGINT, drains and closes. A signal during an earlier step also stops it,
- * with everything cleaned up.
+ * with everything cleaned up. `prepare` runs before the server listens; with `anyPort` that is the next free port from PORT.
  */
-export async function serveUntilStopped<T extends { readonly demoKey?: string }>(
+export async function serveUntilStopped(
   config: Config,
-  steps: ServeSteps<T>,
+  prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
+  { anyPort = false } = {},
 ): Promise<void> {
   const signal = interruption();
   try {
     const store = await openStore(config, note, signal);
     try {
       await reachClusters(store);
-      const prepared = await steps.prepare(store, signal);
+      const { onListening, ...shown } = await prepare(store, signal);
       signal.throwIfAborted();
-      const server = await listen(store, config, prepared.demoKey, steps.anyPort);
-      steps.onListening(server, prepared);
+      const PORT = anyPort ? await nextFreePort(config) : config.PORT;
+      if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
+      const server = await listen(store, { ...config, PORT }, shown);
+      onListening(server.url);
       await aborted(signal);
       if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
       await server.drain();
@@ -60,19 +60,10 @@ async function reachClusters({ databases }: Store): Promise<void> {
 async function listen(
   { databases, control }: Store,
   config: Config,
-  demoKey: string | undefined,
-  anyPort: boolean,
+  shown: Pick<Prepared, 'demoKey'>,
 ): Promise<RunningServer> {
-  const PORT = anyPort ? await nextFreePort(config) : config.PORT;
-  if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
   try {
-    return await startServer({
-      config: { ...config, PORT },
-      databases,
-      control,
-      logger: createLogger(config.LOG_LEVEL),
-      ...(demoKey !== undefined && { demoKey }),
-    });
+    return await startServer({ config, databases, control, logger: createLogger(config.LOG_LEVEL), ...shown });
   } catch (error) {
     throw addressFailure(error, config) ?? error;
   }

@@ -1,6 +1,9 @@
-import { DatabaseUnavailable, StartFailure, nothingWorks, reasonOf } from './failures';
-import { memoryFileOf } from './memory';
-import type { Chain, EmbeddedOptions, Link, Remembered, RunningServer, ServerPlan } from './types';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseUnavailable, Unusable } from './failures';
+import { readRecord, writeRecord } from './recordFile';
+import { type Chain, type EmbeddedOptions, type Remembered, rememberedShape } from './types';
+import type { RunningServer, ServerPlan } from './types';
 
 /** A started server and its plan. */
 export interface Started {
@@ -8,82 +11,86 @@ export interface Started {
   readonly server: RunningServer;
 }
 
-type Attempt =
-  | { readonly ok: true; readonly started: Started }
-  | { readonly ok: false; readonly title: string; readonly reason: string };
+const memoryFileOf = (dataDir: string): string => join(dataDir, 'database.json');
 
-/** Starts the remembered server, or the binary in MONGOD_BINARY, or the first in the chain that works. */
-export function startOne(chain: Chain, remembered: Remembered | undefined, options: EmbeddedOptions): Promise<Started> {
-  if (remembered) return startRemembered(chain, remembered, options);
-  return options.mongodBinary === undefined
-    ? startFirst(chain, options)
-    : startNamed(chain, options.mongodBinary, options);
+/** The server that created the data in this folder; undefined on the first start. */
+export async function recall(dataDir: string): Promise<Remembered | undefined> {
+  const file = memoryFileOf(dataDir);
+  const remembered = await readRecord(file, rememberedShape);
+  if (remembered || !existsSync(file)) return remembered;
+  // guessing could start an empty database next to the user's data
+  throw new DatabaseUnavailable(
+    `${file}, which records the server that created the data, cannot be read; fix it, or delete it to choose a database again`,
+  );
 }
 
-async function startFirst(chain: Chain, options: EmbeddedOptions): Promise<Started> {
-  const failed: { title: string; reason: string }[] = [];
+export function remember(dataDir: string, choice: Remembered): Promise<void> {
+  return writeRecord(memoryFileOf(dataDir), rememberedShape.parse(choice));
+}
+
+/**
+ * Starts the remembered server, or the binary in MONGOD_BINARY, or the first in the chain that works. In the first two cases
+ * nothing else is tried: another server would start empty, and the user's data would seem lost; the user chose the binary.
+ */
+export async function startOne(
+  chain: Chain,
+  remembered: Remembered | undefined,
+  options: EmbeddedOptions,
+): Promise<Started> {
+  const { MONGOD_BINARY: named, report, signal } = options;
+  if (named && remembered && remembered.kind !== 'binary') throw otherProgram(remembered, options);
+  const only = remembered?.kind ?? (named ? 'binary' : undefined);
+  const failed: string[] = [];
   for (const link of chain.links) {
-    const attempt = await tryLink(chain, link, undefined, options);
-    if (attempt.ok) return attempt.started;
-    options.report(`database: ${attempt.title}: ${attempt.reason.split('\n', 1).join('')}`);
-    failed.push(attempt);
+    const { kind, title } = link;
+    if (only !== undefined && kind !== only) continue;
+    signal?.throwIfAborted();
+    try {
+      const plan = await link.offer(options, remembered);
+      if (remembered && plan.program !== remembered.program) throw otherProgram(remembered, options);
+      return { plan, server: await chain.start(plan, options, remembered?.port) };
+    } catch (error) {
+      if (!(error instanceof Unusable)) throw error;
+      const { message: reason } = error;
+      if (remembered) {
+        throw new DatabaseUnavailable(
+          `${createdWith(remembered, options)} (${title}), which cannot be started now: ${reason}\n${startOver(remembered, options)}`,
+        );
+      }
+      if (named) throw new DatabaseUnavailable(`MONGOD_BINARY is ${named}, which cannot be used: ${reason}`);
+      report(`database: ${title}: ${reason.split('\n', 1).join('')}`);
+      failed.push(`${title}: ${reason.replaceAll('\n', '\n     ')}`);
+    }
   }
   throw nothingWorks(failed);
 }
 
-/** Tries nothing else, because the user chose the binary. */
-async function startNamed(chain: Chain, named: string, options: EmbeddedOptions): Promise<Started> {
-  const attempt = await tryLink(chain, binaryOf(chain), undefined, options);
-  if (attempt.ok) return attempt.started;
-  throw new DatabaseUnavailable(`MONGOD_BINARY is ${named}, which cannot be used: ${attempt.reason}`);
-}
-
-/** Tries nothing else, because another server would start empty, and the user's data would seem lost. */
-async function startRemembered(chain: Chain, remembered: Remembered, options: EmbeddedOptions): Promise<Started> {
-  const link = chain.links.find(({ kind }) => kind === remembered.kind);
-  if (!link) throw new DatabaseUnavailable(`cannot start a database of the kind ${remembered.kind}`);
-  if (options.mongodBinary !== undefined && remembered.kind !== 'binary') throw otherProgram(remembered, options);
-  const attempt = await tryLink(chain, link, remembered, options);
-  if (attempt.ok) return attempt.started;
-  throw new DatabaseUnavailable(
-    `the data in ${options.dataDir}/${remembered.storage} was created with ${remembered.program} ${remembered.version} (${link.title}), which cannot be started now: ${attempt.reason}\n${startOver(remembered, options)}`,
+/** Lists every link with its reason, so that the user can fix the easiest one. */
+function nothingWorks(failed: readonly string[]): DatabaseUnavailable {
+  const tried = ['MONGODB_URI: not set', ...failed].map((line, index) => `  ${String(index + 1)}. ${line}`);
+  return new DatabaseUnavailable(
+    [
+      'no database could be started. Tried, in this order:',
+      ...tried,
+      'To fix this, do one of these:',
+      '  - set MONGODB_URI to a MongoDB replica set, for example one started by `docker compose up -d mongo`',
+      '  - install mongod (https://www.mongodb.com/docs/manual/installation/), or set MONGOD_BINARY to its path',
+      '  - allow access to fastdl.mongodb.org, from which mongod is downloaded once',
+      '  - install Python 3.10 to 3.13 with its venv module, and allow access to PyPI',
+    ].join('\n'),
   );
 }
 
-async function tryLink(
-  chain: Chain,
-  link: Link,
-  remembered: Remembered | undefined,
-  options: EmbeddedOptions,
-): Promise<Attempt> {
-  options.signal?.throwIfAborted();
-  const offer = await link.offer(options, remembered);
-  if (!offer.found) return { ok: false, title: link.title, reason: offer.reason };
-  if (remembered && offer.plan.program !== remembered.program) throw otherProgram(remembered, options);
-  try {
-    return {
-      ok: true,
-      started: { plan: offer.plan, server: await chain.start(offer.plan, options, remembered?.port) },
-    };
-  } catch (error) {
-    if (!(error instanceof StartFailure)) throw error;
-    return { ok: false, title: link.title, reason: reasonOf(error) };
-  }
-}
-
 function otherProgram(remembered: Remembered, options: EmbeddedOptions): DatabaseUnavailable {
+  const found = options.MONGOD_BINARY ? `MONGOD_BINARY is ${options.MONGOD_BINARY}` : 'the binary found';
   return new DatabaseUnavailable(
-    `${options.mongodBinary === undefined ? 'the binary found' : `MONGOD_BINARY is ${options.mongodBinary}`}, but the data in ${options.dataDir}/${remembered.storage} was created with ${remembered.program} ${remembered.version}, and may not be readable by another program.\n` +
+    `${found}, but ${createdWith(remembered, options)}, and may not be readable by another program.\n` +
       `Leave MONGOD_BINARY unset to keep using the data. ${startOver(remembered, options)}`,
   );
 }
 
-function startOver(remembered: Remembered, { dataDir }: EmbeddedOptions): string {
-  return `To start over with another database, delete ${memoryFileOf(dataDir)} (the data stays in ${dataDir}/${remembered.storage}), or set DATA_DIR to another folder.`;
-}
+const createdWith = ({ storage, program, version }: Remembered, { DATA_DIR }: EmbeddedOptions): string =>
+  `the data in ${DATA_DIR}/${storage} was created with ${program} ${version}`;
 
-function binaryOf(chain: Chain): Link {
-  const link = chain.links.find(({ kind }) => kind === 'binary');
-  if (!link) throw new DatabaseUnavailable('MONGOD_BINARY cannot be used here');
-  return link;
-}
+const startOver = ({ storage }: Remembered, { DATA_DIR }: EmbeddedOptions): string =>
+  `To start over with another database, delete ${memoryFileOf(DATA_DIR)} (the data stays in ${DATA_DIR}/${storage}), or set DATA_DIR to another folder.`;

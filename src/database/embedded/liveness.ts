@@ -1,4 +1,4 @@
-import { hasCode } from './failures';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Whether a process with this pid exists, including one of another user (EPERM). */
 export function isAlive(pid: number): boolean {
@@ -6,7 +6,7 @@ export function isAlive(pid: number): boolean {
     process.kill(pid, 0);
     return true;
   } catch (error) {
-    return hasCode(error, 'EPERM');
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
@@ -24,30 +24,7 @@ export async function waitUntilGone(pid: number, timeoutMs: number, signal?: Abo
   const deadline = performance.now() + timeoutMs;
   while (isAlive(pid)) {
     if (performance.now() > deadline) return false;
-    await pause(25, signal);
+    await pause(25, undefined, { signal });
   }
   return true;
-}
-
-/** Resolves after `ms`; rejects with the signal's reason if it aborts first. */
-export function pause(ms: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) {
-      reject(abortReason(signal));
-      return;
-    }
-    const onAbort = (): void => {
-      clearTimeout(timer);
-      if (signal) reject(abortReason(signal));
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    }, ms);
-    signal?.addEventListener('abort', onAbort, { once: true });
-  });
-}
-
-function abortReason(signal: AbortSignal): Error {
-  return signal.reason instanceof Error ? signal.reason : new Error('aborted');
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { open, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
+import { rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
+import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
-import { hasCode } from './failures';
-import { isAlive, pause } from './liveness';
+import { unless } from './failures';
+import { isAlive } from './liveness';
+import { readRecord } from './recordFile';
 
 const HEARTBEAT_MS = 2_000;
 const SILENT_MS = 15_000;
@@ -21,7 +23,8 @@ export interface LockOptions {
 
 /** Runs `work` while no other process holds `file`; a dead holder's lock is taken over. */
 export async function withLock<T>(file: string, work: () => Promise<T>, options: LockOptions = {}): Promise<T> {
-  const token = await acquire(file, options);
+  const own = { pid: process.pid, host: hostname(), token: randomUUID() };
+  await acquire(file, own, options);
   const heartbeat = setInterval(() => {
     const now = new Date();
     utimes(file, now, now).catch(() => undefined);
@@ -30,72 +33,55 @@ export async function withLock<T>(file: string, work: () => Promise<T>, options:
     return await work();
   } finally {
     clearInterval(heartbeat);
-    if ((await readHolder(file))?.token === token) await rm(file, { force: true });
+    if ((await readRecord(file, holderShape))?.token === own.token) await rm(file, { force: true });
   }
 }
 
-async function acquire(file: string, options: LockOptions): Promise<string> {
-  const token = randomUUID();
-  const seen = { mtimeMs: Number.NaN, since: performance.now() };
-  let reportedWaiting = false;
+async function acquire(
+  file: string,
+  own: Holder,
+  { signal, onWait, silentMs = SILENT_MS }: LockOptions,
+): Promise<void> {
+  const seen = { mtimeMs: Number.NaN, since: 0 };
+  let isWaiting = false;
   for (;;) {
-    options.signal?.throwIfAborted();
-    if (await create(file, { pid: process.pid, host: hostname(), token })) return token;
+    signal?.throwIfAborted();
+    if (
+      await unless(
+        'EEXIST',
+        writeFile(file, JSON.stringify(own), { flag: 'wx' }).then(() => true),
+      )
+    )
+      return;
 
-    const holder = await readHolder(file);
-    const mtimeMs = await modified(file);
-    if (mtimeMs === undefined) continue;
+    const holder = await readRecord(file, holderShape);
+    const found = await unless('ENOENT', stat(file));
+    if (!found) continue;
     // measured with our own clock, so that neither clock skew nor a sleeping laptop makes a live holder look dead
-    if (mtimeMs !== seen.mtimeMs) Object.assign(seen, { mtimeMs, since: performance.now() });
-    const silent = performance.now() - seen.since > (options.silentMs ?? SILENT_MS);
-    const dead = holder?.host === hostname() && !isAlive(holder.pid);
-    if (dead || silent) {
-      await discard(file, holder, token);
+    if (found.mtimeMs !== seen.mtimeMs) Object.assign(seen, { mtimeMs: found.mtimeMs, since: performance.now() });
+    const isSilent = performance.now() - seen.since > silentMs;
+    const isDead = holder?.host === own.host && !isAlive(holder.pid);
+    if (isDead || isSilent) {
+      await discard(file, holder, own);
       continue;
     }
-    if (!reportedWaiting) options.onWait?.(holder?.pid);
-    reportedWaiting = true;
-    await pause(50, options.signal);
-  }
-}
-
-async function create(file: string, holder: Holder): Promise<boolean> {
-  try {
-    const handle = await open(file, 'wx');
-    await handle.writeFile(JSON.stringify(holder)).finally(() => handle.close());
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
+    if (!isWaiting) onWait?.(holder?.pid);
+    isWaiting = true;
+    await pause(50, undefined, { signal });
   }
 }
 
 /** Renames first, so that only one of two processes that find a stale lock gets it; it then checks what it renamed. */
-async function discard(file: string, judged: Holder | undefined, token: string): Promise<void> {
+async function discard(file: string, judged: Holder | undefined, { token }: Holder): Promise<void> {
   const aside = `${file}.${token}`;
-  try {
-    await rename(file, aside);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return;
-    throw error;
-  }
-  const taken = await readHolder(aside);
+  if (
+    !(await unless(
+      'ENOENT',
+      rename(file, aside).then(() => true),
+    ))
+  )
+    return;
+  const taken = await readRecord(aside, holderShape);
   if (taken?.token === judged?.token) await rm(aside, { force: true });
   else await rename(aside, file);
-}
-
-async function readHolder(file: string): Promise<Holder | undefined> {
-  try {
-    return holderShape.parse(JSON.parse(await readFile(file, 'utf8')));
-  } catch {
-    // deleted, or not written yet
-    return undefined;
-  }
-}
-
-async function modified(file: string): Promise<number | undefined> {
-  return stat(file).then(
-    (found) => found.mtimeMs,
-    () => undefined,
-  );
 }

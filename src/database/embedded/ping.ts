@@ -1,22 +1,18 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { connect, isIP } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import mongoose from 'mongoose';
 
-/** How a server identifies itself. */
-export interface Identity {
-  readonly pid: number;
-}
-
 /**
- * Identifies the server at `uri`, which proves that it answers commands, and that it is the expected process
+ * The process number of the server at `uri`, which proves that it answers commands, and that it is the expected process
  * and not another one on the same port.
  */
-export async function identify(uri: string, timeoutMs: number): Promise<Identity> {
+export async function identify(uri: string, timeoutMs: number): Promise<number> {
   return withClient(uri, timeoutMs, async (client) => {
-    const admin = client.db('admin');
-    await admin.command({ ping: 1 });
-    const status = await admin.command({ serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0, tcmalloc: 0 });
+    const question = { serverStatus: 1, repl: 0, metrics: 0, wiredTiger: 0, tcmalloc: 0 };
+    const status = await client.db('admin').command(question);
     // mongod returns a Long
-    return { pid: Number(status.pid) };
+    return Number(status.pid);
   });
 }
 
@@ -39,14 +35,22 @@ export async function withClient<T>(
   }
 }
 
-/** Whether the port is open; much cheaper than a driver connection while a server is starting. */
-export function isListening(port: number, host = '127.0.0.1', timeoutMs = 1_000): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect({ port, host, timeout: timeoutMs });
-    const answer = (listening: boolean) => (): void => {
-      socket.destroy();
-      resolve(listening);
-    };
-    socket.once('connect', answer(true)).once('error', answer(false)).once('timeout', answer(false));
-  });
+/** Tries to reach the host of `url`, or the proxy if set; undefined if it can be reached. */
+export async function whyUnreachable(url: URL, proxy?: string, timeoutMs = 3_000): Promise<string | undefined> {
+  const { hostname: host, port, protocol, host: shown } = proxy === undefined ? url : new URL(proxy);
+  const isSecure = protocol === 'https:';
+  const address = { host, port: Number(port) || (isSecure ? 443 : 80) };
+  const handshake = isSecure && proxy === undefined;
+  const servername = isIP(host) ? {} : { servername: host };
+  const socket = handshake ? connectTls({ ...address, ...servername }) : connect(address);
+  const timeout = AbortSignal.timeout(timeoutMs);
+  try {
+    await once(socket, handshake ? 'secureConnect' : 'connect', { signal: timeout });
+    return undefined;
+  } catch (error) {
+    const reason = timeout.aborted ? `no answer within ${String(timeoutMs / 1000)} s` : (error as Error).message;
+    return `${shown} cannot be reached (${reason})`;
+  } finally {
+    socket.destroy();
+  }
 }

@@ -1,21 +1,18 @@
-import type { LocalKind, Place, ServerPlan } from './types';
+import { Unusable } from './failures';
+import { ask } from './programs';
+import type { ServerPlan } from './types';
+
+/** `origin` tells the user where the program comes from. */
+type Program<Known extends keyof ServerPlan> = Omit<ServerPlan, Known | 'title' | 'replicaSet' | 'args'> & {
+  readonly origin: string;
+};
 
 /** A real mongod as a one-member replica set, which transactions require. */
-export function mongodPlan(mongod: {
-  kind: LocalKind;
-  command: string;
-  version: string;
-  storage: string;
-  origin: string;
-}): ServerPlan {
-  const { kind, command, version, storage, origin } = mongod;
+export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPlan {
   return {
-    kind,
+    ...program,
     program: 'mongod',
-    version,
-    title: `MongoDB ${version} (${origin})`,
-    command,
-    storage,
+    title: `MongoDB ${program.version} (${origin})`,
     replicaSet: 'rs0',
     args: ({ port, storagePath }) => [
       ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath],
@@ -25,40 +22,31 @@ export function mongodPlan(mongod: {
   };
 }
 
-/** SecantusDB's Rust server. */
-export function secantusRustPlan(command: string, version: string): ServerPlan {
+/** SecantusDB's server, with the arguments that its program takes before and after the common ones. */
+export function secantusPlan({ origin, ...program }: Program<never>, before: string[], after: string[]): ServerPlan {
   return {
-    kind: 'binary',
-    program: 'secantusd-rs',
-    version,
-    title: `SecantusDB ${version} (MongoDB-compatible, ${command})`,
-    command,
-    storage: 'secantusd-rs',
+    ...program,
+    title: `SecantusDB ${program.version} (MongoDB-compatible, ${origin})`,
     replicaSet: 'secantus',
-    // the default cache size is 4 GB
-    args: (place) => [...secantusArgs(place), '--cache-size', '1G'],
+    // --config: otherwise it uses any secantusd.toml it finds
+    // --sync-on-commit: without it kill -9 lost 138 of 22,192 acknowledged writes
+    args: ({ port, storagePath, configFile }) => [
+      ...[...before, '--config', configFile, '--host', '127.0.0.1', '--port', String(port)],
+      ...['--storage-path', storagePath, '--sync-on-commit', '--log-level', 'WARNING', ...after],
+    ],
   };
 }
 
-/** SecantusDB's Python server, from its own virtual environment. */
-export function secantusPythonPlan(python: string, version: string): ServerPlan {
-  return {
-    kind: 'secantusdb',
-    program: 'secantusd-py',
-    version,
-    title: `SecantusDB ${version} (MongoDB-compatible, from PyPI)`,
-    command: python,
-    storage: 'secantusdb',
-    replicaSet: 'secantus',
-    // isolated, so that neither PYTHONPATH nor a module in the current folder can shadow its own
-    args: (place) => ['-I', '-u', '-m', 'secantus', ...secantusArgs(place)],
-  };
-}
-
-/** --sync-on-commit: without it kill -9 lost 138 of 22,192 acknowledged writes. --config: otherwise it uses any secantusd.toml it finds. */
-function secantusArgs({ port, storagePath, configFile }: Place): string[] {
-  return [
-    ...['--config', configFile, '--host', '127.0.0.1', '--port', String(port)],
-    ...['--storage-path', storagePath, '--sync-on-commit', '--log-level', 'WARNING'],
-  ];
+/** The plan of a binary, identified by its --version output, not by its name. @throws Unusable if it is no database */
+export async function planFor(binary: Program<'program' | 'version'>, signal?: AbortSignal): Promise<ServerPlan> {
+  const text = await ask(binary.command, ['--version'], signal);
+  const mongod = /^db version v(\S+)/m.exec(text)?.[1];
+  if (mongod !== undefined) return mongodPlan({ ...binary, version: mongod });
+  const version = /^secantusd\S* (\S+)/m.exec(text)?.[1];
+  if (version === undefined) {
+    throw new Unusable(`it is neither mongod nor secantusd-rs (--version says "${text.split('\n', 1).join('')}")`);
+  }
+  // the default cache size is 4 GB
+  const after = ['--cache-size', '1G'];
+  return secantusPlan({ ...binary, program: 'secantusd-rs', version, storage: 'secantusd-rs' }, [], after);
 }

@@ -1,20 +1,37 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { Socket } from 'node:net';
-import { createInterface } from 'node:readline';
-import { z } from 'zod';
 import { signalQuietly } from './liveness';
-import { WATCHDOG_SOURCE, type WatchdogOrder } from './watchdog';
 
-const message = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('started'), pid: z.number().int().positive() }),
-  z.object({
-    type: z.literal('exit'),
-    code: z.number().nullable(),
-    signal: z.string().nullable(),
-    error: z.string().optional(),
-  }),
-]);
+/**
+ * Runs one child and stops it when told to or when the channel to its parent closes, which the kernel does even if the parent
+ * gets SIGKILL. Plain JavaScript for `node -e`: as text it works the same from TypeScript, from the build and under jest,
+ * and works for any binary, since none of them watches its parent. Sends {pid} when the child has started, and how it exited.
+ */
+export const WATCHDOG_SOURCE = `
+const { spawn } = require('node:child_process');
+const { openSync } = require('node:fs');
+const { connect } = require('node:net');
+const { command, args, logFile, graceMs, rousePort } = JSON.parse(process.argv[1]);
+const log = openSync(logFile, 'a');
+const child = spawn(command, args, { stdio: ['ignore', log, log], windowsHide: true });
+let stopping = false;
+const rouse = () => {
+  const socket = connect(rousePort, '127.0.0.1', () => socket.destroy()).on('error', () => {});
+};
+const stop = () => {
+  if (stopping) return;
+  stopping = true;
+  child.kill('SIGTERM');
+  setTimeout(() => child.kill('SIGKILL'), graceMs);
+  if (rousePort) setInterval(rouse, 50);
+};
+const end = (code, text) => process.send({ code, text }, () => process.exit());
+child.on('error', (error) => { if (child.pid === undefined) end(null, error.message); });
+child.on('exit', (code, signal) => end(code, signal ? 'ended by ' + signal : 'exit code ' + code));
+if (child.pid !== undefined) process.send({ pid: child.pid }, () => {});
+for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP', 'message', 'disconnect']) process.on(name, stop);
+`;
 
 /** How a guarded process exited. */
 export interface Exit {
@@ -27,6 +44,8 @@ export interface Exit {
 export interface GuardedProcess {
   readonly pid: number;
   readonly exited: Promise<Exit>;
+  /** Lets this process end without a stop; the watchdog then stops the child. */
+  unref(): void;
   /** Sends SIGTERM, then SIGKILL after the grace period; resolves when the child is gone. */
   stop(): Promise<void>;
 }
@@ -36,35 +55,59 @@ export interface GuardedCommand {
   readonly args: readonly string[];
   /** Gets stdout and stderr. */
   readonly logFile: string;
+  /** From SIGTERM to SIGKILL. */
   readonly graceMs?: number;
+  /** SecantusDB's Python server waits 2 s in accept() before it closes; a connection to its port wakes it. */
   readonly rousePort?: number;
 }
 
 /**
  * Starts a command behind a watchdog in its own session: Ctrl-C in the terminal does not reach it, so the gateway can drain
- * first, and it stops when this process's end of a pipe closes.
+ * first, and it stops when this process's end of the channel closes.
  */
 export async function spawnGuarded(order: GuardedCommand): Promise<GuardedProcess> {
-  const watched: WatchdogOrder = { graceMs: 15_000, ...order };
-  const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify(watched)], {
+  const watchdog = spawn(process.execPath, ['-e', WATCHDOG_SOURCE, JSON.stringify({ graceMs: 15_000, ...order })], {
     detached: true,
-    stdio: ['pipe', 'pipe', 'ignore'],
+    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     windowsHide: true,
   });
-  const { started, exited } = listen(watchdog);
-  // a process that does not call stop() can still exit; the watchdog then stops the child
-  setReferenced(watchdog, false);
-  watchdog.stdin.on('error', () => undefined);
+  let pid: number | undefined;
+  let isOver = false;
+  const exited = new Promise<Exit>((resolve) => {
+    watchdog.on('message', (said: { readonly pid: number } | Exit) => {
+      if ('pid' in said) ({ pid } = said);
+      else {
+        isOver = true;
+        resolve(said);
+      }
+    });
+    watchdog.once('error', (error) => {
+      resolve({ code: null, text: error.message });
+    });
+    watchdog.once('disconnect', () => {
+      // a watchdog that was killed has said nothing; its child must not be left behind
+      if (pid !== undefined && !isOver) signalQuietly(pid, 'SIGTERM');
+      resolve({ code: null, text: 'its watchdog was killed' });
+    });
+  });
+  // a child that is over at once has sent both messages by now
+  await Promise.race([exited, once(watchdog, 'message')]);
+  if (pid === undefined) throw new Error(`${order.command} cannot be run: ${(await exited).text}`);
 
-  const first = await held(watchdog, Promise.race([started, exited]));
-  if (typeof first !== 'number') throw new Error(`${order.command} cannot be run: ${first.text}`);
-
+  const hold = (verb: 'ref' | 'unref'): void => {
+    watchdog[verb]();
+    watchdog.channel?.[verb]();
+  };
   return {
-    pid: first,
+    pid,
     exited,
+    unref: () => {
+      hold('unref');
+    },
     stop: async () => {
-      watchdog.stdin.end();
-      await held(watchdog, exited);
+      hold('ref');
+      watchdog.send('stop', () => undefined);
+      await exited;
     },
   };
 }
@@ -77,62 +120,14 @@ export async function runGuarded(order: GuardedCommand, signal?: AbortSignal): P
   signal?.addEventListener('abort', onAbort, { once: true });
   // it may have aborted while the child was starting
   if (signal?.aborted) onAbort();
-  const keepAlive = setInterval(() => undefined, 60_000);
-  try {
-    return await child.exited;
-  } finally {
-    clearInterval(keepAlive);
-    signal?.removeEventListener('abort', onAbort);
-    signal?.throwIfAborted();
-  }
+  const exit = await child.exited;
+  signal?.removeEventListener('abort', onAbort);
+  signal?.throwIfAborted();
+  return exit;
 }
 
 /** The last lines of a log, for an error message. */
 export async function tailOf(logFile: string, lines = 8): Promise<string> {
   const text = await readFile(logFile, 'utf8').catch(() => '');
   return text.trimEnd().split('\n').slice(-lines).join('\n');
-}
-
-function listen(watchdog: ChildProcess): { started: Promise<number>; exited: Promise<Exit> } {
-  let pid: number | undefined;
-  let resolveStarted: (pid: number) => void = () => undefined;
-  let resolveExited: (exit: Exit) => void = () => undefined;
-  const started = new Promise<number>((resolve) => (resolveStarted = resolve));
-  const exited = new Promise<Exit>((resolve) => (resolveExited = resolve));
-  if (watchdog.stdout) {
-    createInterface({ input: watchdog.stdout }).on('line', (line) => {
-      const said = message.parse(JSON.parse(line));
-      if (said.type === 'started') resolveStarted((pid = said.pid));
-      else resolveExited({ code: said.code, text: said.error ?? exitText(said.code, said.signal) });
-    });
-  }
-  watchdog.once('error', (error) => {
-    resolveExited({ code: null, text: error.message });
-  });
-  watchdog.once('close', () => {
-    // a watchdog only closes without a message if it was killed; its child must not be left behind
-    if (pid !== undefined) signalQuietly(pid, 'SIGTERM');
-    resolveExited({ code: null, text: 'its watchdog was killed' });
-  });
-  return { started, exited };
-}
-
-function exitText(code: number | null, signal: string | null): string {
-  return signal ? `ended by ${signal}` : `exit code ${String(code ?? 'unknown')}`;
-}
-
-/** Keeps this process alive while waiting for the watchdog. */
-async function held<T>(watchdog: ChildProcess, wait: Promise<T>): Promise<T> {
-  setReferenced(watchdog, true);
-  try {
-    return await wait;
-  } finally {
-    setReferenced(watchdog, false);
-  }
-}
-
-function setReferenced(watchdog: ChildProcess, referenced: boolean): void {
-  const verb = referenced ? 'ref' : 'unref';
-  watchdog[verb]();
-  for (const pipe of [watchdog.stdin, watchdog.stdout]) if (pipe instanceof Socket) pipe[verb]();
 }

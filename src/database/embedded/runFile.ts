@@ -1,11 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { DatabaseUnavailable } from './failures';
 import { isAlive, signalQuietly, waitUntilGone } from './liveness';
 import { identify } from './ping';
+import { readRecord, writeRecord } from './recordFile';
+import { localKind } from './types';
 
 const recordShape = z.object({
   state: z.enum(['running', 'stopping']),
@@ -13,7 +15,7 @@ const recordShape = z.object({
   host: z.string(),
   ownerPid: z.number().int().positive(),
   serverPid: z.number().int().positive(),
-  kind: z.enum(['binary', 'memory-server', 'secantusdb']),
+  kind: localKind,
   uri: z.string(),
   description: z.string(),
 });
@@ -29,18 +31,24 @@ const ANSWER_MS = 5_000;
 
 const runFileOf = (dataDir: string): string => join(dataDir, 'database.run.json');
 
+/** The record, if this machine wrote it: its process numbers say nothing on another. */
+async function readOwn(dataDir: string): Promise<RunRecord | undefined> {
+  const record = await readRecord(runFileOf(dataDir), recordShape);
+  return record?.host === hostname() ? record : undefined;
+}
+
 /** The running server of this data folder, verified by a command; undefined if there is none to join. */
 export async function findRunning(dataDir: string): Promise<RunRecord | undefined> {
-  const record = await readRecord(dataDir);
+  const record = await readOwn(dataDir);
   // an orphan is about to be stopped by its watchdog
-  if (record?.state !== 'running' || !onThisHost(record) || !isAlive(record.ownerPid)) return undefined;
-  return (await answers(record)) ? record : undefined;
+  const isOwned = record?.state === 'running' && isAlive(record.ownerPid);
+  return isOwned && (await answers(record)) ? record : undefined;
 }
 
 /** Waits for a server that is stopping, stops one without an owner, and removes the stale file. Requires the lock. */
 export async function clearStale(dataDir: string, signal?: AbortSignal): Promise<void> {
-  const record = await readRecord(dataDir);
-  if (record && onThisHost(record) && !(await waitForEnd(record, signal))) {
+  const record = await readOwn(dataDir);
+  if (record && !(await waitForEnd(record, signal))) {
     throw new DatabaseUnavailable(
       `a database server (process ${String(record.serverPid)}) is still using ${dataDir} and does not stop; kill that process and start again`,
     );
@@ -53,18 +61,14 @@ export async function announce(
   dataDir: string,
   server: Pick<RunRecord, 'serverPid' | 'kind' | 'uri' | 'description'>,
 ): Promise<{ stopping(): Promise<void>; remove(): Promise<void> }> {
-  const record: RunRecord = {
-    ...server,
-    state: 'running',
-    token: randomUUID(),
-    host: hostname(),
-    ownerPid: process.pid,
-  };
-  const isOurs = async (): Promise<boolean> => (await readRecord(dataDir))?.token === record.token;
-  await writeRecord(dataDir, record);
+  const own = { token: randomUUID(), host: hostname(), ownerPid: process.pid };
+  const write = (state: RunRecord['state']): Promise<void> =>
+    writeRecord(runFileOf(dataDir), { state, ...own, ...server } satisfies RunRecord);
+  const isOurs = async (): Promise<boolean> => (await readOwn(dataDir))?.token === own.token;
+  await write('running');
   return {
     stopping: async () => {
-      if (await isOurs()) await writeRecord(dataDir, { ...record, state: 'stopping' });
+      if (await isOurs()) await write('stopping');
     },
     remove: async () => {
       if (await isOurs()) await rm(runFileOf(dataDir), { force: true });
@@ -72,37 +76,19 @@ export async function announce(
   };
 }
 
-async function waitForEnd(record: RunRecord, signal: AbortSignal | undefined): Promise<boolean> {
-  if (await waitUntilGone(record.serverPid, CLOSING_MS, signal)) return true;
+async function waitForEnd({ uri, serverPid, ownerPid }: RunRecord, signal?: AbortSignal): Promise<boolean> {
+  if (await waitUntilGone(serverPid, CLOSING_MS, signal)) return true;
   // the pid belongs to another process by now; if not, the storage's own lock prevents a second server
-  if (!(await answers(record))) return true;
-  if (isAlive(record.ownerPid)) return waitUntilGone(record.serverPid, PATIENCE_MS, signal);
+  if (!(await answers({ uri, serverPid }))) return true;
   // owner and watchdog were both killed, so nobody else can stop it
-  signalQuietly(record.serverPid, 'SIGTERM');
-  return waitUntilGone(record.serverPid, PATIENCE_MS, signal);
+  if (!isAlive(ownerPid)) signalQuietly(serverPid, 'SIGTERM');
+  return waitUntilGone(serverPid, PATIENCE_MS, signal);
 }
 
-async function answers(record: RunRecord): Promise<boolean> {
-  if (!isAlive(record.serverPid)) return false;
-  return identify(record.uri, ANSWER_MS).then(
-    ({ pid }) => pid === record.serverPid,
+async function answers({ uri, serverPid }: Pick<RunRecord, 'uri' | 'serverPid'>): Promise<boolean> {
+  if (!isAlive(serverPid)) return false;
+  return identify(uri, ANSWER_MS).then(
+    (pid) => pid === serverPid,
     () => false,
   );
-}
-
-const onThisHost = (record: RunRecord): boolean => record.host === hostname();
-
-async function readRecord(dataDir: string): Promise<RunRecord | undefined> {
-  try {
-    return recordShape.parse(JSON.parse(await readFile(runFileOf(dataDir), 'utf8')));
-  } catch {
-    // missing or invalid: nothing to join
-    return undefined;
-  }
-}
-
-async function writeRecord(dataDir: string, record: RunRecord): Promise<void> {
-  const draft = `${runFileOf(dataDir)}.${record.token}`;
-  await writeFile(draft, `${JSON.stringify(record, undefined, 2)}\n`, { mode: 0o600 });
-  await rename(draft, runFileOf(dataDir));
 }

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isExecutable } from './execute';
+import { Unusable } from './failures';
 import { withLock } from './lock';
-import { secantusPythonPlan } from './plans';
+import { secantusPlan } from './plans';
 import { runGuarded, tailOf } from './process';
-import { findPython } from './python';
+import { ask, findOnPath, firstUsable, isExecutable } from './programs';
 import pins from './secantusdbPins.json';
-import type { EmbeddedOptions, Link, Offer } from './types';
+import type { EmbeddedOptions, Link } from './types';
 
 const VERSION = '0.7.0b3';
 const FOLDER = `secantusdb-${VERSION}`;
@@ -17,70 +16,69 @@ export const secantusLink: Link = {
   kind: 'secantusdb',
   title: `SecantusDB ${VERSION} from PyPI`,
   async offer(options) {
-    const python = pythonOf(join(options.cacheDir, FOLDER));
+    const { CACHE_DIR, report, signal } = options;
+    const place = join(CACHE_DIR, FOLDER);
+    const command = pythonOf(place);
+    await mkdir(CACHE_DIR, { recursive: true });
     // a dangling symlink, because its Python was removed, counts as not installed
-    if (!(await isExecutable(python))) {
-      const installed = await installOnce(python, options);
-      if (!installed.ok) return { found: false, reason: installed.reason };
+    if (!(await isExecutable(command))) {
+      const work = async (): Promise<void> => {
+        // another gateway may share the cache, and have installed it in the meantime
+        if (!(await isExecutable(command))) await install(place, options);
+      };
+      const onWait = (pid?: number): void => {
+        report(`database: waiting for process ${String(pid ?? 'unknown')} to install SecantusDB`);
+      };
+      await withLock(`${place}.lock`, work, { signal, onWait });
     }
-    return { found: true, plan: secantusPythonPlan(python, VERSION) } satisfies Offer;
+    const python = { kind: 'secantusdb', program: 'secantusd-py', command, storage: 'secantusdb' } as const;
+    // isolated, so that neither PYTHONPATH nor a module in the current folder can shadow its own
+    const before = ['-I', '-u', '-m', 'secantus'];
+    return secantusPlan({ ...python, version: VERSION, origin: 'from PyPI' }, before, []);
   },
 };
 
 const pythonOf = (venv: string): string =>
   process.platform === 'win32' ? join(venv, 'Scripts', 'python.exe') : join(venv, 'bin', 'python');
 
-type Installed = { readonly ok: true } | { readonly ok: false; readonly reason: string };
-
-/** Takes a lock, since another gateway may share the cache and be installing now. */
-async function installOnce(python: string, options: EmbeddedOptions): Promise<Installed> {
-  const { cacheDir, report, signal } = options;
-  await mkdir(cacheDir, { recursive: true });
-  const work = async (): Promise<Installed> => ((await isExecutable(python)) ? { ok: true } : install(options));
-  return withLock(join(cacheDir, `${FOLDER}.lock`), work, {
-    signal,
-    onWait: (pid) => {
-      report(`database: waiting for process ${String(pid ?? 'unknown')} to install SecantusDB`);
-    },
-  });
-}
-
 /**
  * Builds the environment under a temporary name and renames it when complete, so that an incomplete one is never used.
- * An environment run as `python -m` can be moved; only the scripts in its bin/ cannot.
+ * An environment run as `python -m` can be moved; only the scripts in its bin/ cannot. Requires the lock.
  */
-async function install(options: EmbeddedOptions): Promise<Installed> {
-  const { cacheDir, path, report, signal } = options;
-  const python = await findPython(path, signal);
-  if (!python.found) return { ok: false, reason: python.reason };
-
-  report(
-    `database: installing SecantusDB ${VERSION} from PyPI to ${join(cacheDir, FOLDER)} (once, with Python ${python.version})`,
-  );
-  await removeDrafts(cacheDir);
-  const draft = join(cacheDir, `${FOLDER}.draft-${randomUUID()}`);
-  const logFile = `${draft}.log`;
-  const requirementsFile = `${draft}.txt`;
+async function install(place: string, { PATH, report, signal }: EmbeddedOptions): Promise<void> {
+  const python = await findPython(PATH, signal);
+  report(`database: installing SecantusDB ${VERSION} from PyPI to ${place} (once, with Python ${python.version})`);
+  const draft = `${place}.draft`;
+  const [logFile, requirementsFile] = [join(draft, 'install.log'), join(draft, 'requirements.txt')];
+  const steps: [string, string[]][] = [
+    [python.command, ['-m', 'venv', draft]],
+    [pythonOf(draft), ['-m', 'pip', 'install', ...PIP_OPTIONS, '-r', requirementsFile]],
+    [pythonOf(draft), ['-I', '-c', 'import secantus.cli']],
+  ];
+  // of a process that was killed
+  await rm(draft, { recursive: true, force: true });
   try {
+    await mkdir(draft);
     await writeFile(requirementsFile, requirements());
-    const steps: [string, string[]][] = [
-      [python.command, ['-m', 'venv', draft]],
-      [pythonOf(draft), ['-m', 'pip', 'install', ...PIP_OPTIONS, '-r', requirementsFile]],
-      [pythonOf(draft), ['-I', '-c', 'import secantus.cli']],
-    ];
     for (const [command, args] of steps) {
       const { code, text } = await runGuarded({ command, args, logFile }, signal);
-      if (code !== 0) {
-        const step = args.slice(0, 3).join(' ');
-        return { ok: false, reason: `\`python ${step}\` failed (${text}):\n${await tailOf(logFile, 4)}` };
-      }
+      if (code === 0) continue;
+      const step = args.slice(0, 3).join(' ');
+      throw new Unusable(`\`python ${step}\` failed (${text}):\n${await tailOf(logFile, 4)}`);
     }
-    await moveIntoPlace(draft, join(cacheDir, FOLDER));
-    return { ok: true };
+    // only exists if its Python was removed
+    await rm(place, { recursive: true, force: true });
+    await rename(draft, place);
   } finally {
-    await Promise.all([draft, logFile, requirementsFile].map((made) => rm(made, { recursive: true, force: true })));
+    await rm(draft, { recursive: true, force: true });
   }
 }
+
+/** --only-binary: building a wheel would need a compiler and take minutes. */
+const PIP_OPTIONS = [
+  ...['--require-hashes', '--only-binary', ':all:', '--no-input', '--quiet', '--disable-pip-version-check'],
+  ...['--retries', '2', '--timeout', '20'],
+];
 
 /**
  * SecantusDB and its dependencies, for every Python and platform with wheels, pinned by hash so that only known files are
@@ -93,28 +91,28 @@ export function requirements(): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** --only-binary: building a wheel would need a compiler and take minutes. */
-const PIP_OPTIONS = [
-  '--require-hashes',
-  '--only-binary',
-  ':all:',
-  '--no-input',
-  '--quiet',
-  '--disable-pip-version-check',
-  '--retries',
-  '2',
-  '--timeout',
-  '20',
-];
+const PYTHONS = ['python3', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python'];
+/** The Python 3 minor versions for which SecantusDB 0.7.0b3 has wheels on PyPI. */
+const OLDEST = 10;
+const NEWEST = 13;
 
-async function moveIntoPlace(draft: string, place: string): Promise<void> {
-  // only exists if its Python was removed
-  await rm(place, { recursive: true, force: true });
-  await rename(draft, place);
-}
-
-/** While we hold the lock, every draft is a leftover of a killed process. */
-async function removeDrafts(cacheDir: string): Promise<void> {
-  const drafts = (await readdir(cacheDir)).filter((name) => name.startsWith(`${FOLDER}.draft-`));
-  await Promise.all(drafts.map((name) => rm(join(cacheDir, name), { recursive: true, force: true })));
+/** A Python that can create the virtual environment. Each is run, because a version manager's shim may exist but not work. */
+export async function findPython(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ readonly command: string; readonly version: string }> {
+  const check = async (command: string): Promise<{ command: string; version: string }> => {
+    const version = await ask(command, ['-c', 'import sys; print("%d.%d" % sys.version_info[:2])'], signal);
+    const [major, minor = 0] = version.split('.').map(Number);
+    if (major !== 3 || minor < OLDEST) throw new Unusable(`Python ${version} is too old`);
+    if (minor > NEWEST) throw new Unusable(`Python ${version} is too new for this release of SecantusDB`);
+    // Debian ships venv without ensurepip
+    await ask(command, ['-c', 'import venv, ensurepip'], signal).catch(() => {
+      throw new Unusable(`Python ${version} lacks the venv module (on Debian and Ubuntu: apt install python3-venv)`);
+    });
+    return { command, version };
+  };
+  return firstUsable(await findOnPath(PYTHONS, path), check, (reasons) =>
+    reasons === '' ? 'no python3 on PATH' : `no usable Python 3.10 to 3.13 on PATH (${reasons})`,
+  );
 }

@@ -1,0 +1,184 @@
+import { type ApiKey, keyState } from '../access/apiKey';
+import { PLANS } from '../access/plans';
+import { ALL_SCOPES, type Scope } from '../access/scopes';
+import type { MadeKey } from '../organisations/apiKeys';
+import { DAY } from '../units';
+import { CommandFailure, notFound } from './common/failure';
+import type { ExplainedCommand, JsonOption } from './common/help';
+import { print, printJson, printList, printPairs, say, warn } from './common/terminal';
+import { duration, name, overlap, ranges, scopes, uuid } from './common/values';
+import { requireOrganisation, withStore } from './common/withStore';
+
+export function addKey(program: ExplainedCommand): void {
+  const key = program.command('key').description('create, list, rotate and revoke API keys');
+  for (const add of [addCreate, addList, addRevoke, addRotate]) add(key);
+  key.nameCommands();
+}
+
+interface CreateOptions extends JsonOption {
+  readonly org: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  /** Milliseconds. */
+  readonly expiresIn?: number;
+  readonly allow?: readonly string[];
+}
+
+function addCreate(key: ExplainedCommand): void {
+  key
+    .command('create')
+    .description('create an API key and show it once')
+    .requiredOption('--org <id>', 'id of the organisation', uuid)
+    .requiredOption('--name <name>', 'name of the key', name)
+    .requiredOption('--scopes <list>', 'comma-separated scopes, or all', scopes)
+    .option('--expires-in <time>', 'when it expires: 30m, 12h, 90d, 1y (default: never)', duration)
+    .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
+    .option('--json', 'print {id, key, prefix, scopes} as JSON')
+    .examples(
+      [
+        'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name "web shop" --scopes products:read,quotes:read',
+        'scopegate key create --org 689defbf-4477-4b15-966e-4830b650ded3 --name nightly --scopes all --expires-in 90d --json',
+      ],
+      ['Scopes:', ...ALL_SCOPES.map((scope) => `  ${scope}`)],
+    )
+    .action(create);
+}
+
+async function create({ org, name, scopes, expiresIn, allow = [], json }: CreateOptions): Promise<void> {
+  const made = await withStore(({ control, operator }) =>
+    control.apiKeys.create({
+      organisationId: org,
+      name,
+      scopes,
+      createdBy: operator.who,
+      allowedRanges: allow,
+      expiresAt: endOf(expiresIn) ?? null,
+    }),
+  );
+  if (!made) throw notFound('organisation', org, 'see scopegate org list');
+  const { plan } = made.document.organisation;
+  if (!PLANS[plan].integrations) {
+    warn(`the plan ${plan} has no API access; change it with scopegate org set-plan before using the key`);
+  }
+  if (json) printJson(jsonOf(made));
+  else showKey(made);
+}
+
+/** When a key made now ends; undefined if no lifetime was given. */
+const endOf = (lifetime: number | undefined): Date | undefined =>
+  lifetime === undefined ? undefined : new Date(Date.now() + lifetime);
+
+function jsonOf({ key, document: { _id: id, prefix, scopes } }: MadeKey): Record<string, unknown> {
+  return { id, key, prefix, scopes };
+}
+
+/** Prints a new key in human-readable form. */
+function showKey({ key, document }: MadeKey): void {
+  const { _id: id, organisation, scopes: granted, expires_at: expiresAt, allowed_ranges: allowed } = document;
+  printPairs({
+    key,
+    id,
+    organisation: organisation.name,
+    scopes: granted.join(', '),
+    expires: expiresAt?.toISOString() ?? 'never',
+    ...(allowed.length > 0 && { from: allowed.join(', ') }),
+  });
+  say('\nSave the key now: it will not be shown again. Send it as "Authorization: Bearer <key>".');
+}
+
+/** The members shown, as an allowlist: a hash, or a new member of the document, can never leak. */
+const SHOWN = [
+  ...(['name', 'prefix', 'last_four', 'scopes', 'created_by', 'created_at', 'expires_at', 'revoked_at'] as const),
+  ...(['last_used_at', 'last_used_from', 'allowed_ranges', 'rotated_to'] as const),
+] satisfies readonly (keyof ApiKey)[];
+
+function addList(key: ExplainedCommand): void {
+  key
+    .command('list')
+    .description("list an organisation's keys, oldest first; key values are never shown")
+    .requiredOption('--org <id>', 'id of the organisation', uuid)
+    .option('--json', 'print an array of {id, name, prefix, last_four, scopes, …, state} as JSON')
+    .examples(['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3'])
+    .action(async ({ org, json }: JsonOption & { readonly org: string }) => {
+      const keys = await withStore(async (store) =>
+        store.control.apiKeys.list((await requireOrganisation(store, org)).id),
+      );
+      const now = new Date();
+      const rows = keys.map((key) => {
+        const shown = Object.fromEntries(SHOWN.map((member) => [member, key[member]]));
+        return { id: key._id, ...(shown as Pick<ApiKey, (typeof SHOWN)[number]>), state: keyState(key, now) };
+      });
+      const columns: Record<string, (row: (typeof rows)[number]) => string> = {
+        ID: ({ id }) => id,
+        STATE: ({ state }) => state,
+        KEY: ({ prefix, last_four }) => `${prefix}…${last_four}`,
+        NAME: ({ name }) => name,
+        CREATED: ({ created_at }) => day(created_at),
+        EXPIRES: ({ expires_at }) => day(expires_at),
+        'LAST USED': ({ last_used_at, last_used_from }) =>
+          last_used_at ? `${day(last_used_at)} ${last_used_from ?? ''}` : 'never',
+        SCOPES: ({ scopes }) => scopes.join(','),
+      };
+      const empty = 'This organisation has no keys yet. To create one, see scopegate key create --help';
+      printList(rows, columns, { json, empty });
+    });
+}
+
+const day = (moment: Date | null): string => moment?.toISOString().slice(0, 10) ?? 'never';
+
+function addRevoke(key: ExplainedCommand): void {
+  key
+    .command('revoke')
+    .description('revoke a key: once this returns, it fails for every new request on every instance')
+    .argument('<id>', 'id of the key (see key list)', uuid)
+    .option('--json', 'print {id, revoked} as JSON')
+    .examples(['scopegate key revoke 7e3143c1-62cb-491a-bcf5-b80409d22122'])
+    .action(async (id: string, { json }: JsonOption) => {
+      const revoked = await withStore(({ control }) => control.apiKeys.revoke(id));
+      if (!revoked) throw notFound('key', id, 'see scopegate key list --org ID');
+      if (json) printJson({ id, revoked });
+      else print(`Revoked key ${id}.`);
+    });
+}
+
+interface RotateOptions extends JsonOption {
+  /** Milliseconds. */
+  readonly overlap: number;
+  /** Milliseconds. */
+  readonly expiresIn?: number;
+}
+
+function addRotate(key: ExplainedCommand): void {
+  key
+    .command('rotate')
+    .description(
+      'replace a key with a new one that has the same name, scopes and ranges; the old one keeps working for the overlap',
+    )
+    .argument('<id>', 'id of the key (see key list)', uuid)
+    .option(
+      '--overlap <time>',
+      'how long the old key keeps working: 0, 30m, 24h, 7d; its own expiry still applies',
+      overlap,
+      DAY,
+    )
+    .option('--expires-in <time>', 'when the new key expires (default: the same lifetime as the old key)', duration)
+    .option('--json', 'print {id, key, prefix, scopes, old: {id, expires_at}} as JSON')
+    .examples([
+      'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122',
+      'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122 --overlap 0 --expires-in 90d --json',
+    ])
+    .action(async (id: string, { overlap, expiresIn, json }: RotateOptions) => {
+      const rotated = await withStore(({ control }) =>
+        control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) }),
+      );
+      if (!rotated) {
+        throw new CommandFailure(`no active key ${id}; a revoked or expired key cannot be rotated, create a new one`);
+      }
+      const { _id: oldId, expires_at: end } = rotated.old;
+      if (json) printJson({ ...jsonOf(rotated), old: { id: oldId, expires_at: end } });
+      else {
+        showKey(rotated);
+        say(end ? `The old key expires at ${end.toISOString()}.` : 'The old key no longer works.');
+      }
+    });
+}

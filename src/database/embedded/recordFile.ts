@@ -1,0 +1,27 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import type { z } from 'zod';
+
+/** The JSON value in a file; undefined if it is missing, incomplete or of another shape. */
+export async function readRecord<T>(file: string, shape: z.ZodType<T>): Promise<T | undefined> {
+  try {
+    return shape.parse(JSON.parse(await readFile(file, 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
+
+export function writeRecord(file: string, record: unknown): Promise<void> {
+  return writeWhole(file, `${JSON.stringify(record, undefined, 2)}\n`);
+}
+
+/** Written to a draft and renamed, so that the file's old mode is dropped, and readers and a crash get one or the other. */
+export async function writeWhole(file: string, text: string): Promise<void> {
+  const draft = `${file}.${randomUUID()}`;
+  try {
+    await writeFile(draft, text, { mode: 0o600 });
+    await rename(draft, file);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
