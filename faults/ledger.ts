@@ -87,10 +87,10 @@ function holds(answer: Answer, kind: Entry['kind'], found: readonly string[][]):
 }
 
 function describe(entry: Entry, found: readonly string[][]): string {
-  const told = entry.acknowledged
+  const acknowledgement = entry.acknowledged
     ? `acknowledged with ${String(entry.acknowledged.status)} ${entry.acknowledged.body.slice(0, 120)}`
     : 'not acknowledged';
-  return `${entry.markers[0] ?? ''} (${String(entry.tries)} attempts, ${told}): stored this many times: ${found.map((ids) => ids.length).join(' ')}`;
+  return `${entry.markers[0] ?? ''} (${String(entry.tries)} attempts, ${acknowledgement}): stored this many times: ${found.map((ids) => ids.length).join(' ')}`;
 }
 
 async function readStored(store: Store, organisationId: string): Promise<StoredIds> {

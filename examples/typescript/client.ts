@@ -53,8 +53,8 @@ async function patiently(request: Request, retries: number): Promise<Response> {
 
 /** Retry-After in seconds; without it, half a second, doubled for each attempt. */
 function secondsToWait(response: Response, attempt: number): number {
-  const told = Number(response.headers.get('Retry-After') ?? Number.NaN);
-  return Number.isNaN(told) ? 2 ** attempt / 2 : told;
+  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return Number.isNaN(retryAfter) ? 2 ** attempt / 2 : retryAfter;
 }
 
 function pause(seconds: number): Promise<void> {

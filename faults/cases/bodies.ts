@@ -48,8 +48,8 @@ export const bodies: Case = {
       return performance.now() - quietSince > QUIET;
     }, 20_000);
     const answers = new Set(halves.map(({ status }) => status()));
-    const told = refused();
-    tell(`${number(told)} of ${number(scale.bodies)} got 503`);
+    const rejected = refused();
+    tell(`${number(rejected)} of ${number(scale.bodies)} got 503`);
     for (const { socket } of halves) socket.resetAndDestroy();
     let [heldAfter, inHand] = [NaN, NaN];
     await until(async () => {
@@ -62,7 +62,7 @@ export const bodies: Case = {
     const after = (await residentMiB(gateway.pid())) ?? 0;
     const promises = new Promises();
     promises.keep(
-      told > 0 && [...answers].every((status) => status === 0 || status === 503),
+      rejected > 0 && [...answers].every((status) => status === 0 || status === 503),
       `answers: ${[...answers].join(', ')}`,
     );
     promises.keep(most <= MOST_OF_KEY, `bodies took ${String(Math.round(most))} MiB`);
@@ -73,7 +73,7 @@ export const bodies: Case = {
     const mib = (value: number): string => String(Math.round(value));
     return {
       notes: [
-        `${number(told)} of ${number(scale.bodies)} got 503; bodies took at most ${mib(most)} MiB.`,
+        `${number(rejected)} of ${number(scale.bodies)} got 503; bodies took at most ${mib(most)} MiB.`,
         `Memory: ${mib(before)} MiB before, ${mib(peak)} at most, ${mib(after)} a few seconds after the end.`,
         ...served.map(({ who, beside }) => describe(who, beside)),
       ],

@@ -69,9 +69,9 @@ export const queryCost: Case = {
     promises.keep(after - before <= MEMORY_BOUND, `memory: ${mebibytes(before)} before, ${mebibytes(after)} after`);
     return {
       notes: [
-        `Hostile queries: ${hostile.result.tally.toString()}; the slowest was rejected after ${milliseconds(Math.max(...hostile.result.latencies))}. Other requests: ${told(hostile.others)}`,
-        `The largest query: ${largest.result.tally.toString()}; ${milliseconds(Math.max(...largest.result.latencies))} at most, ${mebibytes(largest.result.bytes / 1024 / 1024)} each. Other requests: ${told(largest.others)}`,
-        `The same with ${String(MANY_LINES)} lines per order: ${tooLong.result.tally.toString()}; ${milliseconds(Math.max(...tooLong.result.latencies))} at most. Other requests: ${told(tooLong.others)}`,
+        `Hostile queries: ${hostile.result.tally.toString()}; the slowest was rejected after ${milliseconds(Math.max(...hostile.result.latencies))}. Other requests: ${summary(hostile.others)}`,
+        `The largest query: ${largest.result.tally.toString()}; ${milliseconds(Math.max(...largest.result.latencies))} at most, ${mebibytes(largest.result.bytes / 1024 / 1024)} each. Other requests: ${summary(largest.others)}`,
+        `The same with ${String(MANY_LINES)} lines per order: ${tooLong.result.tally.toString()}; ${milliseconds(Math.max(...tooLong.result.latencies))} at most. Other requests: ${summary(tooLong.others)}`,
         `Memory: ${mebibytes(before)} before, ${mebibytes(hostile.peak)} at most during the hostile queries, ${mebibytes(largest.peak)} during the largest, ${mebibytes(tooLong.peak)} during the one that is too large, ${mebibytes(after)} after.`,
       ],
       broken: promises.broken,
@@ -206,7 +206,7 @@ function slowest({ latencies }: Sent): number {
   return Math.max(0, ...latencies);
 }
 
-function told(others: Sent): string {
+function summary(others: Sent): string {
   return `${others.tally.toString()}, median ${milliseconds(quantile(others.latencies, 0.5))}, max ${milliseconds(slowest(others))}.`;
 }
 

@@ -39,7 +39,7 @@ const READS = positions.filter(({ where }) => where !== 'body');
 const readsOf = (face: Face): Position[] =>
   READS.filter(({ operation: { rest }, steps: [name] }) => face === REST || !(rest?.includes && name === 'include'));
 
-describe.each(FACES)('on $name', (face) => {
+describe.each(FACES)('in $name', (face) => {
   test.each(readsOf(face))('a hostile text in $title is a client error or matches nothing', async (position) => {
     const harmless = await read(face, position, HARMLESS);
     expect(rowsOf(face, position, harmless)).toBe(0);

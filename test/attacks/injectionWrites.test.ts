@@ -31,7 +31,7 @@ test('the positions cover every text of a write in the OpenAPI document', () => 
   expect(IN_REQUESTS.length).toBeGreaterThan(5);
 });
 
-describe.each(FACES)('on $name', (face) => {
+describe.each(FACES)('in $name', (face) => {
   test.each(UPSERTS)(
     'a hostile text in any member of $name is read back unchanged, or only its element fails',
     async (operation) => {

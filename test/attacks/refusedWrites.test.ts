@@ -37,7 +37,7 @@ const MEMBERS = positions.filter(({ where }) => where === 'body');
 const OBJECTS = MEMBERS.filter(({ schema }) => schema.properties !== undefined);
 const WRITES = [...new Set(MEMBERS.map(({ operation }) => operation))];
 
-describe.each(FACES)('on $name', (face) => {
+describe.each(FACES)('in $name', (face) => {
   test.each(MEMBERS)('rejects an operator instead of a value in $title and stores nothing', async (position) => {
     const taken = await Promise.all(
       HOSTILE_VALUES.map(async ([value, sent]) => {
