@@ -30,8 +30,8 @@ export function scopegate({ url, key, retries = 5 }: ClientOptions): Client<path
 }
 
 /**
-* Statuses worth retrying (guide for integrators, "Retrying"): both kinds of 409, 429, 503; and 500, since writes have an
-* Idempotency-Key.
+ * Statuses worth retrying (guide for integrators, "Retrying"): both kinds of 409, 429, 503; and 500, since writes have an
+ * Idempotency-Key.
  */
 const RETRIED = [409, 429, 500, 503];
 /** Timeout of a request, in milliseconds. */
