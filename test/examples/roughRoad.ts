@@ -4,10 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { AppError, type ErrorCode } from '../../src/errors';
 import { errorHeaders, problemText } from '../../src/http/problem';
 
-/**
-* Errors simulated for each route, in this order; together, every retryable code. `lost` is an answer that never arrives.
-
- */
+/** Errors simulated for each route, in order; together, every retryable code. `lost` is an answer that never arrives. */
 const OBSTACLES: Readonly<Record<string, readonly (ErrorCode | 'lost')[]>> = {
   'GET /api/v1/me': ['rate_limited', 'internal'],
   'GET /api/v1/orders': ['lost', 'unavailable'],
