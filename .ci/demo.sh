@@ -1,5 +1,5 @@
-# Sourced: a demo of its own for one check. start_demo FOLDER builds (unless SCOPEGATE_BUILT says that that is done), starts it and
-# sets SCOPEGATE_URL and SCOPEGATE_KEY; what it says is in FOLDER/err. stop_demo ends it and everything that it started.
+# Sourced; a separate demo for a check. start_demo FOLDER builds (unless SCOPEGATE_BUILT is set), starts the demo and sets
+# SCOPEGATE_URL and SCOPEGATE_KEY; its log is FOLDER/err. stop_demo stops it with everything it started.
 
 gateway=
 
@@ -33,6 +33,6 @@ stop_demo() {
     kill -0 "$gateway" 2>/dev/null || break
     sleep 0.1
   done
-  # the gateway leads a group of its own, with its database in it
+  # the gateway and its database are one process group
   kill -KILL -- "-$gateway" 2>/dev/null || true
 }

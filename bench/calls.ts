@@ -3,7 +3,7 @@ import type { Random } from '../faults/random';
 import type { Call, NextCall } from './load';
 import { type Content, KEYS_IN_USE } from './rig';
 
-/* The calls of the scenarios: each asks for another object, with another of the keys. */
+/* The calls of the scenarios; each is for a random object, with a random key. */
 
 export const LIST_LIMIT = 50;
 const LINES_LIMIT = 20;
@@ -18,7 +18,7 @@ const QUERIES = {
 
 export type QueryName = keyof typeof QUERIES;
 
-/** Which keys a load is spread over: all within a number. */
+/** Headers with one of the first `count` keys at random. */
 export function withKeys({ keys }: Content, count = KEYS_IN_USE): (random: Random) => Record<string, string> {
   const used = keys.slice(0, count).map((key) => ({ Authorization: `Bearer ${key}` }));
   return (random) => pick(random, used);
@@ -27,7 +27,7 @@ export function withKeys({ keys }: Content, count = KEYS_IN_USE): (random: Rando
 type Headers = (random: Random) => Record<string, string>;
 
 const QUOTES = '/api/v1/quotes/';
-/** Where Sofa puts it by itself. */
+/** Sofa's default path. */
 export const SOFA_QUOTE = '/api/v1/quote/';
 
 export function readQuote(content: Content, headers: Headers = withKeys(content), path = QUOTES): NextCall {
@@ -38,7 +38,7 @@ export function readQuote(content: Content, headers: Headers = withKeys(content)
   });
 }
 
-/** With the tag that the quote has, as a caller that has read it before would. */
+/** Sends the quote's ETag, like a caller that has read it before. */
 export function readAgain(content: Content, tags: ReadonlyMap<string, string>): NextCall {
   const headers = withKeys(content);
   const known = [...tags];
@@ -68,7 +68,7 @@ export function query(content: Content, operationName: QueryName): NextCall {
     });
 }
 
-/** New prices for the first products of the connection's own set, so that no two calls meet. */
+/** New prices for the first products of the connection's own set, so that concurrent calls do not conflict. */
 export function upsertProducts(content: Content, count: number): NextCall {
   const headers = withKeys(content);
   return (random, connection) => {
@@ -79,7 +79,7 @@ export function upsertProducts(content: Content, count: number): NextCall {
   };
 }
 
-/** Of 100 calls 70 read, 20 list, 8 change one product and 2 change a hundred. */
+/** 70 % reads, 20 % lists, 8 % changes of one product, 2 % changes of a hundred. */
 export function mixed(content: Content): NextCall {
   const [read, list, write, bulk] = [
     readQuote(content),

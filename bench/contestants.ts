@@ -6,22 +6,22 @@ import type { Target } from './load';
 import { type Cores, onServerCore } from './machine';
 import type { Rig } from './rig';
 
-/** Everyone that is measured, by the word the report uses. */
+/** The servers measured, with their titles in the report. */
 export const CONTESTANTS = {
-  node: 'R0: node:http and the driver',
-  fastify: 'R1: Fastify 5 and the driver',
+  node: 'R0: node:http and the MongoDB driver',
+  fastify: 'R1: Fastify 5 and the MongoDB driver',
   sofa: 'R2: Sofa as in its README, mongoose documents',
   apollo: 'R2: Apollo as in its README, mongoose documents',
   parse: 'Parse Server 9',
   scopegate: 'Scopegate',
-  limited: 'Scopegate, every key over its limit',
-  before: 'Scopegate as it was',
+  limited: 'Scopegate, with every key over its limit',
+  before: 'Scopegate, another checkout',
 } as const;
 
 export type ContestantName = keyof typeof CONTESTANTS;
 
 interface Start {
-  /** Arguments of node, from the root of the project. */
+  /** Arguments for node, relative to the project's root. */
   readonly args: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -48,11 +48,11 @@ export interface StartOptions {
   readonly cores: Cores | undefined;
   /** Folder for CPU profiles. */
   readonly profile: string | undefined;
-  /** Where `before` is checked out. */
+  /** Folder of the checkout measured as `before`. */
   readonly before: string | undefined;
 }
 
-/** Starts a contestant's server on its core; resolves when it listens. */
+/** Starts a contestant's server on the server core; resolves when it is listening. */
 export async function start(
   name: ContestantName,
   rig: Rig,
@@ -66,7 +66,7 @@ export async function start(
     env: { ...rig.environment, PARSE_SERVER_LOGS_FOLDER: join(rig.place, 'parse'), ...env, PORT: String(port) },
     logFile: join(rig.place, `${name}.log`),
     readyWhen: /^listening on /,
-    // V8 took a minute to end the profile of a server that ran compiled GraphQL
+    // V8 took a minute to write the profile of a server that ran compiled GraphQL
     ...(profile === undefined ? {} : { graceMs: 180_000 }),
   });
   return { name, url: `http://127.0.0.1:${String(port)}`, pid: started.pid, stop: () => started.stop() };
@@ -74,7 +74,7 @@ export async function start(
 
 const PEERS = join(ROOT, 'bench', 'peers');
 
-/** Installs what only the comparison needs, by its own lock file, unless it is there. */
+/** Installs the packages that only the comparison needs, from their own lock file, unless they are installed. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(PEERS, 'node_modules', 'parse-server'))) return;
   const args = ['ci', '--prefix', PEERS, '--ignore-scripts', '--no-audit', '--no-fund'];

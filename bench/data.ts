@@ -6,14 +6,14 @@ import { products } from '../src/resources/products/products';
 import type { Quote } from './quote';
 import { quotes } from '../src/resources/quotes';
 
-/* Generated documents: the same for the same seed, as `import` would store them. */
+/* Generated documents as `import` would store them; the same seed gives the same documents. */
 
 const DAY = 24 * 60 * 60 * 1000;
 const START = Date.UTC(2024, 0, 1);
 const NOUNS = ['bracket', 'panel', 'hinge', 'flange', 'gasket', 'valve', 'bearing', 'coupling', 'housing', 'spindle'];
 const FINISHES = ['galvanised', 'anodised', 'brushed', 'painted', 'raw', 'hardened', 'polished', 'coated'];
 
-/** A UUID out of a sequence of numbers. */
+/** A UUID made of random numbers. */
 function uuid(random: Random): string {
   const part = (digits: number): string =>
     Math.floor(random() * 16 ** digits)
@@ -23,13 +23,13 @@ function uuid(random: Random): string {
 }
 
 export interface QuoteShape {
-  /** Lines of each quote. */
+  /** Lines per quote. */
   readonly lines: number;
-  /** Quotes of each customer. */
+  /** Quotes per customer. */
   readonly perCustomer: number;
 }
 
-/** Quotes without end; each is a minute younger than the one before it. */
+/** An infinite sequence of quotes, one per minute of simulated time. */
 export function* quotesOf(seed: number, { lines, perCustomer }: QuoteShape): Generator<Quote, never> {
   const random = seeded(seed);
   let customer = uuid(random);
@@ -78,7 +78,7 @@ function line(random: Random, position: number): Line {
   };
 }
 
-/** The products of one set, by their place in it. */
+/** The sku of a product by its set and its position in it. */
 export function skuOf(set: number, at: number): string {
   return `S${String(set).padStart(2, '0')}-${String(at).padStart(4, '0')}`;
 }

@@ -5,12 +5,12 @@ import { type Spread, spreadOf } from './statistics';
 export interface Verdict {
   readonly goal: Goal;
   readonly subject: string;
-  /** Of each round by itself; undefined where processor time cannot be read. */
+  /** Over the rounds; undefined if CPU time cannot be read. */
   readonly ratio: Spread | undefined;
   readonly isMet: boolean | undefined;
 }
 
-/** What came of a scenario's goals: ratios are taken round by round, so that both sides met the same machine. */
+/** Checks a scenario's goals. Ratios are computed per round, so that both servers had the same conditions. */
 export function judge({ scenario, figures }: MeasuredScenario): Verdict[] {
   return scenario.goals.map((goal) => {
     const subject = goal.subject ?? 'Scopegate';
@@ -31,6 +31,6 @@ function ratioOf({ figure }: Goal, subject: Figures, other: Figures): Spread | u
 
 function find(figures: readonly Figures[], label: string): Figures {
   const found = figures.find((one) => one.label === label);
-  if (!found) throw new Error(`nothing was measured for ${label}`);
+  if (!found) throw new Error(`no measurement for ${label}`);
   return found;
 }

@@ -3,7 +3,7 @@ import type { Organisation } from '../src/access/principal';
 import type { Scope } from '../src/access/scopes';
 import type { Store } from '../src/cli/common/open';
 
-/** Makes many keys at once, as the control database would hold them; one by one takes a transaction each. */
+/** Inserts many keys as the control database stores them, since creating them one by one takes a transaction each. */
 export async function makeKeys(
   { databases }: Store,
   organisation: Organisation,

@@ -4,18 +4,18 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Random, seeded } from '../faults/random';
 import { cpuSeconds } from './machine';
 
-/* Load on one server: as much as it takes, and half of that. */
+/* Load on one server: its maximum, and half of that. */
 
 export interface Call {
   readonly method: 'GET' | 'POST';
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether its latency is the one that counts where calls are mixed. */
+  /** Whether its latency counts in a mixed load. */
   readonly isRead?: true;
 }
 
-/** The next call of one of the connections. */
+/** Returns the next call of a connection. */
 export type NextCall = (random: Random, connection: number) => Call;
 
 export interface Target {
@@ -28,7 +28,7 @@ export interface LoadOptions {
   readonly connections: number;
   readonly seconds: number;
   readonly seed: number;
-  /** The status that every answer must have. */
+  /** Expected status of every answer. */
   readonly status: number;
 }
 
@@ -39,22 +39,22 @@ export interface PacedOptions extends LoadOptions {
 
 export interface Sample {
   readonly perSecond: number;
-  /** Processor time of the server, in microseconds a request; undefined where it cannot be read. */
+  /** The server's CPU time in microseconds per request; undefined if it cannot be read. */
   readonly cpu: number | undefined;
   /** In milliseconds, ascending. */
   readonly latencies: readonly number[];
 }
 
-/** Until every connection is at work, in milliseconds. */
+/** Time until all connections are busy, in milliseconds. */
 const RAMP = 200;
-/** Longest that a first answer is waited for, in milliseconds. */
+/** Maximum wait for the first answer, in milliseconds. */
 const LONGEST_ROUND = 30_000;
-/** Calls that a connection goes through before it begins again. */
+/** Number of calls that a connection cycles through. */
 const CALLS = 400;
-/** Bodies are built before the load starts: large ones are fewer. */
+/** Limit on the bodies of a connection, which are built in advance; if they are large, there are fewer calls. */
 const MOST_BYTES = 2_000_000;
 
-/** Keeps every connection busy, and measures after a moment of it. @throws Error when an answer is not the expected one. */
+/** Keeps every connection busy and measures after a short ramp-up. @throws Error if an answer has an unexpected status. */
 export async function saturate({ url, pid }: Target, options: LoadOptions): Promise<Sample> {
   const wrong = new Map<number, number>();
   let counted = 0;
@@ -86,14 +86,15 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
   latencies = [];
   const [started, before] = [performance.now(), await cpuSeconds(pid)];
   await pause(options.seconds * 1000);
-  // one call can take longer than a short round: there is no figure without an answer
+  // a call can take longer than a short round, and there must be at least one answer
   while (counted === 0 && performance.now() - started < LONGEST_ROUND) await pause(100);
   const [after, seconds] = [await cpuSeconds(pid), (performance.now() - started) / 1000];
   const sample = { perSecond: counted / seconds, cpu: share(before, after, counted), latencies: ascending(latencies) };
   run.stop();
   await ended;
-  if (wrong.size > 0) throw new Error(`answers of ${url} were not ${String(options.status)}: ${describe(wrong)}`);
-  if (counted === 0) throw new Error(`${url} answered nothing in ${seconds.toFixed(1)} s`);
+  if (wrong.size > 0)
+    throw new Error(`${url} returned other statuses than ${String(options.status)}: ${describe(wrong)}`);
+  if (counted === 0) throw new Error(`${url} sent no answer within ${seconds.toFixed(1)} s`);
   return sample;
 }
 
@@ -119,8 +120,8 @@ function describe(wrong: ReadonlyMap<number, number>): string {
 }
 
 /**
- * Sends requests at moments that do not depend on the answers (exponential gaps), `perSecond` on average. Gives the
- * latencies, ascending; of a mixture those of the reads.
+ * Sends requests independently of the answers (exponential intervals), `perSecond` on average. Returns the latencies,
+ * ascending; for a mixed load, only those of the reads.
  */
 export async function pace({ url }: Target, options: PacedOptions): Promise<number[]> {
   const agent = new Agent({ keepAlive: true, maxSockets: options.connections * 4 });
@@ -147,7 +148,7 @@ export async function pace({ url }: Target, options: PacedOptions): Promise<numb
 
 async function send(agent: Agent, url: string, call: Call, expected: number): Promise<void> {
   const { status } = await ask(agent, url, call);
-  if (status !== expected) throw new Error(`${call.method} ${url}${call.path} answered ${String(status)}`);
+  if (status !== expected) throw new Error(`${call.method} ${url}${call.path} returned ${String(status)}`);
 }
 
 interface Answer {
@@ -156,7 +157,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Sends one call on a connection of its own. */
+/** Sends one call on a new connection. */
 export function fetchOnce({ url }: Pick<Target, 'url'>, call: Call): Promise<Answer> {
   return ask(false, url, call);
 }

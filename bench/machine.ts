@@ -2,15 +2,15 @@ import { execFileSync } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { cpus, platform } from 'node:os';
 
-/* What the machine can tell and be asked for: cores for each part, processor time of a process. */
+/* CPU affinity and CPU time of processes. */
 
-/** Which cores the parts of a run get; undefined where they cannot be bound. */
+/** Cores assigned to the parts of a run. */
 export interface Cores {
   readonly server: string;
   readonly others: string;
 }
 
-/** Binds this process, and so the database and everything else that it starts, to every core but the first. */
+/** Binds this process and everything it starts to all cores but the first; undefined if that is not possible. */
 export function divideCores(): Cores | undefined {
   const count = cpus().length;
   if (platform() !== 'linux' || count < 2) return undefined;
@@ -23,18 +23,18 @@ export function divideCores(): Cores | undefined {
   }
 }
 
-/** The command that runs a program on the server's core. */
+/** The command that runs a program on the server core. */
 export function onServerCore(cores: Cores | undefined, command: string, args: readonly string[]): [string, string[]] {
   return cores ? ['taskset', ['-c', cores.server, command, ...args]] : [command, [...args]];
 }
 
-/** Ticks of /proc/PID/stat a second; the kernel's USER_HZ is 100 wherever Node runs. */
+/** Clock ticks per second in /proc/PID/stat; the kernel's USER_HZ is 100 on all platforms that Node supports. */
 const TICKS = 100;
 
-/** Processor time that a process has taken, all threads, in seconds; undefined where /proc is not. */
+/** CPU time of a process, all threads, in seconds; undefined without /proc. */
 export async function cpuSeconds(pid: number): Promise<number | undefined> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => undefined);
-  // the name before ) may hold blanks
+  // the process name before ) may contain spaces
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [user, system] = [Number(fields?.[11]), Number(fields?.[12])];
   return Number.isFinite(user + system) ? (user + system) / TICKS : undefined;

@@ -16,7 +16,7 @@ import { scenariosOf, withBefore, withEntries } from './scenarios';
 import { measureStartup } from './startup';
 import { readTags, verify } from './verify';
 
-/** With the seconds since the start, so that a slow step shows. */
+/** Prefixes the seconds since the start, so that slow steps are visible. */
 const say = (line: string): void => {
   process.stderr.write(`${process.uptime().toFixed(1).padStart(6)} s  ${line}\n`);
 };
@@ -26,7 +26,7 @@ async function build(): Promise<void> {
   await runToEnd(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], process.env);
 }
 
-/** Starts the contestants that the scenarios name. */
+/** Starts the contestants of the scenarios. */
 async function startAll(
   names: ReadonlySet<ContestantName>,
   launch: (name: ContestantName) => Promise<Contestant>,
@@ -38,7 +38,7 @@ async function startAll(
   }
   return (name) => {
     const server = servers.get(name);
-    if (!server) throw new Error(`${name} was not started`);
+    if (!server) throw new Error(`${name} is not started`);
     return server;
   };
 }
@@ -50,7 +50,7 @@ async function run(options: Options): Promise<void> {
   await build();
   const scale = options.isSmoke ? SMOKE : FULL;
   const rig = await openRig();
-  say(`${rig.database.description}; filling …`);
+  say(`${rig.database.description}; inserting data …`);
   const content = await fill(rig, scale);
   const withParse = !options.isSmoke;
   const all = (tags: ReadonlyMap<string, string>): ReturnType<typeof scenariosOf> =>
@@ -60,7 +60,7 @@ async function run(options: Options): Promise<void> {
       .map((scenario) => (options.entries ? withEntries(scenario, options.entries) : scenario));
   const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
   const parts = growthParts(options);
-  if (names.size === 0 && parts.length === 0) throw new Error('--only names no scenario');
+  if (names.size === 0 && parts.length === 0) throw new Error('--only matches no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
   const servers = await startAll(names, (name) =>
@@ -72,7 +72,7 @@ async function run(options: Options): Promise<void> {
   const failures: string[] = [];
   for (const scenario of all(tags)) {
     say(`${scenario.name} …`);
-    // compiled code of the first scenario serves the others too
+    // the first scenario also warms up code that the others use
     const warmUp = options.warmUp * (measured.length === 0 ? 2 : 1);
     try {
       await verify(scenario, servers);
@@ -80,7 +80,7 @@ async function run(options: Options): Promise<void> {
       printScenario(result);
       measured.push(result);
     } catch (error) {
-      // what the others showed is not lost for it; the run fails all the same
+      // keep the results of the other scenarios; the run still fails at the end
       failures.push(`${scenario.name}: ${String(error)}`);
       say(failures.at(-1) ?? '');
     }
@@ -102,7 +102,7 @@ async function run(options: Options): Promise<void> {
   };
   const isWhole = !options.isSmoke && !options.only && !options.entries && options.before === undefined;
   if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);
-  if (failures.length > 0) throw new Error(`not carried through: ${failures.join('; ')}`);
+  if (failures.length > 0) throw new Error(`failed: ${failures.join('; ')}`);
 }
 
 async function copyToParse(rig: Rig, server: Contestant, { quotes }: Content, lines: number): Promise<void> {

@@ -5,13 +5,13 @@ import { quantile, type Spread, spreadOf } from './statistics';
 
 export interface Figures {
   readonly label: string;
-  /** Processor time of the server, in microseconds a request. */
+  /** The server's CPU time in microseconds per request. */
   readonly cpu: Spread | undefined;
-  /** Requests a second. */
+  /** Requests per second. */
   readonly rate: Spread;
   /** Latencies at half load, in milliseconds. */
   readonly halfLoad?: { readonly p50: number; readonly p99: number };
-  /** One a round. */
+  /** One per round. */
   readonly samples: readonly { readonly cpu: number | undefined; readonly rate: number }[];
 }
 
@@ -27,12 +27,12 @@ export interface Pace {
   readonly warmUp: number;
 }
 
-/** Requests after which the hot paths are compiled, as far as profiles show. */
+/** Requests after which hot paths are compiled, judging by profiles. */
 const ENOUGH_TO_COMPILE = 1500;
 
 type Servers = (name: ContestantName) => Contestant;
 
-/** Every contestant once a round, each round in another order, so that what changes on the machine meets all alike. */
+/** Measures each contestant once per round, in a different order each time, so that other load affects all alike. */
 export async function measure(
   scenario: Scenario,
   servers: Servers,
@@ -42,7 +42,7 @@ export async function measure(
   const { connections, longer = 1 } = scenario;
   const seconds = each * longer;
   for (const { contestant, next, status = 200 } of scenario.entries) {
-    // slow operations need longer to be compiled
+    // slow operations take longer to warm up
     for (let [taken, requests] = [0, 0]; taken < 3 && requests < ENOUGH_TO_COMPILE; taken += 1) {
       const load = { next, connections, seconds: warmUp * longer, seed: taken, status };
       requests += (await saturate(servers(contestant), load)).latencies.length;

@@ -1,48 +1,48 @@
 import { parseArgs } from 'node:util';
 
 export interface Options {
-  /** Only shows that everything works: few rounds, little data, nothing written. */
+  /** Only checks that everything works: few rounds, little data, no report. */
   readonly isSmoke: boolean;
   readonly rounds: number;
-  /** Seconds that one contestant is measured in one round. */
+  /** Duration of one measurement, in seconds. */
   readonly seconds: number;
-  /** Names of scenarios; all when undefined. */
+  /** Names of scenarios; all if undefined. */
   readonly only: readonly string[] | undefined;
-  /** Seconds of load on each before its first round: the driver and what stands on it take that long to be compiled. */
+  /** Seconds of load on each contestant before its first round, until V8 has compiled the hot paths. */
   readonly warmUp: number;
-  /** Labels of the entries to measure; all when undefined. */
+  /** Labels of the entries to measure; all if undefined. */
   readonly entries: readonly string[] | undefined;
-  /** Another checkout, built, to measure as `before` in the same rounds. */
+  /** Another checkout, already built, to measure as `before` in the same rounds. */
   readonly before: string | undefined;
   readonly growth: boolean;
   readonly soak: boolean;
-  /** Length of the soak. */
+  /** Duration of the soak test. */
   readonly soakMinutes: number;
-  /** Folder that every server writes a CPU profile to when it ends. */
+  /** Folder to which each server writes a CPU profile when it exits. */
   readonly profile: string | undefined;
   readonly help: boolean;
 }
 
 export const HELP = `npm run bench -- [options]
 
-Measures Scopegate beside bare node:http, Fastify, Sofa and Apollo as in their READMEs, and Parse Server, over one database
-(MONGOD_BINARY, else the first that can be had). Writes bench/report.md, bench/report.json and docs/images/performance.svg.
+Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their READMEs, and Parse Server, on the same database
+(MONGOD_BINARY, or else the first one available). Writes bench/report.md, bench/report.json and docs/images/performance.svg.
 
-  --rounds N       rounds, each contestant in turn (default 9)
-  --seconds S      length of one measurement (default 2)
-  --warm-up S      load on each before its first round of a scenario (default 3)
-  --only A,B       these scenarios alone; nothing is written
-  --entries A,B    of each scenario these alone (Scopegate, node, …); nothing is written
-  --before DIR     another checkout, built, measured in the same rounds; nothing is written
-  --growth         also 10^3 to 10^6 quotes and 10 to 5,000 organisations (minutes)
-  --soak           also ten minutes of load, watching memory
-  --soak-minutes M its length (default 10)
-  --smoke          a few requests each, to see that it works; nothing is written, no Parse Server
-  --profile DIR    every server writes a CPU profile there (node --cpu-prof); figures are then those of profiled servers
+  --rounds N       number of rounds; each measures every contestant (default 9)
+  --seconds S      duration of one measurement (default 2)
+  --warm-up S      seconds of load on each contestant before a scenario's first round (default 3)
+  --only A,B       only these scenarios; no report is written
+  --entries A,B    only these entries of each scenario (Scopegate, node, …); no report is written
+  --before DIR     also measure another checkout, already built; no report is written
+  --growth         also measure 10^3 to 10^6 quotes and 10 to 5,000 organisations (takes minutes)
+  --soak           also run ten minutes of load and check memory
+  --soak-minutes M duration of the soak test (default 10)
+  --smoke          a few requests each, to check that everything works; no Parse Server, no report
+  --profile DIR    each server writes a CPU profile there (node --cpu-prof), which makes it slower
   --help
 `;
 
-/** @throws Error with what is wrong about the command line. */
+/** @throws Error describing what is wrong with the command line. */
 export function readOptions(argv: readonly string[]): Options {
   const { values } = parseArgs({
     args: [...argv],
@@ -83,6 +83,6 @@ function names(list: string | undefined): string[] | undefined {
 
 function positive(name: string, text: string): number {
   const value = Number(text);
-  if (!(value > 0)) throw new Error(`${name} takes a number above 0`);
+  if (!(value > 0)) throw new Error(`${name} must be a number above 0`);
   return value;
 }

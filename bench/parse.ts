@@ -7,7 +7,7 @@ import type { Contestant } from './contestants';
 import type { Call, NextCall } from './load';
 import type { Content, Rig } from './rig';
 
-/* The same quotes in Parse Server, and the calls that ask it for them. */
+/* The same quotes in Parse Server, and the calls that read them. */
 
 export const PARSE_DATABASE = 'parse_bench';
 const HEADERS = {
@@ -17,7 +17,7 @@ const HEADERS = {
 };
 const DATES = ['sent_at', 'decided_at'] as const;
 
-/** Makes the class by one object through Parse Server itself, then stores the quotes as it stores objects, with an index for the list. */
+/** Creates the class with one object through Parse Server, then inserts the quotes as it stores them, and an index for lists. */
 export async function fillParse(rig: Rig, server: Contestant, source: readonly Quote[]): Promise<void> {
   const [first] = source;
   if (!first) return;
@@ -45,7 +45,7 @@ function post(url: string, body: string): Promise<void> {
     const asked = request(url, { method: 'POST', headers: HEADERS }, (response) => {
       response.resume().once('end', () => {
         if (response.statusCode === 201) resolve();
-        else reject(new Error(`Parse Server answered ${String(response.statusCode)}`));
+        else reject(new Error(`Parse Server returned ${String(response.statusCode)}`));
       });
     });
     asked.once('error', reject);
@@ -57,7 +57,7 @@ export function readObject({ quotes }: Content): NextCall {
   return (random) => ({ method: 'GET', path: `/parse/classes/Quote/${pick(random, quotes)}`, headers: HEADERS });
 }
 
-/** Objects of a customer: fifty without lines, or twenty with them. */
+/** Lists a customer's objects: 50 without lines, or 20 with lines. */
 export function listObjects({ customers }: Content, withLines: boolean): NextCall {
   return (random) => {
     const where = encodeURIComponent(JSON.stringify({ customer_id: pick(random, customers) }));

@@ -1,6 +1,6 @@
 import type { Line } from '../src/resources/common/lines';
 
-/** A quote as its organisation's database keeps it. Amounts in minor units. */
+/** A quote as stored in its organisation's database. Amounts are in minor units. */
 export interface Quote {
   readonly _id: string;
   readonly number: string;

@@ -15,14 +15,14 @@ import { productsOf, quotesOf, skuOf } from './data';
 import { makeKeys } from './keys';
 
 const CONTROL_DATABASE = 'scopegate_bench';
-/** Where a limit would only be in the way. */
+/** Effectively no limit. */
 export const NO_LIMIT = '1000000000';
 
 export interface Scale {
   readonly customers: number;
   readonly lines: number;
   readonly keys: number;
-  /** Sets of products, one for each connection that writes. */
+  /** Sets of products, one per writing connection. */
   readonly productSets: number;
   readonly productsPerSet: number;
 }
@@ -30,29 +30,29 @@ export interface Scale {
 export const FULL: Scale = { customers: 100, lines: 20, keys: 10_000, productSets: 16, productsPerSet: 1000 };
 export const SMOKE: Scale = { customers: 2, lines: 3, keys: 10, productSets: 2, productsPerSet: 20 };
 export const QUOTES_PER_CUSTOMER = 60;
-/** Keys that the load is spread over, unless a scenario is about them. */
+/** Number of keys the load uses by default. */
 export const KEYS_IN_USE = 1000;
 
-/** What the load asks for. */
+/** The data the load reads and writes. */
 export interface Content {
   readonly organisation: Organisation;
   readonly keys: readonly string[];
   readonly quotes: readonly string[];
   readonly customers: readonly string[];
-  /** Stock keeping units, by set. */
+  /** The skus of each set. */
   readonly skus: readonly (readonly string[])[];
 }
 
-/** The one database of a run, the product's own access to it, and what contestants are told of it. */
+/** The run's database, the product's data access to it, and the contestants' environment. */
 export interface Rig {
   readonly database: FaultDatabase;
   readonly store: Store;
   readonly environment: Readonly<Record<string, string | undefined>>;
-  /** For logs. */
+  /** Folder for logs. */
   readonly place: string;
 }
 
-/** Starts the database on data of its own, which is removed at the end. */
+/** Starts the database on new data, which are removed at the end. */
 export async function openRig(): Promise<Rig> {
   const place = await mkdtemp(join(tmpdir(), 'scopegate-bench-'));
   onEnd(place, () => rm(place, { recursive: true, force: true, maxRetries: 5 }));
@@ -74,7 +74,7 @@ export async function openRig(): Promise<Rig> {
   return { database, store, environment, place };
 }
 
-/** An organisation with generated quotes and products, and keys for it. */
+/** Creates an organisation with generated quotes and products, and keys. */
 export async function fill(rig: Rig, scale: Scale): Promise<Content> {
   const organisation = await rig.store.control.organisations.create({
     name: 'Bench',
@@ -101,7 +101,7 @@ export async function fill(rig: Rig, scale: Scale): Promise<Content> {
   return { organisation, keys, quotes: ids, customers: [...customers], skus };
 }
 
-/** Stores documents as they are, in one command. */
+/** Inserts documents as they are, in one command. */
 export async function insert<T extends { readonly _id: string }>(
   rig: Rig,
   organisation: Organisation,

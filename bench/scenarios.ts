@@ -6,21 +6,21 @@ import type { NextCall } from './load';
 import { listObjects, queryObject, queryObjects, readObject } from './parse';
 import type { Content } from './rig';
 
-/* What is measured, and what is wanted of it. */
+/* What is measured, and its goals. */
 
 export interface Entry {
-  /** What it is called in the report, where it is not the contestant itself. */
+  /** Name in the report, if it is not the contestant's. */
   readonly label?: string;
   readonly contestant: ContestantName;
   readonly next: NextCall;
-  /** Expected of every answer; 200 when left out. */
+  /** Expected status of every answer; 200 by default. */
   readonly status?: number;
 }
 
-/** A ratio that is wanted: the other's processor time over the subject's, or the subject's rate over the other's. */
+/** A target ratio: the other's CPU time divided by the subject's, or the subject's rate divided by the other's. */
 export interface Goal {
   readonly figure: 'cpu' | 'rate';
-  /** Labels of entries; the subject is `Scopegate` when left out. */
+  /** Label of an entry; `Scopegate` by default. */
   readonly subject?: string;
   readonly against: string;
   readonly least: number;
@@ -33,11 +33,11 @@ export interface Scenario {
   readonly connections: number;
   readonly entries: readonly Entry[];
   readonly goals: readonly Goal[];
-  /** Whether latencies at half load are wanted besides. */
+  /** Whether to measure latencies at half load too. */
   readonly isPaced?: boolean;
-  /** Whether R0, R1 and Scopegate must answer the same bytes. */
+  /** Whether R0, R1 and Scopegate must return the same bytes. */
   readonly isByteEqual?: boolean;
-  /** How much longer than others it is measured, its calls being long; 1 when left out. */
+  /** Factor on the duration, for scenarios with long calls; 1 by default. */
   readonly longer?: number;
 }
 
@@ -52,7 +52,7 @@ const [ONE_KEY, MANY_KEYS, UNKNOWN, MALFORMED, LIMITED] = [
 const [PARSE, PARSE_REST] = ['Parse Server 9', 'Parse Server 9, REST'];
 const AT_ONCE = 16;
 
-/** Tags by quote, as the servers answer them. */
+/** ETags by quote id, as returned by the servers. */
 export type Tags = ReadonlyMap<string, string>;
 
 export function scenariosOf(content: Content, tags: Tags, withParse: boolean): Scenario[] {
@@ -112,7 +112,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
     },
     {
       name: 'graphql-quote',
-      title: 'GraphQL: one quote whole, 20 lines',
+      title: 'GraphQL: one complete quote with 20 lines',
       connections: AT_ONCE,
       isPaced: true,
       isByteEqual: true,
@@ -149,7 +149,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
     {
       name: 'bulk',
       title: 'REST: bulk upsert of 1,000 products, all changed',
-      // sixteen transactions of a thousand rows at once keep SecantusDB from answering any of them for seconds
+      // with sixteen concurrent transactions of a thousand rows, SecantusDB answers none of them for seconds
       connections: 1,
       longer: 4,
       entries: same(upsertProducts(content, 1000), 'node', 'scopegate'),
@@ -177,7 +177,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
     },
     {
       name: 'refused',
-      title: 'REST: refused keys, and keys over their limit',
+      title: 'REST: rejected keys, and keys over their limit',
       connections: AT_ONCE,
       entries: [
         { label: READ, contestant: 'scopegate', next: readQuote(content) },
@@ -201,7 +201,7 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
   ];
 }
 
-/** Keys of the right shape that no one made, of callers that go on all the same. */
+/** Well-formed keys that do not exist, as from callers that keep sending them. */
 function unknownKeys(): ReturnType<typeof withKeys> {
   const keys = Array.from({ length: 4 }, () => generateKey(DEFAULT_KEY_PREFIX, '').key);
   return (random) => ({ Authorization: `Bearer ${pick(random, keys)}` });
@@ -215,7 +215,7 @@ export function labelOf({ label, contestant }: Entry): string {
   return label ?? (contestant === 'scopegate' ? 'Scopegate' : contestant);
 }
 
-/** A scenario with some of its entries, and the goals between those. */
+/** The scenario with only some of its entries, and the goals between them. */
 export function withEntries(scenario: Scenario, labels: readonly string[]): Scenario {
   const entries = scenario.entries.filter((entry) => labels.includes(labelOf(entry)));
   const goals = scenario.goals.filter(({ subject = 'Scopegate', against }) =>
@@ -224,7 +224,7 @@ export function withEntries(scenario: Scenario, labels: readonly string[]): Scen
   return { ...scenario, entries, goals };
 }
 
-/** A scenario with `before` beside Scopegate. */
+/** The scenario with `before` added next to Scopegate. */
 export function withBefore(scenario: Scenario): Scenario {
   const own = scenario.entries.filter((entry) => labelOf(entry) === 'Scopegate');
   const before = own.map((entry): Entry => ({ ...entry, contestant: 'before' }));

@@ -4,7 +4,7 @@ import { ROOT } from '../tools/facts';
 import type { Content, Rig } from './rig';
 import { type Spread, spreadOf } from './statistics';
 
-/* What a command line user and an orchestrator wait for, with the database up. */
+/* Startup times of the commands and the server, with the database running. */
 
 const PROGRAM = join(ROOT, 'dist', 'main.js');
 
@@ -33,7 +33,7 @@ export async function measureStartup(rig: Rig, { organisation }: Content, rounds
     await server.stop();
   }
   return [
-    { title: '`serve` until it answers', value: spreadOf(serve), unit: 's', most: 1.5 },
+    { title: '`serve` until it is listening', value: spreadOf(serve), unit: 's', most: 1.5 },
     { title: '`scopegate --help`', value: spreadOf(help), unit: 's', most: 0.3 },
     { title: '`key create`', value: spreadOf(create), unit: 's', most: 1 },
     { title: 'Resident memory after start', value: spreadOf(memory), unit: 'MiB', most: 150 },

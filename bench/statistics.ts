@@ -1,4 +1,4 @@
-/** Value below which a share of ascending values lies. */
+/** The value below which this share of the ascending values lies. */
 export function quantile(ascending: readonly number[], share: number): number {
   const at = (ascending.length - 1) * share;
   const [below, above] = [ascending[Math.floor(at)] ?? NaN, ascending[Math.ceil(at)] ?? NaN];
@@ -7,7 +7,7 @@ export function quantile(ascending: readonly number[], share: number): number {
 
 export interface Spread {
   readonly median: number;
-  /** Quarters: half of the values lie between them. */
+  /** Lower quartile; `high` is the upper one. */
   readonly low: number;
   readonly high: number;
 }

@@ -5,21 +5,23 @@ import type { Scenario, Tags } from './scenarios';
 import type { Content } from './rig';
 import { readQuote, withKeys } from './calls';
 
-/* Before anything is timed: everyone answers what is asked, and by hand or by us in the same bytes. */
+/* Checks the answers before timing; hand-written servers must return the same bytes as Scopegate. */
 
 const BYTE_EQUAL: readonly ContestantName[] = ['node', 'fastify', 'scopegate'];
 const TRIES = 5;
 
-/** @throws Error where an answer is not the one that Scopegate gives. */
+/** @throws Error if an answer is unexpected, or differs from Scopegate's where bytes must be equal. */
 export async function verify(scenario: Scenario, servers: (name: ContestantName) => Contestant): Promise<void> {
   for (const { contestant, next, status = 200 } of scenario.entries) {
     const random = seeded(7);
     for (let at = 0; at < TRIES; at += 1) {
       const call = next(random, at);
       const answer = await fetchOnce(servers(contestant), call);
-      // the first call of a key that is over its limit is still within it
+      // a key's first calls are still within the limit
       if (answer.status !== status && contestant !== 'limited') {
-        throw new Error(`${contestant} answers ${String(answer.status)} to ${call.path}: ${answer.body.slice(0, 500)}`);
+        throw new Error(
+          `${contestant} returned ${String(answer.status)} for ${call.path}: ${answer.body.slice(0, 500)}`,
+        );
       }
       if (call.path === '/graphql' && answer.body.includes('"errors"'))
         throw new Error(`${contestant}: ${answer.body}`);
@@ -39,7 +41,7 @@ async function refuseOther(
   if (own.body !== body) throw new Error(`${contestant} and Scopegate differ on ${call.path}:\n${body}\n${own.body}`);
 }
 
-/** Reads some quotes once, for the tags that a caller would send the next time. */
+/** Reads some quotes once and returns their ETags. */
 export async function readTags(content: Content, server: Contestant, count: number): Promise<Tags> {
   const tags = new Map<string, string>();
   const headers = withKeys(content);

@@ -2,8 +2,8 @@ import { askFor } from './beside';
 import { createCaller } from './client';
 
 /*
- * One who asks from a process of its own (askElsewhere of beside.ts): what another caller's answers take to be read here
- * must not count as the gateway's time. Takes its questions as JSON, and says as JSON what came.
+ * A client in a separate process (askElsewhere in beside.ts), so that the time this process spends on other callers' answers
+ * is not counted as the gateway's. Reads its parameters as JSON and writes its results as JSON.
  */
 
 export interface Questions {

@@ -2,21 +2,21 @@ import type { Call, Reply } from './client';
 import { type Gateway, isReady } from './gateway';
 import { sleep } from './timing';
 
-/** How often each gateway's readyz is asked, in milliseconds. */
+/** Interval between calls of each gateway's readyz, in milliseconds. */
 const PROBE_EVERY = 100;
-/** Longest wait for its answer, in milliseconds. */
+/** Timeout of such a call, in milliseconds. */
 const PROBE_TIMEOUT = 2000;
-/** Refusals of readyz in a row after which a gateway is out, as in Kubernetes; one success and it is in again. */
+/** Consecutive failures of readyz after which a gateway is out of service, as in Kubernetes; one success puts it back. */
 export const OUT_AFTER = 3;
 
-/** What a load balancer does: keep-alive to the gateways that are ready, each request sent once. */
+/** A minimal load balancer: keep-alive connections to the ready gateways, no retries. */
 export interface Balancer {
   send(call: Call): Promise<{ reply: Reply; gateway: string }>;
   isIn(gateway: Gateway): boolean;
   stop(): Promise<void>;
 }
 
-/** Goes by readyz alone: whoever drains is sent requests until its refusals have been noticed. */
+/** Relies on readyz alone, so a draining gateway gets requests until the failures of its readyz are noticed. */
 export function startBalancer(gateways: readonly Gateway[]): Balancer {
   const inService = new Set(gateways);
   let [turn, isOver] = [0, false];

@@ -7,21 +7,21 @@ import { number, type Promises } from './outcome';
 import { runToEnd } from './processes';
 import { milliseconds, quantile, sleep } from './timing';
 
-/** Pause between two requests of a caller whose times are compared, in milliseconds. */
+/** Pause between two requests of a background client whose latencies are compared, in milliseconds. */
 const PAUSE = 2;
-/** The same for a caller that only has to be served: it must not be part of the load. */
+/** The same for a client that only checks that it is served: it must not add load. */
 export const PROBE_PAUSE = 25;
 
-/** Requests of someone whom a fault does not concern. */
+/** Requests of a client that the fault should not affect. */
 export interface Beside {
-  /** What they were answered. */
+  /** Responses by status. */
   readonly tally: Tally;
-  /** Milliseconds of each success. */
+  /** Latency of each successful request, in milliseconds. */
   readonly latencies: readonly number[];
   readonly asked: () => number;
 }
 
-/** Asks for one address after another, again and again, until it is stopped. */
+/** Requests the paths in turn until stopped. */
 export function askBeside(
   gateway: Pick<Gateway, 'call'>,
   paths: readonly string[],
@@ -50,7 +50,7 @@ export function askBeside(
   };
 }
 
-/** Asks for some milliseconds. */
+/** Runs such a client for `ms` milliseconds. */
 export async function askFor(
   ms: number,
   gateway: Pick<Gateway, 'call'>,
@@ -62,7 +62,7 @@ export async function askFor(
   return asking.stop();
 }
 
-/** Asks for some milliseconds, from a process of its own. */
+/** The same from a separate process. */
 export async function askElsewhere(
   ms: number,
   { port }: Gateway,
@@ -79,7 +79,7 @@ export async function askElsewhere(
   return { tally: new Tally(counts), latencies, asked: () => asked };
 }
 
-/** Keeps the promise that each request was answered 200, some at least, and soon. */
+/** Checks that there were requests, that all were answered 200, and that none took longer than `slowestMs`. */
 export function keepServed(promises: Promises, who: string, beside: Beside, slowestMs: number): void {
   const { tally, latencies, asked } = beside;
   promises.keep(asked() > 0 && tally.count('200') === asked(), `${who}: ${tally.toString()}`);
@@ -89,5 +89,5 @@ export function keepServed(promises: Promises, who: string, beside: Beside, slow
 
 export function describe(who: string, { tally, latencies }: Beside): string {
   const [usual, most] = [quantile(latencies, 0.5), quantile(latencies, 0.99)];
-  return `${who}: ${tally.toString()}; ${milliseconds(usual)} in the median, ${milliseconds(most)} in the 99th percentile of ${number(latencies.length)}.`;
+  return `${who}: ${tally.toString()}; median ${milliseconds(usual)}, 99th percentile ${milliseconds(most)} of ${number(latencies.length)}.`;
 }

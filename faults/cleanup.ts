@@ -1,13 +1,13 @@
 type Undo = () => void | Promise<void>;
 
 const end = new AbortController();
-/** Aborts when a signal ends the run: from then on nothing may be started. */
+/** Aborted when a signal ends the run; nothing may be started after that. */
 export const ending = end.signal;
 
 const undos: { name: string; undo: Undo }[] = [];
 let running: Promise<void> | undefined;
 
-/** Does this when the run ends, whatever ends it; the last first. Gives a function that does it now instead. */
+/** Runs `undo` when the run ends, however it ends, in reverse order; returns a function that runs it now instead. */
 export function onEnd(name: string, undo: Undo): () => Promise<void> {
   const entry = { name, undo };
   undos.push(entry);
@@ -19,7 +19,7 @@ export function onEnd(name: string, undo: Undo): () => Promise<void> {
   };
 }
 
-/** Undoes everything that is left; a second call waits for the first. */
+/** Runs the remaining undos; a concurrent call waits for the first. */
 export function cleanUp(): Promise<void> {
   return (running ??= undoAll().finally(() => (running = undefined)));
 }
@@ -34,7 +34,7 @@ async function undoAll(): Promise<void> {
   }
 }
 
-/** On Ctrl-C and SIGTERM everything is undone first. */
+/** Cleans up on Ctrl-C and SIGTERM before exiting. */
 export function cleanUpOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {

@@ -7,7 +7,7 @@ export interface Call {
   readonly idempotencyKey?: string | undefined;
   /** JSON text. */
   readonly body?: string | undefined;
-  /** On a connection of its own. */
+  /** Whether to use a separate connection. */
   readonly fresh?: boolean;
 }
 
@@ -22,20 +22,20 @@ export type Reply =
   | {
       readonly kind: 'failed';
       readonly reason: string;
-      /** Whether the request can have reached the server. */
+      /** Whether the request may have reached the server. */
       readonly mayHaveArrived: boolean;
       readonly ms: number;
     };
 
 export type Answer = Extract<Reply, { kind: 'answer' }>;
 
-/** Sends one request, once. A whole answer is an answer, whatever its status. */
+/** Sends one request, without retries. Any complete answer counts as one, whatever its status. */
 export type Caller = (call: Call, timeoutMs?: number) => Promise<Reply>;
 
-/** Longest wait for an answer unless a caller says otherwise, in milliseconds. */
+/** Default timeout, in milliseconds. */
 const PATIENCE = 60_000;
 
-/** A client with keep-alive connections of its own to one port of 127.0.0.1. */
+/** A client with its own keep-alive connections to one port of 127.0.0.1. */
 export function createCaller(port: number): Caller {
   const agent = new Agent({ keepAlive: true });
   return (call, timeoutMs = PATIENCE) =>
@@ -73,7 +73,7 @@ export function createCaller(port: number): Caller {
             resolve({ kind: 'answer', status: statusCode, headers, body, ms: performance.now() - started });
           },
           (error: unknown) => {
-            fail(`${reasonOf(error)} inside the answer`);
+            fail(`${reasonOf(error)} during the answer`);
           },
         );
       });
@@ -105,17 +105,17 @@ async function read(incoming: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** Whether it is an answer of 2xx. */
+/** Whether the status is 2xx. */
 export function isSuccess(reply: Reply): boolean {
   return reply.kind === 'answer' && reply.status >= 200 && reply.status < 300;
 }
 
-/** The answer where it is one of 2xx: what counts as an acknowledgement. */
+/** The answer if its status is 2xx, which counts as an acknowledgement. */
 export function acknowledgement(reply: Reply): Answer | undefined {
   return reply.kind === 'answer' && isSuccess(reply) ? reply : undefined;
 }
 
-/** For counting: the status, with the code of a problem, or why there was none. */
+/** A label for counting: the status with the problem's code, or why there was no answer. */
 export function labelOf(reply: Reply): string {
   if (reply.kind === 'failed') return reply.reason;
   if (isSuccess(reply)) return String(reply.status);
@@ -123,7 +123,7 @@ export function labelOf(reply: Reply): string {
   return code === undefined ? String(reply.status) : `${String(reply.status)} ${code}`;
 }
 
-/** How often each label came. */
+/** Number of occurrences of each label. */
 export class Tally {
   readonly #counts: Map<string, number>;
 

@@ -7,21 +7,21 @@ import type { EmbeddedOptions, RunningServer, ServerPlan } from '../src/database
 import { ending, onEnd } from './cleanup';
 import { freePort } from './processes';
 
-/** A database server of this run: always the same address and data, however often it is killed. */
+/** The run's database server, with the same address and data however often it is killed. */
 export interface FaultDatabase {
   readonly uri: string;
   /** Server, version and options. */
   readonly description: string;
   isAlive(): boolean;
-  /** SIGKILL; resolves when it is gone. */
+  /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
-  /** Starts it again on the same data; resolves when it answers. */
+  /** Restarts it on the same data; resolves when it answers. */
   restart(): Promise<void>;
-  /** How the transactions of a gateway that died come to their end. */
+  /** How the transactions of a dead gateway end, for the report. */
   orphansEnd(): string;
-  /** How long a transaction may last from now on, in seconds; nothing changes where the server has no such parameter. */
+  /** Sets the maximum age of a transaction, in seconds; no effect if the server has no such parameter. */
   limitTransactions(seconds?: number): Promise<void>;
-  /** Ends the transactions of gateways that died, where the server would take its own 60 s for that. */
+  /** Ends the transactions of dead gateways if the server would otherwise take its default of 60 s. */
   endOrphans(): Promise<void>;
   freeze(): void;
   thaw(): void;
@@ -29,12 +29,12 @@ export interface FaultDatabase {
 }
 
 /**
- * Seconds after which the server ends a transaction whose gateway died; its objects refuse every other write until then.
- * The server's own 60 s would make each kill a minute's wait for the clients that were cut off.
+ * Seconds after which the server aborts a dead gateway's transaction; until then its objects reject other writes.
+ * With the default of 60 s, disconnected clients would wait for a minute after each kill.
  */
 const TRANSACTION_LIFETIME = 5;
 
-/** Starts MONGOD_BINARY, or the first of the product's own chain that works, on data of its own. */
+/** Starts MONGOD_BINARY, or else the first of the product's embedded servers that works, on its own data. */
 export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
   const { MONGOD_BINARY, HTTPS_PROXY, PATH } = process.env;
   const options: EmbeddedOptions = {
@@ -68,8 +68,8 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     description: `${plan.program} ${plan.version}${syncOption(plan)}`,
     orphansEnd: () =>
       endsOrphans
-        ? `by the database after ${String(TRANSACTION_LIFETIME)} s here (transactionLifetimeLimitSeconds; its default is 60)`
-        : 'by killAllSessions, with all others, as soon as its gateway is back',
+        ? `by the database after ${String(TRANSACTION_LIFETIME)} s (transactionLifetimeLimitSeconds, 60 by default)`
+        : 'by killAllSessions, like all others, as soon as its gateway is back',
     limitTransactions: async (seconds) => {
       await limitTransactions(server.uri, seconds);
     },
@@ -79,7 +79,7 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');
-      if (!(await waitUntilGone(server.pid, 10_000))) throw new Error('the database outlived SIGKILL');
+      if (!(await waitUntilGone(server.pid, 10_000))) throw new Error('the database survived SIGKILL');
     },
     restart: async () => {
       await server.stop();
@@ -100,7 +100,7 @@ function asAdmin(uri: string, command: Record<string, unknown>): Promise<unknown
   return withClient(uri, 10_000, (client) => client.db('admin').command(command));
 }
 
-/** False where the server has no such parameter. */
+/** Returns false if the server has no such parameter. */
 async function limitTransactions(uri: string, seconds = TRANSACTION_LIFETIME): Promise<boolean> {
   try {
     await asAdmin(uri, { setParameter: 1, transactionLifetimeLimitSeconds: seconds });

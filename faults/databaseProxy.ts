@@ -3,23 +3,23 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { mongo } from 'mongoose';
 
 /*
- * A way to the database that reads MongoDB's wire protocol: messages begin with their length, their id and the id of what
- * they answer; today's (OP_MSG) hold one document, and the rows of a bulk write beside it.
+ * A proxy in front of the database that parses MongoDB's wire protocol: messages start with their length, their id and the
+ * id of the message they answer. Current ones (OP_MSG) have one document, and next to it the rows of a bulk write.
  */
 
 const HEADER = 16;
 const OP_MSG = 2013;
-/** Where the document of an OP_MSG begins: after the header, the flags and the kind of the section. */
+/** Offset of an OP_MSG's document, after the header, the flags and the kind of section. */
 const BODY = HEADER + 5;
-/** Kinds of sections: the one document, and a list of documents that belongs into it. */
+/** Kinds of sections: the document, and a list of documents that belongs to it. */
 const BODY_KIND = 0;
 const LIST_KIND = 1;
 
-/** A command of a client, by its own document. */
+/** The document of a client's command. */
 export type Command = Readonly<Record<string, unknown>>;
 
 export interface ProxyOptions {
-  /** Sees each answer before its client does; what it gives, now or later, is sent instead, undefined sends nothing. */
+  /** Gets each reply before the client does; its result, or promise, is sent instead, and nothing if undefined. */
   readonly onReply: (reply: Buffer, command: Command | undefined) => Buffer | undefined | Promise<Buffer | undefined>;
 }
 
@@ -64,7 +64,7 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
         const answers = message.readInt32LE(8);
         const reply = onReply(message, commands.get(answers));
         commands.delete(answers);
-        // a connection carries one command at a time, so a late answer overtakes none
+        // a connection has one command at a time, so delayed replies stay in order
         if (!(reply instanceof Promise)) send(reply);
         else void reply.then(send);
       }),
@@ -74,7 +74,7 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
   await once(server, 'listening');
   const uri = new URL(target);
   uri.host = `127.0.0.1:${String((server.address() as AddressInfo).port)}`;
-  // a replica set would name its members' own addresses, which lead past the proxy
+  // a replica set would return its members' addresses, which bypass the proxy
   uri.searchParams.delete('replicaSet');
   uri.searchParams.set('directConnection', 'true');
   return {
@@ -88,7 +88,7 @@ export async function openDatabaseProxy(target: string, { onReply }: ProxyOption
   };
 }
 
-/** Puts what arrives together into whole messages. */
+/** Joins chunks into complete messages. */
 function framed(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (chunk) => {
@@ -101,7 +101,7 @@ function framed(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
   };
 }
 
-/** The document of an OP_MSG, with the lists that stand beside it; undefined for other messages. */
+/** The document of an OP_MSG with the lists that belong to it; undefined for other messages. */
 function documentOf(message: Buffer): Command | undefined {
   if (message.readInt32LE(12) !== OP_MSG || message[BODY - 1] !== BODY_KIND) return undefined;
   const end = BODY + message.readInt32LE(BODY);
@@ -123,7 +123,7 @@ function listOf(bytes: Buffer): Command[] {
   return list;
 }
 
-/** An answer with other members. */
+/** The reply with some members changed. */
 export function replyWith(reply: Buffer, changes: Readonly<Record<string, unknown>>): Buffer {
   const document = documentOf(reply);
   if (!document) return reply;

@@ -2,16 +2,16 @@ import { isAlive } from '../src/database/embedded/liveness';
 import { type Caller, createCaller, isSuccess } from './client';
 import { freePort, type Started, startProcess } from './processes';
 
-/** One gateway of this run: the same port through every restart. */
+/** A gateway of this run; it keeps its port across restarts. */
 export interface Gateway {
   readonly name: string;
   readonly port: number;
   readonly call: Caller;
   pid(): number;
   isAlive(): boolean;
-  /** Asks for its end: SIGKILL ends it at once, SIGTERM lets it drain. Resolves with its exit code when it is gone. */
+  /** Ends it immediately (SIGKILL) or after a drain (SIGTERM). Resolves with the exit code once the process is gone. */
   end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
-  /** Starts it again; resolves when it says that it listens. */
+  /** Restarts it; resolves once it reports that it is listening. */
   restart(): Promise<void>;
 }
 
@@ -48,12 +48,12 @@ export async function startGateway({ name, program, env, logFile }: GatewayOptio
   };
 }
 
-/** Whether /readyz says, by its status code, that the gateway may be sent requests; degraded is fit to serve. */
+/** Whether /readyz returns 2xx, i.e. the gateway can serve requests; that includes degraded. */
 export async function isReady(gateway: Gateway, timeoutMs: number): Promise<boolean> {
   return isSuccess(await gateway.call({ method: 'GET', path: '/readyz', fresh: true }, timeoutMs));
 }
 
-/** What /readyz says: its status word, or why it said nothing. */
+/** The `status` that /readyz returns, or why it did not answer. */
 export async function readiness(gateway: Gateway, timeoutMs = 5000): Promise<string> {
   const reply = await gateway.call({ method: 'GET', path: '/readyz', fresh: true }, timeoutMs);
   if (reply.kind === 'failed') return reply.reason;

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net';
 
-/** A connection that sends the head of a request and less of its body than it announced. */
+/** A connection that sends the headers of a request and only part of its body. */
 export interface HalfBody {
   readonly socket: Socket;
-  /** Resolves when everything was handed to the system, or the connection ended. */
+  /** Resolves when all data are written to the socket, or the connection has ended. */
   readonly sent: Promise<void>;
-  /** The status of what it was answered so far; 0 before that. */
+  /** The status of the answer; 0 as long as there is none. */
   readonly status: () => number;
 }
 
@@ -13,7 +13,7 @@ export interface HalfBodyOptions {
   readonly port: number;
   readonly path: string;
   readonly key: string;
-  /** What Content-Length says. */
+  /** The value of Content-Length. */
   readonly length: number;
   readonly part: string | Buffer;
 }
@@ -22,7 +22,7 @@ export function sendHalf({ port, path, key, length, part }: HalfBodyOptions): Ha
   const socket = connect({ host: '127.0.0.1', port });
   let answer = '';
   socket.on('data', (chunk) => (answer += chunk.toString('latin1')));
-  // a connection that is cut off is what is tried
+  // connection resets are part of the test
   socket.on('error', () => socket.destroy());
   const head = [
     `POST ${path} HTTP/1.1`,

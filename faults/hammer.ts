@@ -1,17 +1,17 @@
 import { isSuccess, labelOf, Tally } from './client';
 import type { Gateway } from './gateway';
 
-/** Requests of one key under way at once, for each gateway. */
+/** Concurrent requests of one key per gateway. */
 const AT_ONCE = 16;
 
 export interface Burst {
-  /** How many requests each gateway let through. */
+  /** Number of requests each gateway allowed. */
   readonly perGateway: readonly number[];
   readonly tally: Tally;
   readonly ms: number;
 }
 
-/** Sends `total` requests of one key, an equal part to each gateway, as fast as they are answered. */
+/** Sends `total` requests of one key as fast as they are answered, an equal share to each gateway. */
 export async function hammer(gateways: readonly Gateway[], key: string, total: number): Promise<Burst> {
   const tally = new Tally();
   const started = performance.now();

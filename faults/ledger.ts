@@ -2,37 +2,37 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Store } from '../src/cli/common/open';
 import type { Answer, Caller } from './client';
 
-/** One write as its client saw it. */
+/** A write as seen by its client. */
 export interface Entry {
   readonly kind: 'bulk' | 'request';
   readonly path: string;
   /** JSON text. */
   readonly body: string;
-  /** What tells its objects apart in the database: skus, or a thread's subject. */
+  /** What identifies its objects in the database: skus, or a thread's subject. */
   readonly markers: readonly string[];
   readonly idempotencyKey: string | undefined;
   tries: number;
   acknowledged?: Answer | undefined;
-  /** Milliseconds from the first try to the acknowledgement. */
+  /** Milliseconds from the first attempt to the acknowledgement. */
   waited?: number;
 }
 
-/** Counts of calls; a bulk call is present when all of its products are. */
+/** Counts of calls; a bulk call is present if all its products are. */
 export interface Verdict {
   readonly attempted: number;
   readonly acknowledged: number;
   readonly present: number;
-  /** Acknowledged, and an object is missing or is not the one that was acknowledged. */
+  /** Acknowledged, but an object is missing or has another id than was acknowledged. */
   readonly lost: number;
-  /** An object is there more than once, acknowledged or not. */
+  /** An object is stored more than once, whether acknowledged or not. */
   readonly duplicated: number;
-  /** Only a part of the call is there. */
+  /** Only part of the call is stored. */
   readonly torn: number;
-  /** There, and its client was never told. */
+  /** Stored, but never acknowledged to the client. */
   readonly unacknowledgedPresent: number;
   /** Products and threads of the acknowledged calls. */
   readonly objects: number;
-  /** Acknowledged by a replay: the first answer went down with what was killed. */
+  /** Acknowledged by a replay, since the first answer was lost in the kill. */
   readonly acknowledgedByReplay: number;
   readonly examples: readonly string[];
 }
@@ -43,7 +43,7 @@ interface StoredIds {
   readonly messagesOf: ReadonlyMap<string, string[]>;
 }
 
-/** Compares what clients were told with what the database of their organisation holds. */
+/** Compares the answers that clients got with what is stored in their organisation's database. */
 export async function verify(entries: readonly Entry[], store: Store, organisationId: string): Promise<Verdict> {
   const stored = await readStored(store, organisationId);
   const count = { acknowledged: 0, present: 0, lost: 0, duplicated: 0, torn: 0, unacknowledgedPresent: 0 };
@@ -70,13 +70,13 @@ export async function verify(entries: readonly Entry[], store: Store, organisati
   return { attempted: entries.length, ...count, objects, acknowledgedByReplay, examples };
 }
 
-/** Ids under a marker; a thread without its message counts as missing, one with two as there twice. */
+/** Ids stored for a marker; a thread without its message counts as missing, one with two messages as duplicated. */
 function idsOf(stored: StoredIds, kind: Entry['kind'], marker: string): string[] {
   const ids = stored[kind].get(marker) ?? [];
   return kind === 'bulk' ? ids : ids.flatMap((id) => (stored.messagesOf.get(id) ?? []).map(() => id));
 }
 
-/** Whether the database holds just the ids that were acknowledged. */
+/** Whether the database holds exactly the ids that were acknowledged. */
 function holds(answer: Answer, kind: Entry['kind'], found: readonly string[][]): boolean {
   const said = JSON.parse(answer.body) as { id?: string; results?: { id: string | null }[] };
   const ids = kind === 'bulk' ? (said.results ?? []).map(({ id }) => id) : [said.id];
@@ -87,15 +87,15 @@ function holds(answer: Answer, kind: Entry['kind'], found: readonly string[][]):
 }
 
 function describe(entry: Entry, found: readonly string[][]): string {
-  const told = entry.acknowledged
+  const acknowledgement = entry.acknowledged
     ? `acknowledged with ${String(entry.acknowledged.status)} ${entry.acknowledged.body.slice(0, 120)}`
     : 'not acknowledged';
-  return `${entry.markers[0] ?? ''} (${String(entry.tries)} tries, ${told}): times present ${found.map((ids) => ids.length).join(' ')}`;
+  return `${entry.markers[0] ?? ''} (${String(entry.tries)} attempts, ${acknowledgement}): stored this many times: ${found.map((ids) => ids.length).join(' ')}`;
 }
 
 async function readStored(store: Store, organisationId: string): Promise<StoredIds> {
   const organisation = await store.control.organisations.find(organisationId);
-  if (!organisation) throw new Error(`there is no organisation ${organisationId}`);
+  if (!organisation) throw new Error(`organisation ${organisationId} not found`);
   const { connection } = store.databases.organisationData(organisation);
   const read = async (name: string, member: string): Promise<Map<string, string[]>> => {
     const ids = new Map<string, string[]>();
@@ -113,10 +113,10 @@ async function readStored(store: Store, organisationId: string): Promise<StoredI
   };
 }
 
-/** Most replays asked for after a load. */
+/** Maximum number of replays after a load. */
 const REPLAYS = 1000;
 
-/** Sends acknowledged writes again under their keys: each must answer as it did first. Gives what did not. */
+/** Repeats acknowledged writes under their keys and returns those whose answer differs from the first. */
 export async function replayAll(
   entries: readonly Entry[],
   callers: readonly Caller[],

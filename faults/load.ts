@@ -4,40 +4,40 @@ import type { Entry } from './ledger';
 import type { Random } from './random';
 import { milliseconds, sleep, until } from './timing';
 
-/** Products of one bulk call. */
+/** Products per bulk call. */
 const PRODUCTS_A_CALL = 20;
-/** When a client stops retrying one write, in milliseconds. */
+/** How long a client retries a write, in milliseconds. */
 const GIVE_UP_AFTER = 90_000;
-/** Clients that retry under one Idempotency-Key until they get an answer. */
+/** Number of clients that retry each write under one Idempotency-Key until it succeeds. */
 const PERSISTENT = 6;
-/** Clients that send each write once, without an Idempotency-Key, and never learn of some. */
+/** Number of clients that send each write once, without an Idempotency-Key, and so never learn the result of some. */
 const IMPATIENT = 2;
-/** Longest a single answer may take, whatever it is, in milliseconds. */
+/** Maximum time until an answer, whatever its status, in milliseconds. */
 export const ANSWER_BOUND = 15_000;
-/** Most writes of one load, so that a long run stays bounded. */
+/** Maximum number of writes of a load, so that a long run stays bounded. */
 const MOST_WRITES = 20_000;
 
 export interface LoadOptions {
   readonly callers: readonly Caller[];
   readonly key: string;
   readonly random: Random;
-  /** Longest a single answer may take, whatever it is, in milliseconds. */
+  /** Maximum time until an answer, whatever its status, in milliseconds. */
   readonly answerBound: number;
 }
 
-/** Writes that go on in the background. */
+/** Writes sent in the background. */
 export interface Load {
   readonly entries: readonly Entry[];
   readonly tally: Tally;
-  /** Answers that no retry can mend, and writes given up. */
+  /** Answers that are not worth retrying, and writes given up. */
   readonly unexpected: readonly string[];
-  /** Answers that took longer than any may, or never came. */
+  /** Answers that took too long or never came. */
   readonly late: readonly string[];
-  /** Longest wait for an answer, in milliseconds. */
+  /** Slowest answer, in milliseconds. */
   readonly slowest: () => number;
-  /** Milliseconds from now to the next acknowledged write; undefined when there was none. */
+  /** Milliseconds until the next acknowledged write; undefined if there is none in time. */
   nextAcknowledgement(timeoutMs: number): Promise<number | undefined>;
-  /** Lets every client end its write. */
+  /** Stops after each client's current write. */
   stop(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ export function startLoad({ callers, key, random, answerBound }: LoadOptions): L
     return entry.acknowledged !== undefined;
   }
 
-  /** The gateways in turn, until one answers. */
+  /** Tries the gateways in turn until the write succeeds. */
   async function persist(entry: Entry): Promise<void> {
     const started = performance.now();
     const deadline = started + GIVE_UP_AFTER;
@@ -84,10 +84,10 @@ export function startLoad({ callers, key, random, answerBound }: LoadOptions): L
         return;
       }
       turn += 1;
-      // a client that is told to wait a second asks a little sooner here, so that the load does not fall asleep
+      // shorter than the Retry-After of one second, to keep up the load
       await sleep(isToldToWait(reply) ? 250 : 20 + random() * 80);
     }
-    unexpected.push(`${entry.markers[0] ?? ''}: no answer after ${String(entry.tries)} tries`);
+    unexpected.push(`${entry.markers[0] ?? ''}: no success after ${String(entry.tries)} attempts`);
   }
 
   async function sendOnce(entry: Entry): Promise<void> {
@@ -127,7 +127,7 @@ export function startLoad({ callers, key, random, answerBound }: LoadOptions): L
   };
 }
 
-/** A write with markers that no other has: a bulk call or a new thread. */
+/** A write with unique markers: a bulk call or a new thread. */
 export function newEntry(random: Random, isKeyed: boolean, filler = ''): Entry {
   const id = randomUUID();
   const common = { idempotencyKey: isKeyed ? `fault-${id}` : undefined, tries: 0 };

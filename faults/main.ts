@@ -48,7 +48,7 @@ const CASES: readonly Case[] = [
 
 const REPORT = join(ROOT, 'docs', 'reliability.md');
 
-/** With the seconds since the start, so that a slow step shows. */
+/** Prefixes the seconds since the start, so that slow steps are visible. */
 const say = (line: string): void => {
   process.stderr.write(`${process.uptime().toFixed(1).padStart(6)} s  ${line}\n`);
 };
@@ -64,10 +64,10 @@ async function runCase(fault: Case, rig: Rig, options: Options): Promise<Result>
       say(`  ${line}`);
     },
   };
-  // a case that could not end is a promise that was not kept, and the others are still worth knowing
+  // a case that throws counts as broken, and the others still run
   const outcome: Outcome = await fault
     .run(input)
-    .catch((error: unknown) => ({ notes: [], broken: [`it could not be carried through: ${String(error)}`] }));
+    .catch((error: unknown) => ({ notes: [], broken: [`the case failed to complete: ${String(error)}`] }));
   const ms = performance.now() - started;
   say(`  ${outcome.broken.length === 0 ? 'done' : 'BROKEN'} after ${String(Math.round(ms / 1000))} s`);
   return { fault, outcome, ms };

@@ -1,6 +1,6 @@
 import type { Gateway } from './gateway';
 
-/** A value that a gateway tells of itself; NaN when it does not answer. */
+/** A value from a gateway's metrics; NaN if it does not answer. */
 export async function metric(gateway: Gateway, name: string): Promise<number> {
   const reply = await gateway.call({ method: 'GET', path: '/metrics', fresh: true }, 10_000);
   const line = reply.kind === 'answer' ? reply.body.split('\n').find((one) => one.startsWith(`${name} `)) : undefined;

@@ -6,7 +6,7 @@ export interface Options {
   readonly scale: Scale;
   readonly cases: readonly Case[];
   readonly seed: number;
-  /** Whether the report is of everything, and so worth keeping. */
+  /** Whether all cases run in full, so that the report is written. */
   readonly isWhole: boolean;
 }
 
@@ -48,10 +48,10 @@ const SHORT: Scale = {
   slack: 10,
 };
 
-/** Takes too long, and root, for every change. */
+/** Takes too long to run on every change, and needs root. */
 const NOT_IN_SHORT = ['full-disk'];
 
-/** @throws Error with what is wrong about the command line. */
+/** @throws Error describing what is wrong with the command line. */
 export function readOptions(argv: readonly string[], all: readonly Case[]): Options {
   const { values } = parseArgs({
     args: [...argv],
@@ -59,11 +59,11 @@ export function readOptions(argv: readonly string[], all: readonly Case[]): Opti
   });
   const isShort = values.short === true;
   const seed = Number(values.seed ?? 1);
-  if (!Number.isInteger(seed)) throw new Error('--seed takes a whole number');
+  if (!Number.isInteger(seed)) throw new Error('--seed must be an integer');
   const names = all.map(({ name }) => name);
   const only = values.only?.split(',').filter((name) => name !== '');
   const unknown = only?.filter((name) => !names.includes(name)) ?? [];
-  if (unknown.length > 0) throw new Error(`there is no fault ${unknown.join(', ')}; there are ${names.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`unknown fault: ${unknown.join(', ')}. Available: ${names.join(', ')}`);
   const wanted = only ?? (isShort ? names.filter((name) => !NOT_IN_SHORT.includes(name)) : names);
   return {
     isShort,

@@ -5,11 +5,11 @@ import type { Random } from './random';
 import type { Rig, Tenant } from './rig';
 import { milliseconds, quantile } from './timing';
 
-/** How much of each fault is tried. */
+/** How extensively each fault is tested. */
 export interface Scale {
   readonly gatewayKills: number;
   readonly databaseKills: number;
-  /** How long a process is stopped, in milliseconds. */
+  /** How long a process is paused, in milliseconds. */
   readonly databaseStop: number;
   readonly redisStop: number;
   readonly limitRounds: number;
@@ -18,17 +18,17 @@ export interface Scale {
   readonly connections: number;
   readonly connectionRounds: number;
   readonly hostileQueries: number;
-  /** How long writers beside a reader stay open, in milliseconds. */
+  /** How long writes are held open while readers sync, in milliseconds. */
   readonly holds: readonly number[];
-  /** Whether the row of a write that died is made older than it is, instead of waiting for that. */
+  /** Whether to backdate the row of a dead gateway's write instead of waiting until it is old enough. */
   readonly agesDeadWrites: boolean;
-  /** Connections that are reset in the middle of a body. */
+  /** Number of connections reset in the middle of a body. */
   readonly deadSockets: number;
-  /** Bodies that lack a byte, at once. */
+  /** Number of concurrent bodies that lack their last byte. */
   readonly bodies: number;
-  /** How long one organisation asks for all that there is. */
+  /** How long one organisation overloads the gateway, in seconds. */
   readonly heavySeconds: number;
-  /** Bounds of time are this many times as long: what a short run on any machine proves is counts. */
+  /** Factor applied to time limits: on any machine, a short run is only meant to check counts. */
   readonly slack: number;
 }
 
@@ -36,11 +36,11 @@ export interface CaseInput {
   readonly rig: Rig;
   readonly scale: Scale;
   readonly random: Random;
-  /** Tells whoever waits how far it is. */
+  /** Reports progress. */
   readonly tell: (line: string) => void;
 }
 
-/** What one fault came to. Counts are of calls; a case that writes nothing leaves them out. */
+/** The result of one fault. Counts are of calls; a case without writes omits them. */
 export interface Outcome {
   readonly attempted?: number;
   readonly acknowledged?: number;
@@ -49,24 +49,24 @@ export interface Outcome {
   readonly duplicated?: number;
   /** Milliseconds from the end of the fault to the first success. */
   readonly recoveries?: readonly number[];
-  /** What else matters, a sentence each. */
+  /** Further results, a sentence each. */
   readonly notes: readonly string[];
-  /** Promises that were not kept. */
+  /** Broken promises. */
   readonly broken: readonly string[];
-  /** Why it could not be tried here. */
+  /** Why the case could not run on this machine. */
   readonly skipped?: string;
 }
 
-/** One fault: its name on the command line, what is done, and what is promised. */
+/** One fault: its name on the command line, what it does, and what is promised. */
 export interface Case {
   readonly name: string;
   readonly title: string;
-  /** For the report: what was done, and the promise it tries. */
+  /** For the report: what was done, and the promise it tests. */
   readonly what: (scale: Scale) => string;
   readonly run: (input: CaseInput) => Promise<Outcome>;
 }
 
-/** Collects promises that were not kept. */
+/** Collects broken promises. */
 export class Promises {
   readonly broken: string[] = [];
 
@@ -75,7 +75,7 @@ export class Promises {
   }
 }
 
-/** Settles a load of writes against the database: what the clients were told, and whether replays tell it again. */
+/** Compares the clients' answers with the database, and replays with first answers. */
 export async function settle(
   load: Load,
   callers: readonly Caller[],
@@ -86,7 +86,7 @@ export async function settle(
   const verdict = await verify(load.entries, rig.store, tenant.organisationId);
   const promises = new Promises();
   promises.broken.push(...brokenWrites(verdict));
-  promises.keep(load.unexpected.length === 0, `answers no retry can mend: ${load.unexpected.slice(0, 3).join('; ')}`);
+  promises.keep(load.unexpected.length === 0, `answers not worth retrying: ${load.unexpected.slice(0, 3).join('; ')}`);
   promises.keep(
     load.late.length === 0,
     `${number(load.late.length)} answers took too long: ${load.late.slice(0, 3).join('; ')}`,
@@ -98,10 +98,10 @@ export async function settle(
   const waits = load.entries.flatMap(({ waited }) => waited ?? []);
   const [longest, usual] = [Math.max(0, ...waits), quantile(waits, 0.5)];
   const notes = [
-    `${number(verdict.objects)} products and threads were acknowledged; ${number(verdict.acknowledgedByReplay)} calls got their first answer as a replay, the one before it having been lost; ${number(verdict.unacknowledgedPresent)} calls are present whose client was never told (at most once each); ${number(verdict.torn)} are there in part.`,
-    `${number(replayed.asked)} acknowledged calls were sent again afterwards: ${number(replayed.asked - replayed.different.length)} answered byte for byte as they did first.`,
-    `A client that retried had its acknowledgement ${milliseconds(longest)} after its first try at most, ${milliseconds(usual)} in the median; a transaction that died with its gateway is ended ${rig.database.orphansEnd()}, and until then retries of that write are told 409 with Retry-After.`,
-    `Single answers: ${load.tally.toString()}; the slowest took ${milliseconds(load.slowest())}.`,
+    `${number(verdict.objects)} products and threads were acknowledged; ${number(verdict.acknowledgedByReplay)} calls got their first answer as a replay because the original was lost; ${number(verdict.unacknowledgedPresent)} calls are stored but were never acknowledged (at most once each); ${number(verdict.torn)} are stored in part.`,
+    `${number(replayed.asked)} acknowledged calls were replayed afterwards: ${number(replayed.asked - replayed.different.length)} answers were identical byte for byte.`,
+    `Clients that retried were acknowledged at most ${milliseconds(longest)} after their first attempt, median ${milliseconds(usual)}. A dead gateway's transaction is ended ${rig.database.orphansEnd()}; until then retries of its write get 409 with Retry-After.`,
+    `Individual answers: ${load.tally.toString()}; the slowest took ${milliseconds(load.slowest())}.`,
   ];
   return { counts: { ...countsOf(verdict), notes, broken: promises.broken }, verdict };
 }

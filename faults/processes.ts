@@ -5,28 +5,28 @@ import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { ending, onEnd } from './cleanup';
 
-/** A process that this run started; signals go to it by its id alone. */
+/** A process started by this run; signals are sent only to its id. */
 export interface Started {
   readonly pid: number;
   readonly exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
-  /** Whether the signal was sent; false when it ended before. */
+  /** Whether the signal was sent; false if the process has ended. */
   signal(signal: NodeJS.Signals): boolean;
-  /** SIGTERM, after the grace SIGKILL. */
+  /** SIGTERM, then SIGKILL after `graceMs`. */
   stop(graceMs?: number): Promise<void>;
 }
 
 export interface StartOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Takes stderr, and stdout as well unless lines of it are waited for. */
+  /** Gets stderr, and stdout too unless `readyWhen` is set. */
   readonly logFile: string;
-  /** Started when stdout says a line with this in it. */
+  /** The process is ready once a line of stdout matches this. */
   readonly readyWhen?: RegExp;
   readonly timeoutMs?: number;
-  /** Time it gets to end by itself when the run ends, in milliseconds; 5 s when left out. */
+  /** Time between SIGTERM and SIGKILL when the run ends, in milliseconds; 5 s by default. */
   readonly graceMs?: number;
 }
 
-/** Starts a program and waits until it says that it is ready. */
+/** Starts a program and waits until it is ready. */
 export async function startProcess(command: string, args: readonly string[], options: StartOptions): Promise<Started> {
   ending.throwIfAborted();
   const log = openSync(options.logFile, 'a');
@@ -55,7 +55,7 @@ async function wrap(command: string, child: ChildProcess, lastGraceMs = 5000): P
   void exited.then(forget);
 
   async function stop(graceMs = 15_000): Promise<void> {
-    // a stopped process does not take SIGTERM
+    // a paused process does not handle SIGTERM
     child.kill('SIGCONT');
     child.kill('SIGTERM');
     const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
@@ -82,17 +82,17 @@ async function saysReady(
     });
   });
   const late = new Promise<string>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, `it is not ready after ${String(timeoutMs)} ms`);
+    timer = setTimeout(resolve, timeoutMs, `not ready after ${String(timeoutMs)} ms`);
   });
-  const ended = started.exited.then(({ code, signal }) => `it ended (${String(signal ?? code)})`);
+  const ended = started.exited.then(({ code, signal }) => `it exited (${String(signal ?? code)})`);
   const outcome = await Promise.race([ready, late, ended]);
   clearTimeout(timer);
   if (outcome === 'ready') return;
   await started.stop(1000);
-  throw new Error(`${command} does not start: ${outcome}`);
+  throw new Error(`${command} failed to start: ${outcome}`);
 }
 
-/** Runs a program to its end and gives its stdout; throws what it said when it failed. */
+/** Runs a program to completion and returns its stdout; throws with its output if it fails. */
 export async function runToEnd(
   command: string,
   args: readonly string[],
@@ -110,14 +110,14 @@ export async function runToEnd(
   });
   if (code !== 0)
     throw new Error(
-      `${command} ${args.join(' ')} ended with ${String(code)}: ${(err.trim() || out.trim()).slice(0, 2000)}`,
+      `${command} ${args.join(' ')} exited with ${String(code)}: ${(err.trim() || out.trim()).slice(0, 2000)}`,
     );
   return out;
 }
 
 const given = new Set<number>();
 
-/** A free port below those that outgoing connections take, so that it stays free while its server is away. */
+/** A free port below the ephemeral range, so that it stays free while its server is down. */
 export async function freePort(): Promise<number> {
   for (let port = 21_000 + (process.pid % 8000); port < 32_000; port += 1) {
     if (given.has(port) || !(await isFree(port))) continue;
@@ -141,14 +141,14 @@ function isFree(port: number): Promise<boolean> {
   });
 }
 
-/** Resident memory in MiB; undefined where /proc is not. */
+/** Resident memory in MiB; undefined without /proc. */
 export async function residentMiB(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${String(pid)}/status`, 'utf8').catch(() => '');
   const kib = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
   return kib === undefined ? undefined : Number(kib) / 1024;
 }
 
-/** How many files and sockets a process has open; undefined where /proc is not. */
+/** Number of open files and sockets of a process; undefined without /proc. */
 export async function openFiles(pid: number): Promise<number | undefined> {
   return readdir(`/proc/${String(pid)}/fd`).then(
     (entries) => entries.length,

@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1. */
+/** Returns a number in [0, 1). */
 export type Random = () => number;
 
 /** The same sequence for the same seed (mulberry32), so that a run can be repeated. */
@@ -12,7 +12,7 @@ export function seeded(seed: number): Random {
   };
 }
 
-/** A text of letters and digits that hardly compresses. */
+/** Random letters and digits, which hardly compress. */
 export function noise(random: Random, length: number): string {
   let text = '';
   while (text.length < length) text += Math.floor(random() * 36 ** 10).toString(36);

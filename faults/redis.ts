@@ -1,6 +1,6 @@
 import { freePort, runToEnd, type Started, startProcess } from './processes';
 
-/** A Redis of this run, without persistence. */
+/** The run's Redis, without persistence. */
 export interface FaultRedis {
   readonly url: string;
   readonly version: string;

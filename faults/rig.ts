@@ -14,18 +14,18 @@ import { type FaultRedis, startRedis } from './redis';
 
 const PROGRAM = join(ROOT, 'dist', 'main.js');
 const CONTROL_DATABASE = 'scopegate_faults';
-/** Where a limit would only be in the way. */
+/** Effectively no limit. */
 const NO_LIMIT = '1000000000';
-/** Above what is held open, and the connections of other clients. */
+/** More than the idle connections plus those of other clients. */
 const MAX_CONNECTIONS = '20000';
 
-/** An organisation with a key for all scopes. */
+/** An organisation and a key with all scopes. */
 export interface Tenant {
   readonly organisationId: string;
   readonly key: string;
 }
 
-/** What the faults are tried on: a database, Redis, and gateways as they are wanted. */
+/** The system under test: a database, Redis, and gateways on demand. */
 export interface Rig {
   readonly database: FaultDatabase;
   readonly redis: FaultRedis;
@@ -33,25 +33,25 @@ export interface Rig {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Runs the command line with --json. @throws if it fails */
   scopegate<T>(args: readonly string[], own?: Readonly<Record<string, string>>): Promise<T>;
-  /** The product's own access to the same database, from this process. */
+  /** The product's data access to the same database, in this process. */
   readonly store: Store;
-  /** Two gateways that share the database and Redis: those that run, when they were started alike, else new ones. */
+  /** Two gateways that share the database and Redis: the running ones if their environment is the same, else new ones. */
   gateways(environment?: Readonly<Record<string, string>>): Promise<[Gateway, Gateway]>;
-  /** One more gateway, which the case ends itself. */
+  /** Another gateway, which the case must end. */
   oneGateway(name: string, environment: Readonly<Record<string, string>>): Promise<Gateway>;
-  /** The gateways started last. */
+  /** The current gateways. */
   running(): readonly Gateway[];
   endGateways(): Promise<void>;
-  /** What the gateways of this rig logged of answers that were 500, and how often. */
+  /** Errors that the gateways logged for 500 answers, counted. */
   internalErrors(): Promise<Tally>;
-  /** A new organisation; the first of a rig is made by the command line, as an operator would. */
+  /** Creates an organisation, the first one through the command line as an operator would. */
   newTenant(name: string): Promise<Tenant>;
-  /** A further key of an organisation, made in this process. */
+  /** Creates another key of an organisation, in this process. */
   newKey(organisationId: string): Promise<{ id: string; key: string }>;
   close(): Promise<void>;
 }
 
-/** Starts a database and Redis; logs, and data unless they have a place, are in a folder that is removed at the end. */
+/** Starts a database and Redis. Logs, and data unless `dataPlace` is given, go to a folder that is removed at the end. */
 export async function openRig(dataPlace?: string): Promise<Rig> {
   const place = await temporaryFolder();
   const dataDir = dataPlace ?? join(place, 'data');
@@ -95,7 +95,7 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
       createdBy: 'faults',
       expiresAt: null,
     });
-    if (!made) throw new Error(`there is no organisation ${organisationId}`);
+    if (!made) throw new Error(`organisation ${organisationId} not found`);
     return { id: made.document._id, key: made.key };
   }
 
@@ -158,12 +158,12 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
   };
 }
 
-/** A new folder under the system's own for such, removed at the end. */
+/** Creates a temporary folder that is removed at the end. */
 export async function temporaryFolder(): Promise<string> {
   ending.throwIfAborted();
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-faults-'));
-  // FAULTS_KEEP leaves the logs for whoever looks into a failure
+  // FAULTS_KEEP keeps the logs for debugging
   if (!process.env.FAULTS_KEEP) onEnd(folder, () => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
-  else process.stderr.write(`logs are kept in ${folder}\n`);
+  else process.stderr.write(`logs kept in ${folder}\n`);
   return folder;
 }

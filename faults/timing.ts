@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 export { sleep };
 
-/** Asks again and again until the answer is true; how long that took in milliseconds, undefined when it never was. */
+/** Polls until the condition holds; returns how long that took in milliseconds, or undefined after the timeout. */
 export async function until(
   condition: () => boolean | Promise<boolean>,
   timeoutMs: number,
@@ -16,7 +16,7 @@ export async function until(
   }
 }
 
-/** The value below which a share of the values lies; 0 of none. */
+/** The value below which this share of the values lies; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
@@ -26,7 +26,7 @@ export function milliseconds(value: number): string {
   return value < 10_000 ? `${Math.round(value).toLocaleString('en')} ms` : `${(value / 1000).toFixed(1)} s`;
 }
 
-/** Median and slowest of some durations; a dash for none. */
+/** Median and maximum of durations; a dash if there are none. */
 export function spread(values: readonly number[]): string {
   if (values.length === 0) return '–';
   if (values.length === 1) return milliseconds(values[0] ?? 0);

@@ -6,9 +6,9 @@ import type { Rig } from '../rig';
 import type { Grown } from './grow';
 import type { Kind } from './quotes';
 
-/* The queries of the calls by the driver alone, so that it shows what of a slower answer is the database's. */
+/* The same queries with the driver alone, to show how much of a slower answer is due to the database. */
 
-/** Gives milliseconds. */
+/** Resolves with the duration in milliseconds. */
 export type DriverCall = (random: Random) => Promise<number>;
 
 const NEWEST_FIRST = { created_at: -1, _id: -1 } as const;

@@ -5,28 +5,28 @@ import { quotesOf } from '../data';
 import { makeKeys } from '../keys';
 import { insert, type Rig } from '../rig';
 
-/** Rows of a page, the product's default. */
+/** Rows per page, the product's default. */
 export const PAGE = 20;
 const DEPTH = 1000;
-/** Pages behind which a call asks for the next, so that it is not the same page all the time. */
+/** Number of neighbouring deep pages requested in turn, so that it is not always the same one. */
 const NEIGHBOURS = 10;
-/** Quotes kept to be asked for, spread over the whole collection. */
+/** Number of quotes to read from, spread over the whole collection. */
 const SAMPLE = 20_000;
 const BATCH = 1000;
 
 export type Row = Pick<Quote, '_id' | 'number' | 'created_at'>;
 
-/** An organisation of one size, and what is asked of it. */
+/** An organisation with `size` quotes, and what the calls need to read from it. */
 export interface Grown {
   readonly size: number;
   readonly organisation: Organisation;
   readonly keys: readonly string[];
   readonly sample: readonly Row[];
-  /** Last rows of the pages before the 1,000th, or before the last where there are fewer. */
+  /** Last rows of the pages before the 1,000th, or before the last if there are fewer. */
   readonly marks: readonly Row[];
 }
 
-/** Makes an organisation of `size` quotes, in the shape in which they are stored. */
+/** Creates an organisation with `size` quotes, inserted as stored documents. */
 export async function grow(rig: Rig, size: number): Promise<Grown> {
   const organisation = await rig.store.control.organisations.create({
     name: `${String(size)} quotes`,
@@ -42,7 +42,7 @@ export async function grow(rig: Rig, size: number): Promise<Grown> {
     for (const [at, { _id, number, created_at }] of batch.entries()) {
       const row = { _id, number, created_at };
       if ((made + at) % Math.ceil(size / SAMPLE) === 0) sample.push(row);
-      // the newest comes first, so the last row of page n is the one that n pages of younger or equal ones end with
+      // newest first, so the last row of page n is the one with n full pages of newer rows, itself included
       const page = (size - made - at) / PAGE;
       if (Number.isInteger(page) && page <= deepest && page > deepest - NEIGHBOURS) marks.push(row);
     }

@@ -10,7 +10,7 @@ import { type Cores, onServerCore } from '../machine';
 import type { Rig } from '../rig';
 import type { GrowthSection } from './section';
 
-/* The product's own import, as a process of its own, of generated files. */
+/* The product's import command, run as a process on generated files. */
 
 const LEAST = 5000;
 
@@ -34,7 +34,7 @@ export async function measureImport(rig: Rig, cores: Cores | undefined, records:
   }
   return {
     title: 'Import',
-    method: `\`scopegate import\` of ${records.toLocaleString('en')} generated records a file into an empty organisation, from its start to its end; quotes have three lines.`,
+    method: `\`scopegate import\` of ${records.toLocaleString('en')} generated records per file into an empty organisation, including process startup; quotes have three lines.`,
     headings: ['file', 'seconds', 'documents/s'],
     rows: measured.map(({ file, seconds, perSecond }) => [file, seconds.toFixed(1), whole(perSecond)]),
     goals: measured.map(({ file, perSecond }) => ({

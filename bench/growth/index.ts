@@ -9,21 +9,21 @@ import { printGrowth } from './report';
 import type { GrowthSection } from './section';
 import { measureSoak, type SoakOptions } from './soak';
 
-/* Whether Scopegate stays as fast and as small as data, organisations and time grow. */
+/* Checks that latency and memory do not grow with data, number of organisations and uptime. */
 
 interface GrowthScale {
-  /** Quotes of one organisation. */
+  /** Quotes per organisation. */
   readonly sizes: readonly number[];
   readonly quoteRounds: QuoteRounds;
   readonly organisations: OrganisationCounts;
-  /** Records of each file. */
+  /** Records per file. */
   readonly imported: number;
   readonly soak: Omit<SoakOptions, 'minutes'>;
 }
 
 const FULL: GrowthScale = {
   sizes: [1e3, 1e4, 1e5, 1e6],
-  // SecantusDB reads a whole index range for each page: 8.7 s of a million, by the driver alone
+  // SecantusDB reads a whole index range for each page: 8.7 s with a million quotes, with the driver alone
   quoteRounds: { rounds: 5, calls: 200, seconds: 2, pagesUpTo: 1e5 },
   organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
   imported: 50_000,
@@ -49,7 +49,7 @@ interface GrowthOptions {
   readonly say: (line: string) => void;
 }
 
-/** The parts that the command line asks for. */
+/** The parts selected on the command line. */
 export function growthParts({
   growth,
   soak,
@@ -62,7 +62,7 @@ export function growthParts({
   return GROWTH_PARTS.filter((part) => (part === 'soak' ? soak : growth) && (only?.includes(part) ?? true));
 }
 
-/** Measures the parts in turn, each with a server of its own. */
+/** Measures the parts in turn, each with its own server. */
 export async function measureGrowth(
   rig: Rig,
   content: Content,

@@ -10,15 +10,15 @@ import { quantile } from '../statistics';
 import { atMost, type GrowthSection } from './section';
 import type { Measured, Memory } from './server';
 
-/* Ever more organisations: the first request to one, and the memory that it leaves behind. */
+/* An increasing number of organisations: latency of the first request to each, and the memory it leaves in use. */
 
 export interface OrganisationCounts {
-  /** Warm before anything is measured. */
+  /** Warmed up before measuring. */
   readonly few: number;
-  /** As many as the product keeps warm. */
+  /** The number of organisations the product keeps warm. */
   readonly warm: number;
   readonly all: number;
-  /** Times that a few are asked again before anything is measured. */
+  /** How often the first few are called again before measuring. */
   readonly again: number;
 }
 
@@ -29,12 +29,12 @@ interface Tenant {
 
 const MOST_MILLISECONDS = 20;
 const MOST_MIB = 0.2;
-/** What one beyond those that are kept warm may leave: a tenth of one that is. */
+/** Maximum memory of an organisation beyond those kept warm: a tenth of a warm one's. */
 const MOST_BEYOND = 0.02;
-/** Makes this many at once. */
+/** Number of organisations created concurrently. */
 const AT_ONCE = 4;
 
-/** Makes organisations of one quote each. Of their collections only that of quotes is made: the gateway asks for all the same. */
+/** Creates organisations with one quote each. Only the collection of quotes is created; the gateway queries the others too. */
 export async function makeTenants(rig: Rig, count: number): Promise<Tenant[]> {
   const source = quotesOf(3, { lines: 3, perCustomer: 1 });
   const tenants: Tenant[] = [];
@@ -60,10 +60,10 @@ export async function makeTenants(rig: Rig, count: number): Promise<Tenant[]> {
 }
 
 const SCOPES = ['quotes:read', 'products:read', 'orders:read', 'customers:read', 'requests:read'] as const;
-/** Together they touch every resource that an organisation has. */
+/** Together they cover every resource of an organisation. */
 const LISTS = ['quotes', 'products', 'orders', 'customers', 'requests'] as const;
 
-/** Warms the organisations in turn; the first call to each is the one that is timed. */
+/** Warms up the organisations in turn and times the first call to each. */
 export async function measureOrganisations(
   server: Measured,
   tenants: readonly Tenant[],
@@ -75,7 +75,7 @@ export async function measureOrganisations(
     return server.memory();
   };
   const { pause } = await warmUpTo(few);
-  // what is compiled and allocated once is not an organisation's
+  // code compiled and memory allocated once must not count as an organisation's
   for (let at = 0; at < again; at += 1) {
     for (const tenant of tenants.slice(0, few)) await warmOne(server, tenant);
   }
@@ -90,9 +90,9 @@ export async function measureOrganisations(
   return {
     title: 'Many organisations',
     method:
-      `${all.toLocaleString('en')} organisations, each asked for one quote and for the first page of its five lists, one after the other; ` +
-      `${warm.toLocaleString('en')} stay warm. A first request is the first to an organisation that a running gateway serves. ` +
-      'Memory is that of the server process after a full collection; the longest collection is the longest time that V8 held everything up by itself meanwhile.',
+      `${all.toLocaleString('en')} organisations, one after another; for each one quote and the first page of its five lists are read; ` +
+      `${warm.toLocaleString('en')} stay warm. A first request is a running gateway's first for an organisation. ` +
+      "Memory is the server process's after a full garbage collection; the longest collection is the longest pause of collections that V8 started itself.",
     headings: ['organisations served', 'first request p50', 'p99', 'worst', 'longest collection', 'resident', 'heap'],
     rows: [
       [String(few), ...timesOf(first.slice(0, few)), ...memoryOf({ ...begin, pause })],
@@ -107,12 +107,12 @@ export async function measureOrganisations(
       atMost('organisations/worst', 'First request to a cold organisation, worst', { ...ms, value: quantile(cold, 1) }),
       atMost('organisations/rss', 'A warm organisation, resident memory', { ...mib, value: each.rss }),
       atMost('organisations/heap', 'A warm organisation, heap', { ...mib, value: each.heap }),
-      atMost('organisations/rss-beyond', 'One beyond those that stay warm, resident memory', {
+      atMost('organisations/rss-beyond', 'An organisation beyond the warm ones, resident memory', {
         ...mib,
         most: MOST_BEYOND,
         value: beyond.rss,
       }),
-      atMost('organisations/heap-beyond', 'One beyond those that stay warm, heap', {
+      atMost('organisations/heap-beyond', 'An organisation beyond the warm ones, heap', {
         ...mib,
         most: MOST_BEYOND,
         value: beyond.heap,
@@ -121,7 +121,7 @@ export async function measureOrganisations(
   };
 }
 
-/** Gives the milliseconds of the first call. */
+/** Returns the first call's duration in milliseconds. */
 async function warmOne(server: Measured, { key, quote }: Tenant): Promise<number> {
   const call = (path: string): Call => ({
     method: 'GET',

@@ -1,5 +1,5 @@
-// Loaded into the measured server (node --expose-gc --require): tells its memory after a collection, and the longest
-// pause, in milliseconds, that the collector made by itself since it was last asked.
+// Loaded into the measured server (node --expose-gc --require). Reports its memory after a garbage collection, and the
+// longest pause, in milliseconds, of collections that V8 started itself since the last report.
 const { createServer } = require('node:http');
 const { constants, PerformanceObserver } = require('node:perf_hooks');
 

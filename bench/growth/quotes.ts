@@ -11,25 +11,25 @@ import { type Grown, PAGE, type Row } from './grow';
 import { atMost, type GrowthSection } from './section';
 import type { Measured } from './server';
 
-/* One organisation with ever more quotes: nothing that a caller does may take longer for it. */
+/* One organisation with an increasing number of quotes, which must not make any call slower. */
 
 const KINDS = ['read', 'first page', 'page 1,000', 'search'] as const;
 export type Kind = (typeof KINDS)[number];
 const PAGES: ReadonlySet<Kind> = new Set(['first page', 'page 1,000']);
 
-/** How much slower the largest may be than the smallest. */
+/** Maximum ratio of the largest size's latency to the smallest's. */
 const MOST = 1.25;
 
 export interface QuoteRounds {
   readonly rounds: number;
-  /** Calls of each kind to each size in a round; fewer, at least one, where they take longer than `seconds`. */
+  /** Calls per kind, size and round; fewer, but at least one, if they take longer than `seconds`. */
   readonly calls: number;
   readonly seconds: number;
-  /** Largest size that pages are asked of; more would keep the database from answering anyone. */
+  /** Largest size for which pages are read; beyond it the database would block all other calls. */
   readonly pagesUpTo: number;
 }
 
-/** Milliseconds of one kind at one size, a list for each round. */
+/** Durations of one kind of call at one size, in milliseconds, a list per round. */
 interface Times {
   readonly face: number[][];
   readonly driver: number[][];
@@ -41,7 +41,7 @@ type Subject = Grown & {
   readonly times: Readonly<Record<Kind, Times>>;
 };
 
-/** Measures every kind of call at every size, the sizes in turn call by call; the driver alone beside them. */
+/** Measures every kind of call at every size, alternating between sizes on every call, and the driver alone after each. */
 export async function measureQuotes(
   rig: Rig,
   server: Measured,
@@ -57,7 +57,7 @@ export async function measureQuotes(
       times: times as unknown as Subject['times'],
     };
   });
-  // the first round is for code to be compiled and pages to be cached
+  // the first round is a warm-up
   for (let round = 0; round <= rounds; round += 1) {
     for (const kind of KINDS) {
       const asked = subjects.filter(({ size }) => !PAGES.has(kind) || size <= pagesUpTo);
@@ -104,11 +104,11 @@ function faceCalls(grown: Grown): Subject['face'] {
   };
 }
 
-/** The cursor of the page that ends with `row`. */
+/** The cursor returned with the page that ends with `row`. */
 function cursorBehind(row: Row, organisationId: string): string {
   const request = { organisationId, operation: 'quotes', args: { limit: 1 }, filters: {} };
   const { next_cursor } = firstPage([row, row], request);
-  if (next_cursor === null) throw new Error('a page with another behind it gave no cursor');
+  if (next_cursor === null) throw new Error('a page that is not the last has no cursor');
   return next_cursor;
 }
 
@@ -123,9 +123,9 @@ function toSection(subjects: readonly Subject[]): GrowthSection {
   return {
     title: 'Growth of one organisation',
     method:
-      `The REST face over HTTP, one call at a time, the sizes in turn call by call: ` +
-      `a quote by its id; the first page; the 1,000th page (the last where there are fewer), in pages of ${String(PAGE)}; a search for a quote's number. ` +
-      'Ratios are those of the medians, taken round by round; × is the number of calls, fewer where one takes long. "Driver alone" is the same query without the gateway: what grows there is the database.',
+      `REST over HTTP, one call at a time, alternating between sizes on every call: ` +
+      `a quote by id; the first page; the 1,000th page (or the last if there are fewer), with ${String(PAGE)} rows per page; a search for a quote's number. ` +
+      'Ratios are of the medians of each round; × is the number of calls, fewer if they take long. "Driver alone" is the same query without the gateway; growth there is due to the database.',
     headings: ['p50 (p99)', ...subjects.map(({ size }) => `${thousands(size)} quotes`), 'driver alone'],
     rows: KINDS.map((kind) => [
       kind,

@@ -2,9 +2,9 @@ import { print, printTable } from '../../src/cli/common/terminal';
 import { markdownTable } from '../report/format';
 import type { GrowthGoal, GrowthSection } from './section';
 
-/* Sections of the growth measurements, for the terminal and the report. */
+/* Formats the growth measurements for the terminal and the report. */
 
-const HEADINGS = ['goal', 'wanted', 'measured', 'result'] as const;
+const HEADINGS = ['goal', 'target', 'measured', 'result'] as const;
 
 function goalRow({ title, wanted, measured, isMet }: GrowthGoal): string[] {
   return [title, wanted, measured, isMet ? 'met' : 'missed'];
@@ -16,7 +16,7 @@ export function printGrowth({ title, headings, rows, goals }: GrowthSection): vo
   printTable(HEADINGS, goals.map(goalRow));
 }
 
-/** Markdown of the sections; `reasons` say why a goal was missed. */
+/** The sections as Markdown; `reasons` explain missed goals. */
 export function growthLines(
   sections: readonly GrowthSection[],
   reasons: Readonly<Record<string, string>>,

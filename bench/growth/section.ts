@@ -1,7 +1,7 @@
-/* What a part of the growth measurements hands to the report: a table of figures and its goals. */
+/* The result of one part of the growth measurements: a table of figures and its goals. */
 
 export interface GrowthGoal {
-  /** `section/goal`, by which bench/misses.json names the reason of a miss. */
+  /** `section/goal`, the key of the explanation in bench/misses.json if the goal is missed. */
   readonly name: string;
   readonly title: string;
   readonly wanted: string;
@@ -18,7 +18,7 @@ export interface GrowthSection {
   readonly goals: readonly GrowthGoal[];
 }
 
-/** A goal that a figure stays at or under. */
+/** A goal with an upper limit. */
 export function atMost(
   name: string,
   title: string,

@@ -5,17 +5,17 @@ import { ask, type Call, fetchOnce } from '../load';
 import { type Cores, onServerCore } from '../machine';
 import type { Rig } from '../rig';
 
-/** Memory of the server after a collection, in MiB. */
+/** Memory of the server after a garbage collection, in MiB. */
 export interface Memory {
   readonly rss: number;
   readonly heap: number;
-  /** Longest pause of the collector since the last look, in milliseconds. */
+  /** Longest pause for a collection that V8 started itself since the last reading, in milliseconds. */
   readonly pause: number;
 }
 
-/** The product's server under its own command, with a probe inside. */
+/** The product's server, started by its own command, with the probe loaded. */
 export interface Measured {
-  /** Sends a call on the one connection that is kept; gives milliseconds. @throws Error when the answer has another status. */
+  /** Sends a call on a keep-alive connection; returns milliseconds. @throws Error if the answer has another status. */
   time(call: Call, status?: number): Promise<number>;
   memory(): Promise<Memory>;
   stop(): Promise<void>;
@@ -39,7 +39,7 @@ export async function startMeasured(rig: Rig, cores: Cores | undefined): Promise
       const from = performance.now();
       const { status, body } = await ask(agent, url, call);
       const took = performance.now() - from;
-      if (status !== expected) throw new Error(`${call.method} ${call.path} answered ${String(status)}: ${body}`);
+      if (status !== expected) throw new Error(`${call.method} ${call.path} returned ${String(status)}: ${body}`);
       return took;
     },
     async memory() {

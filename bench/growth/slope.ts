@@ -1,8 +1,8 @@
-/** How a figure changes, by least squares. */
+/** A linear trend, by least squares. */
 export interface Slope {
   /** Per unit of `at`. */
   readonly slope: number;
-  /** Standard error of it. */
+  /** Its standard error. */
   readonly error: number;
   /** Mean of the values. */
   readonly level: number;

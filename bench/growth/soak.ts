@@ -10,13 +10,13 @@ import { atMost, type GrowthGoal, type GrowthSection } from './section';
 import type { Measured, Memory } from './server';
 import { type Slope, slopeOf } from './slope';
 
-/* Minutes of everything that callers do, also what is refused: memory must not grow with it. */
+/* Minutes of mixed calls, including rejected ones; memory must not grow. */
 
 export interface SoakOptions {
   readonly minutes: number;
-  /** Calls a second. */
+  /** Calls per second. */
   readonly perSecond: number;
-  /** Seconds from one look at the memory to the next. */
+  /** Seconds between two readings of memory. */
   readonly every: number;
 }
 
@@ -26,9 +26,9 @@ interface Share {
   readonly status?: number;
 }
 
-/** Of the run; what is allocated once has been by then. */
+/** Share of the run excluded from the trend, by when one-time allocations are done. */
 const WARM_UP = 0.3;
-/** Growth in ten minutes, as a share of the level, that is none. */
+/** Maximum growth in ten minutes, as a share of the mean. */
 const MOST = { heap: 0.02, rss: 0.05 } as const;
 
 function mixtureOf(content: Content): Share[] {
@@ -46,7 +46,7 @@ function mixtureOf(content: Content): Share[] {
     { percent: 10, next: listQuotes(content) },
     { percent: 5, next: get((random) => `quotes?q=${String(Math.floor(random() * 6000)).padStart(7, '0')}`) },
     { percent: 15, next: query(content, 'Whole') },
-    // every document is another, as from a client that writes its values into the text
+    // every document is unique, like those of a client that writes values into the query
     {
       percent: 10,
       next: (random) => ({
@@ -68,7 +68,7 @@ function unique(random: Random): string {
   return noise(random, 16);
 }
 
-/** A load at a steady rate, with a look at the memory from time to time. */
+/** Sends load at a steady rate and reads the server's memory at intervals. */
 export async function measureSoak(
   server: Measured,
   content: Content,
@@ -86,7 +86,7 @@ export async function measureSoak(
     if (wait > 0) await pause(wait * 1000);
     if (due >= looks.length * every) looks.push({ at: elapsed() / 60, ...(await server.memory()) });
     const { next, status } = chosen(mixture, random);
-    // the place in the sequence picks the products, so that no two writes at once meet
+    // products are chosen by position in the sequence, so that concurrent writes do not conflict
     const call: Promise<unknown> = server.time(next(random, sent), status).then(
       (took) => latencies.push(took),
       (error: unknown) => failures.push(error),
@@ -95,17 +95,17 @@ export async function measureSoak(
     sent += 1;
   }
   await Promise.all(underWay);
-  // none at all is no load
+  // fail if no call succeeded
   if (latencies.length === 0) throw failures[0];
   const section = toSection(minutes, looks, latencies);
   return { ...section, goals: [...section.goals, failureGoal(sent, failures)] };
 }
 
 function failureGoal(sent: number, failures: readonly unknown[]): GrowthGoal {
-  const first = failures.length > 0 ? `; the first: ${String(failures[0]).slice(0, 200)}` : '';
+  const first = failures.length > 0 ? `; first: ${String(failures[0]).slice(0, 200)}` : '';
   return {
     name: 'soak/failures',
-    title: 'Calls answered with another status than expected',
+    title: 'Calls with an unexpected status',
     wanted: '0',
     measured: `${String(failures.length)} of ${sent.toLocaleString('en')}${first}`,
     isMet: failures.length === 0,
@@ -120,7 +120,7 @@ interface Look extends Memory {
 function chosen(mixture: readonly Share[], random: Random): Share {
   let left = random() * 100;
   const found = mixture.find(({ percent }) => (left -= percent) < 0);
-  if (!found) throw new Error('the shares of the mixture do not make 100 %');
+  if (!found) throw new Error('the shares of the mixture do not add up to 100 %');
   return found;
 }
 
@@ -131,14 +131,14 @@ function toSection(minutes: number, looks: readonly Look[], latencies: readonly 
     slopeOf(after.map((look) => ({ at: look.at, value: look[name] }))),
   ]);
   const ascending = latencies.toSorted((one, other) => one - other);
-  const perMinute = ({ slope, error }: Slope): string => `${slope.toFixed(3)} ± ${error.toFixed(3)} MiB a minute`;
+  const perMinute = ({ slope, error }: Slope): string => `${slope.toFixed(3)} ± ${error.toFixed(3)} MiB per minute`;
   return {
     title: 'Soak',
     method:
-      `${String(minutes)} minutes of reads, lists, searches, GraphQL (some of it a document never seen before), writes with and without an \`Idempotency-Key\`, and calls that are refused: ` +
+      `${String(minutes)} minutes of reads, lists, searches, GraphQL (some documents new), writes with and without an \`Idempotency-Key\`, and rejected calls: ` +
       `${latencies.length.toLocaleString('en')} answers, p50 ${milliseconds(quantile(ascending, 0.5))}, p99 ${milliseconds(quantile(ascending, 0.99))}. ` +
-      `Memory after a full collection, ${String(looks.length)} looks; the slope is that of least squares after the first ${String(WARM_UP * 100)} %, with its standard error.`,
-    headings: ['after a collection', 'start', 'after warm-up', 'middle', 'end', 'slope'],
+      `Memory is read after a full garbage collection, ${String(looks.length)} times; the slope is a least-squares fit after the first ${String(WARM_UP * 100)} % of the run, with its standard error.`,
+    headings: ['', 'start', 'after warm-up', 'middle', 'end', 'slope'],
     rows: slopes.map(([name, slope]) => [
       NAMES[name],
       ...[looks[0], after[0], after[after.length >> 1], after.at(-1)].map(
@@ -149,7 +149,7 @@ function toSection(minutes: number, looks: readonly Look[], latencies: readonly 
     goals: slopes.map(([name, slope]) =>
       atMost(`soak/${name}`, `${NAMES[name]}: growth in ten minutes`, {
         most: MOST[name],
-        // what cannot be told from none is none
+        // growth that is not significant counts as none
         value: (Math.max(0, slope.slope - 2 * slope.error) * 10) / slope.level,
         show: (value) => `${(value * 100).toFixed(1)} %`,
       }),

@@ -1,12 +1,12 @@
 import type { MeasuredScenario } from '../measure';
 
-/* Bars of processor time a request, one group a scenario, each to the scale of its own longest. */
+/* A bar chart of CPU time per request: one group per scenario, scaled to its longest bar. */
 
 const [WIDTH, LEFT, RIGHT] = [760, 190, 110];
 const [BAR, GAP, TITLE] = [16, 5, 26];
 const SHOWN = ['rest-quote', 'rest-list', 'graphql-quote', 'graphql-three', 'graphql-list', 'bulk', 'etag', 'mixed'];
 
-/** An SVG that reads on light and dark pages. */
+/** Returns an SVG that works on light and dark backgrounds. */
 export function drawChart(measured: readonly MeasuredScenario[]): string {
   const parts: string[] = [];
   let y = 10;
@@ -29,7 +29,7 @@ export function drawChart(measured: readonly MeasuredScenario[]): string {
   }
   const size = `width="${String(WIDTH)}" height="${String(y)}" viewBox="0 0 ${String(WIDTH)} ${String(y)}"`;
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="Processor time of the server a request">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="Server CPU time per request">`,
     '<style>text{font:12px system-ui,sans-serif;fill:#374151}@media(prefers-color-scheme:dark){text{fill:#d1d5db}}</style>',
     ...parts,
     '</svg>',

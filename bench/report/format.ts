@@ -1,6 +1,6 @@
 import type { Spread } from '../statistics';
 
-/* Figures as people read them. */
+/* Formatting of figures. */
 
 export function micros(value: number | undefined): string {
   return value === undefined ? '–' : `${thousands(value)} µs`;
@@ -14,7 +14,7 @@ export function milliseconds(value: number | undefined): string {
   return value === undefined ? '–' : `${value.toFixed(value < 10 ? 2 : 1)} ms`;
 }
 
-/** The median, and between what the middle half of the rounds lies. */
+/** The median and the interquartile range. */
 export function ratio(spread: Spread | undefined): string {
   if (!spread) return '–';
   return `${spread.median.toFixed(2)} (${spread.low.toFixed(2)} to ${spread.high.toFixed(2)})`;

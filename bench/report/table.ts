@@ -4,15 +4,15 @@ import type { Figures, MeasuredScenario } from '../measure';
 import type { Startup } from '../startup';
 import { micros, milliseconds, ratio, thousands } from './format';
 
-/* A scenario's figures as rows, for the terminal and the report. */
+/* Table rows of a scenario's figures, for the terminal and the report. */
 
-export const FIGURE_HEADINGS = ['', 'CPU a request', 'requests/s', 'p50 at half load', 'p99'] as const;
+export const FIGURE_HEADINGS = ['', 'CPU per request', 'requests/s', 'p50 at half load', 'p99'] as const;
 
 export function figureRow({ label, cpu, rate, halfLoad }: Figures): string[] {
   return [label, micros(cpu?.median), thousands(rate.median), milliseconds(halfLoad?.p50), milliseconds(halfLoad?.p99)];
 }
 
-export const VERDICT_HEADINGS = ['goal', 'wanted', 'measured', 'result'] as const;
+export const VERDICT_HEADINGS = ['goal', 'target', 'measured', 'result'] as const;
 
 export function verdictRow({ goal, subject, ratio: found, isMet }: Verdict): string[] {
   const stretch = goal.stretch === undefined ? '' : ` (${String(goal.stretch)})`;
@@ -26,12 +26,12 @@ export function verdictRow({ goal, subject, ratio: found, isMet }: Verdict): str
 }
 
 export function printScenario(measured: MeasuredScenario): void {
-  print(`\n${measured.scenario.title}, ${String(measured.scenario.connections)} at once`);
+  print(`\n${measured.scenario.title}, concurrency ${String(measured.scenario.connections)}`);
   printTable(FIGURE_HEADINGS, measured.figures.map(figureRow));
   printTable(VERDICT_HEADINGS, judge(measured).map(verdictRow));
 }
 
-export const STARTUP_HEADINGS = ['', 'wanted', 'measured', 'result'] as const;
+export const STARTUP_HEADINGS = ['', 'target', 'measured', 'result'] as const;
 
 export function startupRow({ title, value, unit, most }: Startup): string[] {
   const shown = `${value.median.toFixed(unit === 's' ? 2 : 0)} ${unit}`;

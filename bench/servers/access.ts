@@ -5,7 +5,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { DEFAULT_KEY_PREFIX, parseKey, secretMatches } from '../../src/access/keys';
 import type { ApiKey } from '../../src/access/apiKey';
 
-/* What a careful engineer writes in front of bare driver calls: one indexed read and one HMAC for the key, one limiter. */
+/* A reasonable hand-written check in front of bare driver calls: one indexed read and one HMAC per key, and a rate limiter. */
 
 const LIMIT = 1_000_000_000;
 const WINDOW_SECONDS = 60;

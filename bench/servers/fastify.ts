@@ -2,7 +2,7 @@ import fastify, { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type PlainAnswer, type PlainRequest, createRoutes } from './routes';
 import { settings } from './settings';
 
-/* R1: Fastify and the driver. */
+/* R1: Fastify and the MongoDB driver. */
 
 async function main(): Promise<void> {
   const { uri, controlDatabase, port, said } = settings();

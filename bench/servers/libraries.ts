@@ -14,7 +14,7 @@ import { deriveRestDocument, loadDocument } from '../../src/schema/sdl';
 import { createAdmission } from './access';
 import { settings } from './settings';
 
-/* R2: Sofa and Apollo as their READMEs set them up, over mongoose documents; FACE says which. */
+/* R2: Sofa or Apollo, depending on FACE, set up as in their READMEs, with mongoose documents. */
 
 interface Context {
   readonly organisationId: string;

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import { type PlainAnswer, type PlainRequest, createRoutes } from './routes';
 import { settings } from './settings';
 
-/* R0: node:http and the driver, nothing else. */
+/* R0: only node:http and the MongoDB driver. */
 
 const QUOTES = '/api/v1/quotes/';
 

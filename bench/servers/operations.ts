@@ -7,9 +7,9 @@ import { type Product, products as resource } from '../../src/resources/products
 import type { ProductUpsert } from '../../src/resources/products/upsert';
 import type { Quote } from '../quote';
 
-/* The operations on the bare driver: the same reads and writes, and the same bytes in the answer. */
+/* The operations with the bare driver: the same reads and writes as Scopegate, and byte-identical answers. */
 
-/** Each organisation's database, made once. */
+/** Returns each organisation's database, created once. */
 export function databasesOf(client: mongo.MongoClient): (organisationId: string) => mongo.Db {
   const known = new Map<string, mongo.Db>();
   return (organisationId) => {
@@ -24,7 +24,7 @@ export async function readQuote(database: mongo.Db, id: string): Promise<object 
   return quote ? { ...toItem(quote), lines: toLines(quote) } : undefined;
 }
 
-/** Three members, read by a projection. */
+/** Reads three members with a projection. */
 export async function readTotal(database: mongo.Db, id: string): Promise<object | undefined> {
   const quote = await database
     .collection<Quote>('quotes')
@@ -39,7 +39,7 @@ interface QuoteList {
   readonly withLines?: boolean;
 }
 
-/** The newest quotes of a customer, as one page. */
+/** One page of a customer's newest quotes. */
 export async function listQuotes(
   database: mongo.Db,
   { organisationId, customerId, limit, withLines = false }: QuoteList,
@@ -101,7 +101,7 @@ const NEW_PRODUCT = {
   active: true,
 };
 
-/** Reads what exists, compares, writes what changed in one transaction; each element's shape is checked by hand. */
+/** Reads existing rows, compares, and writes the changes in one transaction; validates elements with hand-written code. */
 export async function upsertProducts(
   client: mongo.MongoClient,
   database: mongo.Db,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import express from 'express';
 import { settings } from './settings';
 
-/* Parse Server: REST and GraphQL over MongoDB with a key, as its own documentation mounts it. */
+/* Parse Server: REST and GraphQL on MongoDB with a key, mounted as in its documentation. */
 
 interface ParseServer {
   readonly app: express.RequestHandler;

@@ -4,7 +4,7 @@ import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, upsertProducts } from './operations';
 
-/* The routes that a server by hand has, the same for bare node:http and for Fastify. */
+/* The routes of the hand-written servers, shared by bare node:http and Fastify. */
 
 export interface PlainRequest {
   readonly authorization: string | undefined;

@@ -1,4 +1,4 @@
-/** What a contestant's server is told, and how it says that it is ready. */
+/** Settings of a contestant's server, and how it reports that it is ready. */
 export interface Settings {
   readonly uri: string;
   readonly controlDatabase: string;
@@ -8,8 +8,8 @@ export interface Settings {
 
 export function settings(): Settings {
   const { MONGODB_URI, CONTROL_DATABASE, PORT } = process.env;
-  if (MONGODB_URI === undefined || CONTROL_DATABASE === undefined) throw new Error('started by bench/main.ts only');
-  // an exit by itself, so that a CPU profile is written
+  if (MONGODB_URI === undefined || CONTROL_DATABASE === undefined) throw new Error('must be started by bench/main.ts');
+  // a regular exit, so that the CPU profile is written
   process.once('SIGTERM', () => process.exit(0));
   return {
     uri: MONGODB_URI,

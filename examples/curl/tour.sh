@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A tour of the REST API with curl: read, page, search, write in bulk, be refused, be told to wait.
+# A tour of the REST API with curl: read, page, search, bulk upsert, handle an error, check the rate limit.
 #   SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… examples/curl/tour.sh
 # The key needs products:read, products:write and orders:read.
 set -euo pipefail
@@ -9,8 +9,8 @@ key=${SCOPEGATE_KEY:?set SCOPEGATE_KEY to an API key}
 answer=$(mktemp -d)
 trap 'rm -rf "$answer"' EXIT
 
-# A request: shows the answer, keeps its headers in $answer/head, and fails with a problem. Sends again what is worth it (the guide
-# for integrators, "Retrying"): no answer (000), both kinds of 409, 429, 503, and 500, as each write here has an Idempotency-Key.
+# Sends a request: prints the answer, keeps its headers in $answer/head, and fails on an error. Retries what is worth retrying
+# (guide for integrators, "Retrying"): no answer (000), both kinds of 409, 429, 503, and 500, since writes have an Idempotency-Key.
 api() {
   local path=$1 attempt status=000 wait
   shift
@@ -26,22 +26,22 @@ api() {
   [ "$status" != 000 ] && [ "$status" -lt 400 ]
 }
 
-echo '== whose key this is'
+echo '== the key and its organisation'
 api /me
 echo
 
-echo '== products that begin with "chai" in any word'
+echo '== products with a word that starts with "chai"'
 api '/products?q=chai'
 echo
 
-echo '== two pages of orders: `Link` leads to the next'
+echo '== two pages of orders: `Link` has the URL of the next page'
 api '/orders?limit=3&sort=number'
 echo
 next=$(sed -n 's/^[Ll]ink: <\/api\/v1\(.*\)>; rel="next".*/\1/p' "$answer/head" | tr -d '\r')
 [ -z "$next" ] || api "$next"
 echo
 
-echo '== one bulk upsert, sent twice with one Idempotency-Key: it happens once, the second answer is a replay'
+echo '== a bulk upsert, sent twice with the same Idempotency-Key: it runs once, the second answer is a replay'
 body='{"products": [{"sku": "CURL-1", "name": "Tour ticket", "unit_price_minor": 1250, "currency": "EUR"}, {"sku": "CURL-2"}]}'
 idempotency_key="tour-$$-$(date +%s)"
 for _ in 1 2; do
@@ -51,9 +51,9 @@ for _ in 1 2; do
   grep -i '^idempotent-replayed' "$answer/head" || true
 done
 
-echo '== a problem: the status, a code to decide by, every fault with where it is, and a request id to quote'
+echo '== an error: status, a code to handle it by, each invalid parameter, and a request id for support'
 curl --silent --header "Authorization: Bearer $key" --write-out '\nHTTP %{http_code}\n' "$url/orders?limit=101&sort=price"
 
-echo '== what is left of the budget'
+echo '== the remaining rate limit'
 api /me >/dev/null
 grep -i '^ratelimit' "$answer/head"

@@ -18,13 +18,13 @@ const form = document.getElementById('connect');
 const message = document.getElementById('message');
 const panels = document.getElementById('panels');
 
-/** What is worth asking again, as nothing is written here (the guide for integrators, "Retrying"). */
+/** Error codes worth retrying for reads (guide for integrators, "Retrying"). */
 const RETRIED = ['rate_limited', 'unavailable', 'internal'];
 const MOST_TRIES = 4;
 
 const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
 
-/** Asks the gateway; waits where it says so. */
+/** Queries the gateway; retries after the delay it asks for. */
 async function ask(url, key, variables) {
   for (let attempt = 1; ; attempt += 1) {
     const { data, errors } = await send(url, key, variables).catch((error) => {
@@ -38,13 +38,13 @@ async function ask(url, key, variables) {
     }
     const seconds = extensions.retry_after ?? attempt;
     if (extensions.code === 'rate_limited') {
-      message.textContent = `The key's budget is spent; trying again in ${seconds} s.`;
+      message.textContent = `Rate limit reached; retrying in ${seconds} s.`;
     }
     await pause(seconds);
   }
 }
 
-/** @throws TypeError when there is no answer */
+/** @throws TypeError if there is no answer */
 async function send(url, key, variables) {
   const answer = await fetch(new URL('/graphql', url), {
     method: 'POST',
@@ -54,7 +54,7 @@ async function send(url, key, variables) {
   return answer.json();
 }
 
-/** Rows by currency: amounts of two currencies never share a chart. */
+/** Groups rows by currency, so that a chart never mixes currencies. */
 function byCurrency(rows) {
   return Object.entries(Object.groupBy(rows, ({ currency }) => currency));
 }
@@ -101,7 +101,7 @@ function show({ me, months, quotes, products }) {
   offerYears(months.data);
 }
 
-/** The years of the first answer, which covers everything. */
+/** Fills the year selection from the first answer, which covers all years. */
 function offerYears(rows) {
   const { year } = form.elements;
   if (year.options.length > 1) return;
@@ -113,7 +113,7 @@ async function refresh() {
   const variables = year.value
     ? { from: `${year.value}-01-01T00:00:00Z`, to: `${Number(year.value) + 1}-01-01T00:00:00Z` }
     : {};
-  message.textContent = 'Asking…';
+  message.textContent = 'Loading…';
   try {
     show(await ask(url.value, key.value, variables));
     panels.hidden = false;
@@ -122,7 +122,7 @@ async function refresh() {
     panels.hidden = true;
     message.textContent =
       error instanceof TypeError
-        ? `${url.value} cannot be reached from here: is CORS_ORIGINS set to ${location.origin}?`
+        ? `Cannot reach ${url.value}: is CORS_ORIGINS set to ${location.origin}?`
         : error.message;
   }
 }
@@ -133,7 +133,7 @@ form.addEventListener('submit', (event) => {
 });
 form.elements.year.addEventListener('change', () => void refresh());
 
-// #url=…&key=… fills the form: a fragment is sent to no server
+// #url=…&key=… fills in the form; fragments are never sent to a server
 const given = new URLSearchParams(location.hash.slice(1));
 for (const [name, value] of given) if (form.elements[name]) form.elements[name].value = value;
 if (given.has('key')) void refresh();

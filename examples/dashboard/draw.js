@@ -1,4 +1,4 @@
-/** An amount in minor units in words: 123456 USD → $1,234.56. */
+/** Formats an amount in minor units: 123456 USD → $1,234.56. */
 export function amount(minor, currency) {
   const format = new Intl.NumberFormat('en', { style: 'currency', currency });
   return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
@@ -20,7 +20,7 @@ function shareOf(value, most) {
   return `${most > 0 ? Math.max(0, (value / most) * 100) : 0}%`;
 }
 
-/** Columns, one a bar; each is named with its value for who cannot see it; the list scrolls by keyboard. */
+/** A column per bar, with its name and value for screen readers; the list scrolls with the keyboard. */
 export function barChart({ caption, bars }) {
   const most = Math.max(...bars.map(({ value }) => value));
   const list = make('ol', { class: 'chart', tabindex: '0', 'aria-label': caption });
@@ -40,7 +40,7 @@ export function barChart({ caption, bars }) {
   return make('figure', {}, make('figcaption', {}, caption), list);
 }
 
-/** A table whose rows carry a bar below their first cell. */
+/** A table with a bar below the first cell of each row. */
 export function barTable({ caption, headings, rows }) {
   const most = Math.max(...rows.map(({ value }) => value));
   const head = make('tr', {}, ...headings.map((text) => make('th', { scope: 'col' }, text)));

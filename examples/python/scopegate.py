@@ -1,4 +1,4 @@
-"""A small client of Scopegate's REST API on requests."""
+"""A small client for Scopegate's REST API, based on requests."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 import requests
 
 
-# what is worth sending again (the guide for integrators, "Retrying"); writes have an Idempotency-Key here, so 500 is too
+# error codes worth retrying (guide for integrators, "Retrying"), including 500, since writes have an Idempotency-Key
 RETRIED = {"idempotency_in_progress", "rate_limited", "unavailable", "conflict", "internal"}
-# no answer, or a part of one
+# no answer, or an incomplete one
 LOST = (requests.ConnectionError, requests.Timeout, requests.exceptions.ChunkedEncodingError)
 
 
 class Problem(Exception):
-    """What the API answered instead: decide by `code`, quote `request_id`."""
+    """An error returned by the API: handle it by `code`; give support the `request_id`."""
 
     def __init__(self, problem: dict[str, Any]) -> None:
         super().__init__(f"{problem['code']}: {problem.get('detail', problem['title'])}")
@@ -28,7 +28,7 @@ class Problem(Exception):
 
 
 class Scopegate:
-    """Waits when it is told to, and sends a write at most once."""
+    """Honours Retry-After, and retries so that a write takes effect at most once."""
 
     def __init__(self, url: str, key: str, retries: int = 5) -> None:
         self.url = f"{url}/api/v1"
@@ -40,11 +40,11 @@ class Scopegate:
         return self._send("GET", path, params=parameters)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        # one key for all attempts at this write: however often it is sent, it happens once
+        # the same key for all attempts, so that the write takes effect only once
         return self._send("POST", path, json=body, headers={"Idempotency-Key": str(uuid.uuid4())})
 
     def pages(self, path: str, **filters: Any) -> Iterator[dict[str, Any]]:
-        """Every row of a list, page by page: a cursor neither skips nor repeats a row."""
+        """All rows of a list, page by page; cursors neither skip nor repeat rows."""
         cursor = None
         while True:
             page = self.get(path, **{"limit": 100, **filters, **({"cursor": cursor} if cursor else {})})

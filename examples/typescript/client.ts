@@ -5,22 +5,22 @@ export interface ClientOptions {
   /** http://127.0.0.1:4000 */
   readonly url: string;
   readonly key: string;
-  /** How often a request is sent again where that is worth it. Default 5. */
+  /** Maximum number of retries. Default 5. */
   readonly retries?: number;
 }
 
-/** A client that knows every route, waits when it is told to, and sends a write at most once. */
+/** A typed client that honours Retry-After and retries so that a write takes effect at most once. */
 export function scopegate({ url, key, retries = 5 }: ClientOptions): Client<paths> {
   const client = createClient<paths>({
     baseUrl: `${url}/api/v1`,
     fetch: (request) => patiently(request, retries),
-    // several values of a filter are sent as ?status=a&status=b
+    // multiple values of a filter are sent as ?status=a&status=b
     querySerializer: { array: { style: 'form', explode: true } },
   });
   const authorise: Middleware = {
     onRequest({ request }) {
       request.headers.set('Authorization', `Bearer ${key}`);
-      // one key for all attempts at this write: however often it is sent, it happens once
+      // the same key for all attempts, so that the write takes effect only once
       if (request.method === 'POST') request.headers.set('Idempotency-Key', crypto.randomUUID());
       return request;
     },
@@ -30,11 +30,11 @@ export function scopegate({ url, key, retries = 5 }: ClientOptions): Client<path
 }
 
 /**
- * What is worth sending again (the guide for integrators, "Retrying"): both kinds of 409, 429, 503; and 500, since writes have an
- * Idempotency-Key here.
+ * Statuses worth retrying (guide for integrators, "Retrying"): both kinds of 409, 429, 503; and 500, since writes have an
+ * Idempotency-Key.
  */
 const RETRIED = [409, 429, 500, 503];
-/** Longest wait for an answer, in milliseconds. */
+/** Timeout of a request, in milliseconds. */
 const PATIENCE = 60_000;
 
 async function patiently(request: Request, retries: number): Promise<Response> {
@@ -51,10 +51,10 @@ async function patiently(request: Request, retries: number): Promise<Response> {
   }
 }
 
-/** Retry-After is in seconds; without one, half a second, then twice as long each time. */
+/** Retry-After in seconds; without it, half a second, doubled for each attempt. */
 function secondsToWait(response: Response, attempt: number): number {
-  const told = Number(response.headers.get('Retry-After') ?? Number.NaN);
-  return Number.isNaN(told) ? 2 ** attempt / 2 : told;
+  const retryAfter = Number(response.headers.get('Retry-After') ?? Number.NaN);
+  return Number.isNaN(retryAfter) ? 2 ** attempt / 2 : retryAfter;
 }
 
 function pause(seconds: number): Promise<void> {

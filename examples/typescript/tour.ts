@@ -10,7 +10,7 @@ const api = scopegate({ url, key });
 
 type Query = NonNullable<paths['/orders']['get']['parameters']['query']>;
 
-/** Every order that the filters let through, page by page: a cursor neither skips nor repeats an order. */
+/** All orders that match the filters, page by page; cursors neither skip nor repeat orders. */
 async function* orders(filters: Query) {
   for (let cursor: string | undefined; ;) {
     const { data, error } = await api.GET('/orders', { params: { query: { ...filters, limit: 100, cursor } } });

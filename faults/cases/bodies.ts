@@ -6,22 +6,22 @@ import { residentMiB } from '../processes';
 import { sleep, until } from '../timing';
 
 const MIB = 1024 * 1024;
-/** The largest body of a bulk call. */
+/** Maximum size of a bulk call's body. */
 const LENGTH = 5 * MIB;
-/** MAX_BODY_MEMORY, and the part of it that is one key's, in MiB. */
+/** MAX_BODY_MEMORY and one key's share of it, in MiB. */
 const [MOST, MOST_OF_KEY] = [256, 64];
-/** What the process may need besides, for what is on its way through the system and not collected yet, in MiB. */
+/** Further memory the process may need for data in socket buffers and garbage not collected yet, in MiB. */
 const ROOM = 200;
 const SLOWEST_BOUND = 2000;
-/** How long nothing may have changed before all is taken to have arrived, in milliseconds. */
+/** All bodies count as received once nothing has changed for this long, in milliseconds. */
 const QUIET = 1000;
 
-/** One key that sends as much as it can, and never the last byte. */
+/** One key sends as many bodies as it can, each without its last byte. */
 export const bodies: Case = {
   name: 'bodies',
-  title: 'Bodies that never end',
+  title: 'Unfinished bodies',
   what: ({ bodies: wanted }) =>
-    `${number(wanted)} connections of one key send a bulk call of 5 MiB each, less a byte; meanwhile another key of the same organisation and one of another read, and \`livez\` is asked. Then all are cut off. Promise: the key has at most ${String(MOST_OF_KEY)} MiB in hand and is answered 503 past it, memory grows by no more than ${String(MOST_OF_KEY)} + ${String(ROOM)} MiB (MAX_BODY_MEMORY is ${String(MOST)}), all others are answered 200 within ${number(SLOWEST_BOUND)} ms, and afterwards nothing is held.`,
+    `${number(wanted)} connections of one key each send a bulk call of 5 MiB without its last byte. Meanwhile another key of the same organisation and a key of another organisation read, and \`livez\` is polled. Then the connections are reset. Promise: the key's bodies take at most ${String(MOST_OF_KEY)} MiB and the rest get 503, memory grows by at most ${String(MOST_OF_KEY)} + ${String(ROOM)} MiB (MAX_BODY_MEMORY is ${String(MOST)}), all other requests get 200 within ${number(SLOWEST_BOUND)} ms, and nothing is held afterwards.`,
   async run({ rig, scale, tell }): Promise<Outcome> {
     const [gateway] = await rig.gateways();
     const tenant = await rig.newTenant('bodies');
@@ -48,13 +48,13 @@ export const bodies: Case = {
       return performance.now() - quietSince > QUIET;
     }, 20_000);
     const answers = new Set(halves.map(({ status }) => status()));
-    const told = refused();
-    tell(`${number(told)} of ${number(scale.bodies)} were told 503`);
+    const rejected = refused();
+    tell(`${number(rejected)} of ${number(scale.bodies)} got 503`);
     for (const { socket } of halves) socket.resetAndDestroy();
     let [heldAfter, inHand] = [NaN, NaN];
     await until(async () => {
       [heldAfter, inHand] = [await metric(gateway, BODY_BYTES), await metric(gateway, IN_HAND)];
-      // those who ask meanwhile are in hand as well
+      // the background requests count as well
       return heldAfter === 0 && inHand <= besides.length;
     }, 10_000);
     await sleep(2000);
@@ -62,19 +62,19 @@ export const bodies: Case = {
     const after = (await residentMiB(gateway.pid())) ?? 0;
     const promises = new Promises();
     promises.keep(
-      told > 0 && [...answers].every((status) => status === 0 || status === 503),
+      rejected > 0 && [...answers].every((status) => status === 0 || status === 503),
       `answers: ${[...answers].join(', ')}`,
     );
-    promises.keep(most <= MOST_OF_KEY, `${String(Math.round(most))} MiB were in hand`);
+    promises.keep(most <= MOST_OF_KEY, `bodies took ${String(Math.round(most))} MiB`);
     promises.keep(peak - before <= MOST_OF_KEY + ROOM, `memory grew by ${String(Math.round(peak - before))} MiB`);
-    promises.keep(heldAfter === 0, `${number(heldAfter)} bytes stayed in hand`);
-    promises.keep(inHand <= besides.length, `${number(inHand)} requests stayed in hand`);
+    promises.keep(heldAfter === 0, `${number(heldAfter)} bytes of bodies were not released`);
+    promises.keep(inHand <= besides.length, `${number(inHand)} requests did not end`);
     for (const { who, beside } of served) keepServed(promises, who, beside, SLOWEST_BOUND * scale.slack);
     const mib = (value: number): string => String(Math.round(value));
     return {
       notes: [
-        `${number(told)} of ${number(scale.bodies)} were told 503; ${mib(most)} MiB were in hand at most.`,
-        `Memory: ${mib(before)} MiB before, ${mib(peak)} at most, ${mib(after)} some seconds after the end.`,
+        `${number(rejected)} of ${number(scale.bodies)} got 503; bodies took at most ${mib(most)} MiB.`,
+        `Memory: ${mib(before)} MiB before, ${mib(peak)} at most, ${mib(after)} a few seconds after the end.`,
         ...served.map(({ who, beside }) => describe(who, beside)),
       ],
       broken: promises.broken,

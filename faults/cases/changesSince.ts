@@ -7,31 +7,31 @@ import { type Case, number, Promises } from '../outcome';
 import type { Rig } from '../rig';
 import { milliseconds, sleep, until } from '../timing';
 
-/** Products of one call. */
+/** Products per call. */
 const PRODUCTS = 5;
 /**
- * A held write is held when its products are stored, and when its answer is: neither may take the driver's 30 s, and some
- * servers refuse what a transaction stores a while after it read.
+ * A held write is delayed when its products are stored and again when its answer is: neither delay may reach the driver's
+ * 30 s, and some servers reject what a transaction writes too long after its reads.
  */
 const HELD_ANSWERS = 2;
-/** How long the write of the gateway that dies would be held, in milliseconds; no other has this time. */
+/** Delay of the killed gateway's write, in milliseconds; no other write has this value. */
 const DYING_HOLD = 20_001;
 const FAST_LANES = 3;
-/** How long after a gateway died its open write holds readers back (src/database/openWrites.ts), and some, in milliseconds. */
+/** How long the open write of a dead gateway delays readers (src/database/openWrites.ts), in milliseconds. */
 const DEAD_AFTER = 100_000;
 const CAUGHT_UP_WITHIN = 20_000;
 const BEGINNING = '1970-01-01T00:00:00Z';
 
-/** Readers who keep copies by updated_since, beside writers that stay open and a gateway that dies with some. */
+/** Readers sync with updated_since while some writes stay open and a gateway is killed during one. */
 export const changesSince: Case = {
   name: 'changes-since',
-  title: 'Copies kept by updated_since',
+  title: 'Syncing with updated_since',
   what: ({ holds, agesDeadWrites }) =>
-    `Two readers keep copies as the guide says (largest updated_at, updated_since, pages of 20; one with sort=updated_at, one without) through two gateways, while clients write as fast as they can and a third gateway's writes stay open for ${holds.map(milliseconds).join(', ')}. A fourth gateway gets SIGKILL with a write open${agesDeadWrites ? ', whose row is then made 100 s older' : ''}. Promise: every acknowledged row is in both copies, as it is in the list, and the copies catch up once the dead write's row is 100 s old.`,
+    `Two readers keep copies as described in the guide (largest updated_at, updated_since, pages of 20; one with sort=updated_at, one without) through two gateways, while clients write as fast as they can and a third gateway's writes stay open for ${holds.map(milliseconds).join(', ')}. A fourth gateway gets SIGKILL with a write open${agesDeadWrites ? ', whose row is then backdated by 100 s' : ''}. Promise: both copies have every acknowledged row exactly as the list has it, and catch up once the dead write's row is 100 s old.`,
   async run({ rig, scale, tell }) {
     const gateways = await rig.gateways();
     const { key, organisationId } = await rig.newTenant('changes since');
-    // as long as MongoDB lets a transaction live by itself
+    // MongoDB's default
     await rig.database.limitTransactions(60);
     const holding = createHolding(organisationId);
     const proxy = await openDatabaseProxy(rig.database.uri, {
@@ -51,7 +51,7 @@ export const changesSince: Case = {
 
     async function write(call: Caller, prefix: string, idempotencyKey?: string): Promise<boolean> {
       const products = Array.from({ length: PRODUCTS }, (_none, index) => ({
-        // some are new, some are changed again and again
+        // some are new, one is changed again and again
         sku: index === 0 ? `${prefix}-again` : `${prefix}-${randomUUID()}`,
         name: 'Change',
         description: randomUUID(),
@@ -82,10 +82,10 @@ export const changesSince: Case = {
         return performance.now() - started;
       }),
     );
-    tell('a gateway dies with a write open');
+    tell('killing a gateway with a write open');
     const lost = write(dying.call, holdPrefix(DYING_HOLD), randomUUID());
     const isOpen = await until(() => holding.began(DYING_HOLD), 20_000);
-    promises.keep(isOpen !== undefined, 'the dying gateway had no write open');
+    promises.keep(isOpen !== undefined, 'the killed gateway had no write open');
     await sleep(500);
     await dying.end('SIGKILL');
     await lost;
@@ -103,15 +103,15 @@ export const changesSince: Case = {
     await Promise.all([slow.end('SIGTERM'), proxy.close()]);
     const absent = copies.map(({ rows }) => missing(before, rows));
     for (const count of absent)
-      promises.keep(count === 0, `${number(count)} of ${number(before.size)} rows are not in a copy`);
-    promises.keep(Math.max(...held) >= Math.max(...scale.holds), 'no write was held as long as it should be');
+      promises.keep(count === 0, `${number(count)} of ${number(before.size)} rows are missing from a copy or outdated`);
+    promises.keep(Math.max(...held) >= Math.max(...scale.holds), 'no write was held for the longest time');
     return {
       attempted: before.size,
       present: before.size - Math.max(...absent),
       lost: Math.max(...absent),
       notes: [
-        `${number(before.size)} rows, read in ${number(copies.reduce((sum, { runs }) => sum + runs(), 0))} runs; the longest write was open for ${milliseconds(Math.max(...held))}.`,
-        `Writes: ${tally.toString()}. After the kill the copies were whole ${wait === undefined ? 'never' : `within ${milliseconds(wait)}`}.`,
+        `${number(before.size)} rows, synced in ${number(copies.reduce((sum, { runs }) => sum + runs(), 0))} runs; the longest write was open for ${milliseconds(Math.max(...held))}.`,
+        `Writes: ${tally.toString()}. After the kill the copies ${wait === undefined ? 'never caught up' : `caught up within ${milliseconds(wait)}`}.`,
       ],
       broken: promises.broken,
     };
@@ -120,7 +120,7 @@ export const changesSince: Case = {
 
 type Rows = Map<string, string>;
 
-/** A copy kept as the guide says: rows by id, as JSON. */
+/** A copy kept as described in the guide: rows by id, as JSON. */
 function createCopy(call: Caller, key: string, sort: string) {
   const rows: Rows = new Map();
   let [since, runs] = [BEGINNING, 0];
@@ -140,14 +140,14 @@ function createCopy(call: Caller, key: string, sort: string) {
   };
 }
 
-/** All pages of the list of products. */
+/** All pages of the product list. */
 async function list(call: Caller, key: string, query = ''): Promise<Rows> {
   const rows: Rows = new Map();
   const limit = query === '' ? 100 : 20;
   for (let cursor: string | null = ''; cursor !== null;) {
     const path = `/api/v1/products?limit=${String(limit)}${query}${cursor === '' ? '' : `&cursor=${cursor}`}`;
     const reply = await call({ method: 'GET', path, key });
-    if (reply.kind !== 'answer' || reply.status !== 200) throw new Error(`a list answered ${labelOf(reply)}`);
+    if (reply.kind !== 'answer' || reply.status !== 200) throw new Error(`listing products returned ${labelOf(reply)}`);
     const page = JSON.parse(reply.body) as { data: { id: string }[]; next_cursor: string | null };
     for (const row of page.data) rows.set(row.id, JSON.stringify(row));
     cursor = page.next_cursor;
@@ -155,20 +155,20 @@ async function list(call: Caller, key: string, query = ''): Promise<Rows> {
   return rows;
 }
 
-/** Rows that a copy lacks, or has as they were before. */
+/** Number of rows missing from a copy or outdated in it. */
 function missing(all: Rows, copy: ReadonlyMap<string, string>): number {
   return [...all].filter(([id, row]) => copy.get(id) !== row).length;
 }
 
 const holdPrefix = (ms: number): string => `hold-${String(ms)}-`;
 
-/** Finds the writes to hold by the products they read first, and then by their transaction. */
+/** Recognises the writes to hold by the products they read first, and from then on by their transaction. */
 function createHolding(organisationId: string) {
   const held = new Map<string, { readonly ms: number; left: number }>();
   return {
-    /** Whether a write of this time has been held: a transaction that began again is held anew. */
+    /** Whether a write with this delay has started; a retried transaction is held again. */
     began: (ms: number) => [...held.values()].some((one) => one.ms === ms),
-    /** How long a command's write is to be held in all; 0 when its answer may pass. */
+    /** Total delay of the command's write; 0 if its answer is not delayed. */
     of(command: Command): number {
       if (command.$db !== databaseName(organisationId) || command.autocommit !== false) return 0;
       const transaction = JSON.stringify([command.lsid, String(command.txnNumber)]);
@@ -184,11 +184,11 @@ function createHolding(organisationId: string) {
 
 async function rowsOf(rig: Rig, organisationId: string) {
   const organisation = await rig.store.control.organisations.find(organisationId);
-  if (!organisation) throw new Error(`there is no organisation ${organisationId}`);
+  if (!organisation) throw new Error(`organisation ${organisationId} not found`);
   return rig.store.databases.organisationData(organisation).connection.collection(openWrites.name);
 }
 
-/** Makes the rows of open writes as old as those that readers take away. */
+/** Backdates the rows of open writes so that readers delete them. */
 async function age(rig: Rig, organisationId: string): Promise<void> {
   await (
     await rowsOf(rig, organisationId)

@@ -6,14 +6,14 @@ import { openFiles, residentMiB } from '../processes';
 import { milliseconds, quantile, sleep, until } from '../timing';
 
 const AT_ONCE = 200;
-/** Longest rest between two rounds, in milliseconds. */
+/** Maximum pause between two rounds, in milliseconds. */
 const SETTLE = 10_000;
-/** Requests of another client while the connections are held. */
+/** Number of requests of another client while the connections are open. */
 const requestsBeside = (connections: number): number => Math.min(500, connections / 5);
 const SLOWEST_BOUND = 2000;
-/** Connections to the database and kept-alive ones may come and go. */
+/** Database and keep-alive connections may come and go. */
 const FILES_SLACK = 20;
-/** Once the collector has run, a later round may need this much more than the first, in MiB. */
+/** Memory a later round may need beyond the first, after garbage collection, in MiB. */
 const LEAK_BOUND = 80;
 
 interface Round {
@@ -31,7 +31,7 @@ export const connections: Case = {
   name: 'connections',
   title: 'Idle connections',
   what: ({ connections: wanted, connectionRounds }) =>
-    `${number(wanted)} connections from ten addresses to one gateway, each of which asks \`livez\` once and then stays open; meanwhile another client sends ${number(requestsBeside(wanted))} requests. Then all are closed; ${number(connectionRounds)} rounds, MAX_CONNECTIONS above that. Promise: all are held, every request is answered 200 within ${milliseconds(SLOWEST_BOUND)}, every descriptor is given back, and memory is given back: one of the last three rounds needs no more than ${String(LEAK_BOUND)} MiB more than the first (the collector runs when it likes and the process keeps what it freed, so memory goes up and down between rounds; what is never freed would add up).`,
+    `${number(wanted)} connections from ten addresses to one gateway each request \`livez\` once and then stay open, while another client sends ${number(requestsBeside(wanted))} requests. Then all are closed. ${number(connectionRounds)} rounds; MAX_CONNECTIONS is higher. Promise: all connections stay open, every request gets 200 within ${milliseconds(SLOWEST_BOUND)}, every descriptor is closed, and memory is released: at least one of the last three rounds needs at most ${String(LEAK_BOUND)} MiB more than the first (memory varies from round to round with garbage collection; a leak would add up).`,
   async run({ rig, scale, tell }): Promise<Outcome> {
     const [gateway] = await rig.gateways();
     const tenant = await rig.newTenant('connections');
@@ -46,27 +46,27 @@ export const connections: Case = {
     }
     const promises = new Promises();
     for (const { held, tally, latencies, filesLeft } of rounds) {
-      promises.keep(held === scale.connections, `only ${number(held)} of ${number(scale.connections)} were held`);
       promises.keep(
-        tally.count('200') === requestsBeside(scale.connections),
-        `requests meanwhile: ${tally.toString()}`,
+        held === scale.connections,
+        `only ${number(held)} of ${number(scale.connections)} connections stayed open`,
       );
+      promises.keep(tally.count('200') === requestsBeside(scale.connections), `other requests: ${tally.toString()}`);
       const slowest = Math.max(...latencies);
-      promises.keep(slowest <= SLOWEST_BOUND * scale.slack, `a request meanwhile took ${milliseconds(slowest)}`);
-      promises.keep(filesLeft <= FILES_SLACK, `${number(filesLeft)} descriptors stayed open`);
+      promises.keep(slowest <= SLOWEST_BOUND * scale.slack, `another request took ${milliseconds(slowest)}`);
+      promises.keep(filesLeft <= FILES_SLACK, `${number(filesLeft)} descriptors were not closed`);
     }
     const [first, ...others] = rounds.map(({ peak }) => peak);
     const growth = Math.min(...others.slice(-3)) - (first ?? 0);
     promises.keep(
       growth <= LEAK_BOUND,
-      `each later round needed at least ${String(Math.round(growth))} MiB more than the first`,
+      `every later round needed at least ${String(Math.round(growth))} MiB more than the first`,
     );
     return {
       notes: [
         `Memory before: ${String(Math.round(before))} MiB.`,
         ...rounds.map(
           ({ held, openedIn, peak, after, latencies, filesLeft }, index) =>
-            `Round ${String(index + 1)}: ${number(held)} held, opened in ${milliseconds(openedIn)}; ${String(Math.round(peak))} MiB with them (${kibibytes(peak - before, held)} KiB each), ${String(Math.round(after))} MiB some seconds after the end; requests meanwhile took ${milliseconds(quantile(latencies, 0.5))} in the median, ${milliseconds(Math.max(...latencies))} at most; descriptors left open: ${number(Math.max(0, filesLeft))}.`,
+            `Round ${String(index + 1)}: ${number(held)} open, opened in ${milliseconds(openedIn)}; ${String(Math.round(peak))} MiB while open (${kibibytes(peak - before, held)} KiB each), ${String(Math.round(after))} MiB a few seconds after they closed; other requests took ${milliseconds(quantile(latencies, 0.5))} (median), ${milliseconds(Math.max(...latencies))} (max); descriptors not closed: ${number(Math.max(0, filesLeft))}.`,
         ),
       ],
       broken: promises.broken,
@@ -105,14 +105,14 @@ async function hold(gateway: Gateway, key: string, wanted: number, filesBefore: 
     filesLeft = ((await openFiles(gateway.pid())) ?? 0) - filesBefore;
     return filesLeft <= FILES_SLACK;
   }, 20_000);
-  // time for the collector
+  // time for garbage collection
   await sleep(Math.min(SETTLE, wanted * 4));
   return { held, openedIn, peak, after: (await residentMiB(gateway.pid())) ?? 0, filesLeft, tally, latencies };
 }
 
-/** A connection that was answered once and stays open; undefined when it could not be had. */
+/** A connection that got one answer and stays open; undefined if it could not be opened. */
 function openIdle(port: number, index: number): Promise<Socket | undefined> {
-  // only Linux answers for all of 127.0.0.0/8
+  // only Linux routes all of 127.0.0.0/8 to the loopback interface
   const localAddress = process.platform === 'linux' ? `127.0.0.${String(2 + (index % 10))}` : undefined;
   return new Promise((resolve) => {
     const socket = connect({ host: '127.0.0.1', port, ...(localAddress && { localAddress }) });

@@ -8,21 +8,21 @@ import type { Rig, Tenant } from '../rig';
 import { milliseconds, sleep } from '../timing';
 
 const PRODUCTS = 3;
-/** More points than a write has, so that the case ends. */
+/** Upper limit, so that the case ends; a write has fewer steps. */
 const MOST_POINTS = 60;
-/** Fewest points that a write with an Idempotency-Key has: claim, read, store, answer, commit. */
+/** Minimum number of steps of a write with an Idempotency-Key: claim, read, store, save the answer, commit. */
 const LEAST_POINTS = 5;
-/** Seconds after which the database ends a transaction whose gateway died: each kill waits for one. */
+/** Seconds after which the database aborts a dead gateway's transaction; there is one such wait per kill. */
 const TRANSACTION_LIFETIME = 2;
-/** How long a dead gateway's transaction may hold its objects, in milliseconds. */
+/** How long a dead gateway's transaction may lock its objects, in milliseconds. */
 const SETTLED_WITHIN = 90_000;
 
-/** kill -9 at each step of one write, the database's answer to that step held back. */
+/** kill -9 at each step of one write, before the database's answer to that step arrives. */
 export const crashPoints: Case = {
   name: 'crash-points',
   title: 'kill -9 at every step of a write',
   what: () =>
-    `A bulk write of ${number(PRODUCTS)} new products with an Idempotency-Key goes to a gateway whose way to the database is watched; the gateway gets SIGKILL when the database has answered the first question of that write and before that answer arrives, then the second, and so on until a write gets through. After each kill another gateway takes the same write under the same key, and once more. Promise: whatever the step, the write is there exactly once, its answer says that the products were created, and the replay says the same.`,
+    `A bulk write of ${number(PRODUCTS)} new products with an Idempotency-Key goes to a gateway that reaches the database through a proxy. The gateway gets SIGKILL after the database has answered the write's first command and before the answer arrives; the next time after the second command, and so on until a write completes. After each kill the same write is sent twice to another gateway under the same key. Promise: at whatever step, the write is stored exactly once, its answer says that the products were created, and the replay is identical.`,
   async run({ rig, tell }) {
     const [survivor] = await rig.gateways();
     const tenant = await rig.newTenant('crash points');
@@ -36,12 +36,12 @@ export const crashPoints: Case = {
       if (!trial.step) {
         promises.keep(
           trial.reply.kind === 'answer' && trial.reply.status === 200,
-          `no kill, and ${labelOf(trial.reply)}`,
+          `without a kill: ${labelOf(trial.reply)}`,
         );
         break;
       }
       steps.push(trial.step);
-      promises.keep(trial.reply.kind === 'failed', `killed after ${trial.step}, and answered ${labelOf(trial.reply)}`);
+      promises.keep(trial.reply.kind === 'failed', `killed after ${trial.step}, yet answered ${labelOf(trial.reply)}`);
       await rig.database.endOrphans();
       const started = performance.now();
       const first = await settle(survivor, trial.call);
@@ -50,7 +50,7 @@ export const crashPoints: Case = {
       judge(trial.step, first, second, promises);
       promises.keep(
         (await stored(rig, tenant, trial.skus)) === PRODUCTS,
-        `killed after ${trial.step}: not there just once`,
+        `killed after ${trial.step}: not stored exactly once`,
       );
       if (point % 5 === 0) tell(`${String(point)} steps`);
     }
@@ -59,7 +59,7 @@ export const crashPoints: Case = {
     return {
       notes: [
         `A write has ${number(steps.length)} steps: ${steps.join(', ')}.`,
-        `The other gateway had taken the write at most ${milliseconds(Math.max(0, ...waits))} after the kill, the dead gateway's transaction having been ended by the database.`,
+        `The other gateway completed the write at most ${milliseconds(Math.max(0, ...waits))} after the kill, once the database had aborted the dead gateway's transaction.`,
       ],
       broken: promises.broken,
     };
@@ -70,11 +70,11 @@ interface Trial {
   readonly call: Call;
   readonly skus: readonly string[];
   readonly reply: Reply;
-  /** What the database had answered when the gateway was killed; undefined when the write got through. */
+  /** The last command answered before the kill; undefined if the write completed. */
   readonly step: string | undefined;
 }
 
-/** Sends one write, and kills its gateway when the database has answered its `point`-th question. */
+/** Sends one write and kills its gateway when the database has answered the write's `point`-th command. */
 async function crashAt(point: number, rig: Rig, { organisationId, key }: Tenant): Promise<Trial> {
   let [isWatching, answered, step] = [false, 0, undefined as string | undefined];
   const proxy: DatabaseProxy = await openDatabaseProxy(rig.database.uri, {
@@ -106,12 +106,12 @@ async function crashAt(point: number, rig: Rig, { organisationId, key }: Tenant)
   return { call, skus, reply, step };
 }
 
-/** Whether a command is one of the write's own: in its organisation's database, or the end of its transaction. */
+/** Whether a command belongs to the write: it is in the organisation's database, or commits the transaction. */
 function isOfWrite(command: Command, organisationId: string): boolean {
   return command.$db === databaseName(organisationId) || 'commitTransaction' in command;
 }
 
-/** Sends a write until it is not told to wait for the dead gateway's transaction. */
+/** Retries a write while the answer is to wait for the dead gateway's transaction. */
 async function settle(gateway: Gateway, call: Call): Promise<Reply> {
   const deadline = performance.now() + SETTLED_WITHIN;
   for (;;) {
@@ -125,19 +125,19 @@ async function settle(gateway: Gateway, call: Call): Promise<Reply> {
 function judge(step: string, first: Reply, second: Reply, promises: Promises): void {
   const isAnswer = (reply: Reply): reply is Answer => reply.kind === 'answer' && reply.status === 200;
   if (!isAnswer(first) || !isAnswer(second)) {
-    promises.keep(false, `killed after ${step}: answered ${labelOf(first)}, then ${labelOf(second)}`);
+    promises.keep(false, `killed after ${step}: got ${labelOf(first)}, then ${labelOf(second)}`);
     return;
   }
   const { created } = (JSON.parse(first.body) ?? {}) as { created?: number };
-  promises.keep(created === PRODUCTS, `killed after ${step}: answered ${first.body.slice(0, 100)}`);
+  promises.keep(created === PRODUCTS, `killed after ${step}: got ${first.body.slice(0, 100)}`);
   const isReplay = second.headers['idempotent-replayed'] === 'true' && second.body === first.body;
-  promises.keep(isReplay, `killed after ${step}: the replay says ${second.body.slice(0, 100)}`);
+  promises.keep(isReplay, `killed after ${step}: the replay is ${second.body.slice(0, 100)}`);
 }
 
-/** How many products there are under these skus. */
+/** Number of stored products with these skus. */
 async function stored(rig: Rig, { organisationId }: Tenant, skus: readonly string[]): Promise<number> {
   const organisation = await rig.store.control.organisations.find(organisationId);
-  if (!organisation) throw new Error(`there is no organisation ${organisationId}`);
+  if (!organisation) throw new Error(`organisation ${organisationId} not found`);
   const { connection } = rig.store.databases.organisationData(organisation);
   return connection.collection('products').countDocuments({ sku: { $in: [...skus] } });
 }

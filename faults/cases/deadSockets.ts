@@ -5,22 +5,22 @@ import { type Case, number, type Outcome, Promises } from '../outcome';
 import { openFiles, residentMiB } from '../processes';
 import { sleep, until } from '../timing';
 
-/** Connections that are reset together. */
+/** Number of connections reset at a time. */
 const AT_ONCE = 100;
 const PATHS = ['/api/v1/products/bulk', '/api/v1/customers/bulk', '/api/v1/requests', '/graphql'];
-/** A client that asks meanwhile waits no longer, in milliseconds. */
+/** Maximum latency of other clients, in milliseconds. */
 const SLOWEST_BOUND = 2000;
-/** Memory may grow by this much for good, in MiB: each connection that stayed would cost some 13 KiB. */
+/** Maximum permanent growth of memory, in MiB; each leaked connection would cost about 13 KiB. */
 const GROWTH_BOUND = 80;
-/** Connections to the database and kept-alive ones may come and go. */
+/** Database and keep-alive connections may come and go. */
 const FILES_SLACK = 20;
 
-/** Callers whose connections break in the middle of a body. */
+/** Callers disconnect in the middle of a body. */
 export const deadSockets: Case = {
   name: 'dead-sockets',
   title: 'Connections reset in the middle of a body',
   what: ({ deadSockets: wanted }) =>
-    `${number(wanted)} connections send the head of a request with a body, and a few bytes of that, to ${String(PATHS.length)} addresses in turn, and are reset, ${number(AT_ONCE)} at a time; meanwhile another key reads and \`livez\` is asked. Promise: those are answered 200 within ${number(SLOWEST_BOUND)} ms, no request stays in hand, every descriptor is given back, and memory is no more than ${String(GROWTH_BOUND)} MiB above what it was.`,
+    `${number(wanted)} connections send the headers of a request and a few bytes of its body, to ${String(PATHS.length)} paths in turn, and are reset, ${number(AT_ONCE)} at a time. Meanwhile another key reads and \`livez\` is polled. Promise: these get 200 within ${number(SLOWEST_BOUND)} ms, every aborted request ends, every descriptor is closed, and memory grows by at most ${String(GROWTH_BOUND)} MiB.`,
   async run({ rig, scale, tell }): Promise<Outcome> {
     const [gateway] = await rig.gateways();
     const tenant = await rig.newTenant('dead sockets');
@@ -36,7 +36,7 @@ export const deadSockets: Case = {
         }),
       );
       await Promise.all(halves.map(({ sent }) => sent));
-      // some are reset before their key was looked up, some after
+      // some are reset before their key is looked up, some after
       await sleep(5);
       for (const { socket } of halves) socket.resetAndDestroy();
     };
@@ -46,7 +46,7 @@ export const deadSockets: Case = {
     const reads = askBeside(gateway, ['/api/v1/products?limit=5'], other.key);
     const lives = askBeside(gateway, ['/livez']);
     for (let sent = 0; sent < scale.deadSockets; sent += AT_ONCE) await wave();
-    tell(`${number(scale.deadSockets)} connections were reset`);
+    tell(`${number(scale.deadSockets)} connections reset`);
     const [read, live] = await Promise.all([reads.stop(), lives.stop()]);
     let [inHand, filesLeft] = [NaN, NaN];
     await until(async () => {
@@ -58,14 +58,14 @@ export const deadSockets: Case = {
     const promises = new Promises();
     keepServed(promises, 'Reads of another key', read, SLOWEST_BOUND * scale.slack);
     keepServed(promises, '`livez`', live, SLOWEST_BOUND * scale.slack);
-    promises.keep(inHand === 0, `${number(inHand)} requests stayed in hand`);
-    promises.keep(filesLeft <= FILES_SLACK, `${number(filesLeft)} descriptors stayed open`);
+    promises.keep(inHand === 0, `${number(inHand)} requests did not end`);
+    promises.keep(filesLeft <= FILES_SLACK, `${number(filesLeft)} descriptors were not closed`);
     promises.keep(growth <= GROWTH_BOUND, `memory grew by ${String(Math.round(growth))} MiB`);
     return {
       notes: [
         describe('Reads of another key', read),
         describe('`livez`', live),
-        `Afterwards: ${number(inHand)} requests in hand, ${number(Math.max(0, filesLeft))} descriptors more, memory ${String(Math.round(growth))} MiB above the ${String(Math.round(before ?? 0))} MiB before.`,
+        `Afterwards: ${number(inHand)} requests in progress, ${number(Math.max(0, filesLeft))} more descriptors, memory ${String(Math.round(growth))} MiB above the ${String(Math.round(before ?? 0))} MiB before.`,
       ],
       broken: promises.broken,
     };

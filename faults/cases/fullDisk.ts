@@ -15,27 +15,27 @@ import { milliseconds, sleep, until } from '../timing';
 
 const MIB = 1024 * 1024;
 const DISK_MIB = 600;
-/** Left free when the writes begin: journals are laid out ahead, so a server can go on for a while with none. */
+/** Space left free when the writes start; a server can go on for a while without any, since journals are preallocated. */
 const LEFT_MIB = 4;
-/** How long writes may go on succeeding on the full disk, in milliseconds. */
+/** How long writes may still succeed on the full disk, in milliseconds. */
 const FILL_TIME = 120_000;
-/** How long the full disk is watched once writes fail, in milliseconds. */
+/** How long the load continues once writes fail, in milliseconds. */
 const WATCH = 5000;
 const ANSWER_BOUND = 15_000;
 
-/** The database's disk is full: clean refusals, nothing acknowledged lost, and on it goes once there is space. */
+/** The database's disk is full: writes get 503, no acknowledged write is lost, and writes resume once there is space. */
 export const fullDisk: Case = {
   name: 'full-disk',
-  title: 'The database’s disk is full',
+  title: 'Full database disk',
   what: () =>
-    `The data of a database of its own are on a tmpfs of ${number(DISK_MIB)} MiB, filled up to ${String(LEFT_MIB)} MiB by another file; four clients write bulk calls and threads of hard-to-compress text until writes fail, and for ${milliseconds(WATCH)} more while reads go on. Then the other file is deleted, and the database is started again if it ended. Promise: a write on the full disk is answered 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}, a read with 200, or with 503 as well and then by \`readyz\` too, nothing acknowledged is lost, and writes go on afterwards. Recovery is from the deletion to the first acknowledged write.`,
+    `A separate database has its data on a tmpfs of ${number(DISK_MIB)} MiB, which another file fills except for ${String(LEFT_MIB)} MiB. Four clients send bulk calls and threads of incompressible text until writes fail, and for ${milliseconds(WATCH)} more, while a fifth reads. Then the file is deleted, and the database is restarted if it has exited. Promise: a write on the full disk gets 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}; a read gets 200, or else 503, and then \`readyz\` returns 503 too; no acknowledged write is lost; and writes resume afterwards. Recovery is from the deletion to the first acknowledged write.`,
   async run(input) {
     const disk = await mountDisk();
     if ('refused' in disk)
       return {
         notes: [],
         broken: [],
-        skipped: `no tmpfs can be mounted here (${disk.refused}); it takes root on Linux`,
+        skipped: `cannot mount a tmpfs (${disk.refused}); this needs root on Linux`,
       };
     const rig = await openRig(disk.folder);
     try {
@@ -62,8 +62,9 @@ async function mountDisk(): Promise<{ folder: string; unmount: () => Promise<voi
         () => true,
         () => false,
       );
-    // who held files there may need a moment to be gone
-    if ((await until(tryIt, 10_000, 200)) === undefined) throw new Error(`umount ${folder} is needed by hand`);
+    // processes with open files there may take a moment to exit
+    if ((await until(tryIt, 10_000, 200)) === undefined)
+      throw new Error(`could not unmount ${folder}; unmount it manually`);
   });
   return { folder, unmount };
 }
@@ -110,11 +111,11 @@ async function fill(folder: string, rig: Rig, { random, tell }: CaseInput): Prom
 
   const ballast = join(folder, 'ballast');
   await layBallast(folder, ballast);
-  tell('the disk is full but for a rest');
+  tell('the disk is almost full');
   const running = [0, 1, 2, 3].map(writer).concat(reader());
   await until(() => failedAt > 0, FILL_TIME, 100);
   const hasFailed = failedAt > 0;
-  tell(hasFailed ? `writes fail after ${number(entries.length)} calls` : 'writes never failed');
+  tell(hasFailed ? `writes fail after ${number(entries.length)} calls` : 'no write failed');
   if (hasFailed) await sleep(WATCH);
   const [isServed, saysReady] = [lastRead !== undefined && isSuccess(lastRead), await isReady(gateways[0], 5000)];
   isOver = true;
@@ -139,24 +140,24 @@ async function fill(folder: string, rig: Rig, { random, tell }: CaseInput): Prom
   promises.keep(hasFailed, `the disk never became full: writes still succeed after ${milliseconds(FILL_TIME)}`);
   promises.keep(
     unclean.length === 0,
-    `${number(unclean.length)} writes failed otherwise: ${unclean.slice(0, 2).join('; ')}`,
+    `${number(unclean.length)} writes failed in another way: ${unclean.slice(0, 2).join('; ')}`,
   );
   promises.keep(
     unread.length === 0,
-    `${number(unread.length)} reads failed otherwise: ${unread.slice(0, 2).join('; ')}`,
+    `${number(unread.length)} reads failed in another way: ${unread.slice(0, 2).join('; ')}`,
   );
   const internal = await rig.internalErrors();
-  promises.keep(internal.isEmpty(), `logged of answers that were 500: ${internal.toString()}`);
-  promises.keep(isServed || !saysReady, 'readyz said 200 while reads were refused');
-  promises.keep(slowest <= ANSWER_BOUND, `a refusal took ${milliseconds(slowest)}`);
-  promises.keep(recovery !== undefined, 'writes did not go on after space was freed');
-  const server = survived ? 'stayed up' : 'ended by itself';
+  promises.keep(internal.isEmpty(), `errors logged for 500 answers: ${internal.toString()}`);
+  promises.keep(isServed || !saysReady, 'readyz returned 200 while reads failed');
+  promises.keep(slowest <= ANSWER_BOUND, `a failing write took ${milliseconds(slowest)}`);
+  promises.keep(recovery !== undefined, 'writes did not resume after space was freed');
+  const server = survived ? 'kept running' : 'exited';
   return {
     ...countsOf(verdict),
     recoveries: recovery === undefined ? [] : [recoveredAfter],
     notes: [
-      `Writes on the full disk: ${writes.toString()}, the slowest after ${milliseconds(slowest)}; reads meanwhile: ${reads.toString()}. The database server ${server} and ${isRestarted ? 'was started again once there was space' : 'needed no restart'}.`,
-      `${number(verdict.unacknowledgedPresent)} writes are present whose client was told that they failed (at most once each).`,
+      `Writes on the full disk: ${writes.toString()}, the slowest took ${milliseconds(slowest)}; reads: ${reads.toString()}. The database server ${server} and ${isRestarted ? 'was restarted once there was space' : 'needed no restart'}.`,
+      `${number(verdict.unacknowledgedPresent)} writes are stored although their client got an error (at most once each).`,
     ],
     broken: promises.broken,
   };

@@ -12,18 +12,18 @@ import { type Case, number, type Outcome, Promises } from '../outcome';
 import type { Rig, Tenant } from '../rig';
 import { milliseconds, quantile, sleep } from '../timing';
 
-/** Requests of the heavy organisation at once, over this many keys. */
+/** Concurrent requests of the heavy organisation, and the number of its keys. */
 const [AT_ONCE, KEYS] = [64, 4];
-/** Times that the orders of Northwind are the heavy organisation's. */
+/** How often the heavy organisation stores Northwind's orders. */
 const TIMES = 6;
 /**
- * How long a refused request waits before it is sent again, in milliseconds, give or take half of it, as the guide has it: all at one
- * moment their refusals alone would take 50 ms. The keys' default limits allow no more.
+ * Delay before a refused request is retried, in milliseconds, ± 50 % as the guide recommends: if all retried at the same
+ * moment, refusing them would take 50 ms. The keys' default rate limits do not allow more.
  */
 const WAIT = 1000;
-/** How much slower another's reads may become in the 99th percentile. */
+/** Maximum slowdown of the other organisation's reads, in the 99th percentile. */
 const SLOWER = 3;
-/** Times as much again where a run is short, and the machine may be busy. */
+/** Further factor for short runs, whose machine may be busy. */
 const BUSY = 5;
 const SLOWEST_BOUND = 5000;
 const QUERIES = [
@@ -32,17 +32,17 @@ const QUERIES = [
   '{ orders(limit: 100) { data { id customer { id orders(limit: 100) { data { id number } } } } } }',
 ];
 
-/** One organisation that asks for all that there is. */
+/** One organisation sends as many expensive queries as it can. */
 export const heavyOrganisation: Case = {
   name: 'heavy-organisation',
-  title: 'One organisation asks for all that there is',
+  title: 'One organisation overloads the gateway',
   what: ({ heavySeconds }) =>
-    `${number(KEYS)} keys of one organisation ask for totals and lists inside lists, ${String(AT_ONCE)} at once, over ${number(TIMES * 830)} orders, and ask again half a second to one and a half after a 503, for ${String(heavySeconds)} s. Meanwhile one client of another organisation, in a process of its own, reads single orders, one after another, as it did for as long before and afterwards, and while one total or list after another was sent straight to the database, without a gateway. Promise: the heavy organisation is told 503 and nothing else that fails, its own single reads and the other's are all answered 200, and the other's take at most ${String(SLOWER)} times as long as alone, in the 99th percentile, or as beside that one at a time, where the database itself takes longer meanwhile.`,
+    `For ${String(heavySeconds)} s, ${number(KEYS)} keys of one organisation query totals and nested lists over ${number(TIMES * 830)} orders, ${String(AT_ONCE)} queries at once, and retry 0.5 to 1.5 s after a 503. Meanwhile a client of another organisation, in a separate process, reads single orders one after another. For comparison it does so for as long before, afterwards, and while the same totals and lists are sent directly to the database one at a time, without a gateway. Promise: the heavy organisation's queries get 200 or 503, all single reads of both organisations get 200, and the other organisation's take at most ${String(SLOWER)} times as long, in the 99th percentile, as alone or as beside the direct queries, whichever is longer.`,
   async run({ rig, scale, tell }): Promise<Outcome> {
     const [heavy, light] = [await rig.newTenant('heavy'), await rig.newTenant('light')];
     const orders = await seed(rig, heavy, TIMES);
     await seed(rig, light, 1);
-    tell('orders are stored');
+    tell('orders stored');
     const [gateway] = await rig.gateways();
     const [read, time] = [orders.slice(0, 200).map(({ id }) => `/api/v1/orders/${id}`), scale.heavySeconds * 1000];
     const readLight = (ms: number): Promise<Beside> => askElsewhere(ms, gateway, read, light.key);
@@ -59,31 +59,31 @@ export const heavyOrganisation: Case = {
     const answers = await flood.stop();
     const after = await readLight(time);
     const [p99, p99Straight] = [during, straight].map(({ latencies }) => quantile(latencies, 0.99)) as [number, number];
-    // the machine may have been busier with something else before than it was afterwards
+    // other processes may have kept the machine busier before than afterwards
     const alone = Math.max(quantile(before.latencies, 0.99), quantile(after.latencies, 0.99));
     const promises = new Promises();
     const [done, refused] = [answers.count('200'), answers.count('503 unavailable')];
     promises.keep(done > 0 && refused > 0 && done + refused === flood.asked(), `the flood: ${answers.toString()}`);
     for (const [who, beside] of [
-      ["The heavy organisation's own single reads", ownReads],
-      ["The other's single reads", during],
+      ["The heavy organisation's single reads", ownReads],
+      ["The other organisation's single reads", during],
       ['`livez`', live],
     ] as const)
       keepServed(promises, who, beside, SLOWEST_BOUND * scale.slack);
     promises.keep(
       p99 <= SLOWER * Math.max(alone, p99Straight) * Math.min(scale.slack, BUSY),
-      `the other's reads took ${milliseconds(p99)} in the 99th percentile, ${milliseconds(alone)} alone, ${milliseconds(p99Straight)} beside one at a time without a gateway`,
+      `the other organisation's reads took ${milliseconds(p99)} in the 99th percentile, ${milliseconds(alone)} alone, ${milliseconds(p99Straight)} beside direct queries`,
     );
     return {
       notes: [
         `The flood: ${answers.toString()}.`,
-        describe("The other's single reads alone, before", before),
-        describe("The other's single reads meanwhile", during),
-        describe("The other's single reads alone, afterwards", after),
-        describe("The other's single reads beside one at a time straight to the database", straight),
-        describe("The heavy organisation's own single reads meanwhile", ownReads),
+        describe("The other organisation's single reads alone, before", before),
+        describe("The other organisation's single reads during the flood", during),
+        describe("The other organisation's single reads alone, afterwards", after),
+        describe("The other organisation's single reads beside direct queries", straight),
+        describe("The heavy organisation's single reads during the flood", ownReads),
         describe('`livez`', live),
-        `${(p99 / alone).toFixed(1)} times as long as alone (the slower of both times) in the 99th percentile, and ${(p99 / p99Straight).toFixed(1)} times as long as beside one at a time; ${number(warm.latencies.length)} reads came first, for code to be compiled.`,
+        `99th percentile: ${(p99 / alone).toFixed(1)} times as long as alone (the slower of the two runs) and ${(p99 / p99Straight).toFixed(1)} times as long as beside direct queries, after a warm-up of ${number(warm.latencies.length)} reads.`,
       ],
       broken: promises.broken,
     };
@@ -91,8 +91,8 @@ export const heavyOrganisation: Case = {
 };
 
 /**
- * Does work while the flood's totals and lists are asked of the database one after another, without a gateway: less than
- * that a gateway that answers them at all cannot ask for.
+ * Runs `work` while the flood's totals and lists are sent directly to the database, one at a time: the least load that a
+ * gateway answering them at all can cause.
  */
 async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Promise<T>): Promise<T> {
   const { connection } = await dataOf(rig, organisationId);
@@ -119,7 +119,7 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
         .toArray();
     }
   })();
-  // a failure of it is told below, once the work is over
+  // its failure is thrown below, once the work is over
   asking.catch(() => undefined);
   try {
     return await work();
@@ -131,11 +131,11 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
 
 async function dataOf(rig: Rig, organisationId: string): Promise<OrganisationData> {
   const organisation = (await rig.store.control.organisations.list()).find(({ id }) => id === organisationId);
-  if (!organisation) throw new Error(`there is no organisation ${organisationId}`);
+  if (!organisation) throw new Error(`organisation ${organisationId} not found`);
   return rig.store.databases.organisationData(organisation);
 }
 
-/** Stores Northwind, its orders some times over; gives those of the first time. */
+/** Stores Northwind with its orders `times` times; returns the original orders. */
 async function seed(rig: Rig, tenant: Tenant, times: number): Promise<ImportRecord[]> {
   const data = await dataOf(rig, tenant.organisationId);
   const files = new Map(recordKinds.map((kind) => [kind.file, northwind(kind.file)]));
@@ -178,7 +178,7 @@ async function startFlood(rig: Rig, gateway: Gateway, { organisationId }: Tenant
     }
   };
   const asking = Promise.all(Array.from({ length: AT_ONCE }, (_none, at) => ask(at)));
-  // until those that are carried out are under way, and the others refused for the first time
+  // until the accepted queries are in progress and the others have been refused once
   await sleep(WAIT);
   return {
     asked: () => asked,

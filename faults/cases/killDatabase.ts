@@ -2,15 +2,15 @@ import { ANSWER_BOUND, startLoad } from '../load';
 import { type Case, number, settle } from '../outcome';
 import { milliseconds, sleep } from '../timing';
 
-/** Longest from the database's return to an acknowledged write, in milliseconds. */
+/** Maximum time from the database's restart to an acknowledged write, in milliseconds. */
 const RECOVERY_BOUND = 10_000;
 
-/** kill -9 of the database under writes, then a restart on the same data. */
+/** kill -9 of the database during writes, then a restart on the same data. */
 export const killDatabase: Case = {
   name: 'kill-database',
-  title: 'kill -9 the database under writes',
+  title: 'kill -9 the database during writes',
   what: ({ databaseKills }) =>
-    `The database gets SIGKILL at a random moment, ${number(databaseKills)} times, under the same load, and is started again on the same data 0 to 1 s later. Promise: as above, a refusal is 503 and never 500, and writes go on within ${milliseconds(RECOVERY_BOUND)} of its return. Recovery is from the start of the new server process to the first acknowledged write.`,
+    `${number(databaseKills)} times, the database gets SIGKILL at a random moment under the same load and is restarted on the same data 0 to 1 s later. Promise: as for the gateway; failures are 503, never 500; and writes resume within ${milliseconds(RECOVERY_BOUND)} of the restart. Recovery is from the start of the new server process to the first acknowledged write.`,
   async run({ rig, scale, random, tell }) {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('killed database');
@@ -44,14 +44,14 @@ export const killDatabase: Case = {
     return {
       ...counts,
       recoveries,
-      notes: [...counts.notes, `The server itself took at most ${milliseconds(slowestReturn)} to come back.`],
+      notes: [...counts.notes, `The database server took at most ${milliseconds(slowestReturn)} to restart.`],
       broken: [
         ...counts.broken,
-        ...late.map((text) => `writes went on too late ${text}`),
+        ...late.map((text) => `writes resumed too late ${text}`),
         ...(internal === 0
           ? []
           : [
-              `${number(internal)} answers were 500 internal, where 503 unavailable is the truth: ${String(await rig.internalErrors())}`,
+              `${number(internal)} answers were 500 internal instead of 503 unavailable: ${String(await rig.internalErrors())}`,
             ]),
       ],
     };

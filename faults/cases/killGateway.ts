@@ -3,12 +3,12 @@ import { ANSWER_BOUND, startLoad } from '../load';
 import { type Case, number, settle } from '../outcome';
 import { milliseconds, sleep, until } from '../timing';
 
-/** kill -9 of one gateway at a time, at random moments, under writes. */
+/** kill -9 of one gateway at a time, at random moments, during writes. */
 export const killGateway: Case = {
   name: 'kill-gateway',
-  title: 'kill -9 a gateway under writes',
+  title: 'kill -9 a gateway during writes',
   what: ({ gatewayKills }) =>
-    `One of two gateways gets SIGKILL at a random moment, ${number(gatewayKills)} times, while eight clients write (bulk upserts of 20 products, new threads). Six retry each write under one Idempotency-Key at the gateways in turn until one answers; two send each write once, without a key. Promise: an acknowledged write is there exactly once, any other at most once, a replay says what the first answer said, and no answer takes longer than ${milliseconds(ANSWER_BOUND)}. Recovery is from the start of the new process to its first \`readyz\`.`,
+    `${number(gatewayKills)} times, one of two gateways gets SIGKILL at a random moment while eight clients write (bulk upserts of 20 products, new threads). Six retry each write under one Idempotency-Key, alternating between the gateways, until one answers; two send each write once, without a key. Promise: an acknowledged write is stored exactly once, any other at most once, replays are identical to the first answer, and no answer takes longer than ${milliseconds(ANSWER_BOUND)}. Recovery is from the start of the new process to its first \`readyz\`.`,
   async run({ rig, scale, random, tell }) {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('killed gateways');
@@ -35,14 +35,14 @@ export const killGateway: Case = {
       if (kill % 10 === 0) tell(`${String(kill)} of ${String(scale.gatewayKills)} kills`);
     }
     await load.stop();
-    tell(`the load has ended after ${number(load.entries.length)} writes`);
+    tell(`load ended after ${number(load.entries.length)} writes`);
     const { counts } = await settle(load, callers, rig, tenant);
     return {
       ...counts,
       recoveries,
       notes: [
         ...counts.notes,
-        `From a kill to the next write that was acknowledged by either gateway: at most ${number(Math.round(Math.max(...gaps)))} ms.`,
+        `From a kill to the next write acknowledged by either gateway: at most ${number(Math.round(Math.max(...gaps)))} ms.`,
       ],
     };
   },

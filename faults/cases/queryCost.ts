@@ -8,26 +8,26 @@ import { residentMiB } from '../processes';
 import type { Rig, Tenant } from '../rig';
 import { milliseconds, quantile, sleep } from '../timing';
 
-/** Orders of the one customer, so that each nested page is full, and lines of each. */
+/** Orders of the only customer, so that every nested page is full. */
 const ORDERS = 100;
-/** 19,900 rows with four lines each are just what one answer may hold; with fifty each the process ended. */
+/** Lines per order: 19,900 rows with 4 lines each just fit into one answer; 50 each once crashed the process. */
 const LINES = 4;
 const MANY_LINES = 50;
-/** Hostile queries under way at once. */
+/** Concurrent hostile queries. */
 const AT_ONCE = 4;
 const HEAP = 512;
-/** Longest wait of another caller's request while hostile queries come, and while the largest that is allowed runs. */
+/** Maximum latency of other callers during hostile queries, and during the largest allowed query, in milliseconds. */
 const BESIDE_BOUND = 2000;
 const BESIDE_LARGEST_BOUND = 15_000;
-/** Once all is over a gateway may have this much more than before, in MiB: the collector keeps what it may need again. */
+/** Maximum growth of the gateway's memory, in MiB: V8 keeps some of the heap it has freed. */
 const MEMORY_BOUND = 300;
 
-/** What one key may ask: queries that are small, and large when they are read or run. */
+/** Queries of one key that are short but expensive to validate or run. */
 export const queryCost: Case = {
   name: 'query-cost',
-  title: 'Queries that are small and cost much',
+  title: 'Small but expensive queries',
   what: ({ hostileQueries }) =>
-    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: of 1.2 KB whose fragments double at each of 27 and of 60 steps, on what it may see and on the schema, and nested lists of a million rows. Then the largest query that is allowed, 20,000 rows with ${String(LINES)} lines each, ${String(LARGEST_RUNS)} times, and the same where they have ${String(MANY_LINES)}. Meanwhile another key reads and \`livez\` is asked, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query is answered 400 before anything runs, the largest 200, with ${String(MANY_LINES)} lines 400, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} beside the largest), the gateway lives, and its memory returns to at most ${String(MEMORY_BOUND)} MiB more than before.`,
+    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: queries of 1.2 KB whose fragments double at each of 27 or 60 levels, on data and on the schema, and nested lists of a million rows. Then it sends the largest query allowed, 20,000 rows with ${String(LINES)} lines each, ${String(LARGEST_RUNS)} times, and the same with ${String(MANY_LINES)} lines each. Meanwhile another key reads and \`livez\` is polled, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query gets 400 before anything runs, the largest query 200, the one with ${String(MANY_LINES)} lines 400, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} during the largest), the gateway does not crash, and its memory afterwards is at most ${String(MEMORY_BOUND)} MiB above what it was.`,
   async run({ rig, scale, tell }) {
     const [gateway] = await rig.gateways({ NODE_OPTIONS: `--max-old-space-size=${String(HEAP)}` });
     const [heavy, light] = [await rig.newTenant('query-cost'), await rig.newTenant('query-cost-light')];
@@ -41,7 +41,7 @@ export const queryCost: Case = {
     const hostile = await beside(gateway, light, () => sendHostile(gateway, heavy.key, scale.hostileQueries));
     tell(`hostile queries: ${hostile.result.tally.toString()}`);
     const largest = await beside(gateway, light, () => sendLargest(gateway, heavy.key));
-    tell(`the largest that is allowed: ${largest.result.tally.toString()}`);
+    tell(`largest allowed query: ${largest.result.tally.toString()}`);
     const tooLong = await beside(gateway, light, () => sendLargest(gateway, long.key));
     tell(`with ${String(MANY_LINES)} lines: ${tooLong.result.tally.toString()}`);
     await sleep(2000);
@@ -57,22 +57,22 @@ export const queryCost: Case = {
     for (const [what, { others }, bound] of [
       ['hostile queries', hostile, BESIDE_BOUND],
       ['the largest query', largest, BESIDE_LARGEST_BOUND],
-      ['a query past what an answer may hold', tooLong, BESIDE_LARGEST_BOUND],
+      ['a query whose answer would be too large', tooLong, BESIDE_LARGEST_BOUND],
     ] as const) {
       promises.keep(
         others.tally.toString().startsWith('200 ') && others.failed === 0,
-        `beside ${what}: ${others.tally.toString()}`,
+        `during ${what}: ${others.tally.toString()}`,
       );
-      promises.keep(slowest(others) <= bound, `beside ${what} a request took ${milliseconds(slowest(others))}`);
+      promises.keep(slowest(others) <= bound, `during ${what} another request took ${milliseconds(slowest(others))}`);
     }
-    promises.keep(gateway.isAlive() && gateway.pid() === pid, 'the gateway ended');
+    promises.keep(gateway.isAlive() && gateway.pid() === pid, 'the gateway exited');
     promises.keep(after - before <= MEMORY_BOUND, `memory: ${mebibytes(before)} before, ${mebibytes(after)} after`);
     return {
       notes: [
-        `Hostile queries: ${hostile.result.tally.toString()}; the slowest was refused after ${milliseconds(Math.max(...hostile.result.latencies))}. Beside them: ${told(hostile.others)}`,
-        `The largest query: ${largest.result.tally.toString()}; ${milliseconds(Math.max(...largest.result.latencies))} at most, ${mebibytes(largest.result.bytes / 1024 / 1024)} each. Beside it: ${told(largest.others)}`,
-        `The same with ${String(MANY_LINES)} lines an order: ${tooLong.result.tally.toString()}; ${milliseconds(Math.max(...tooLong.result.latencies))} at most. Beside it: ${told(tooLong.others)}`,
-        `Memory: ${mebibytes(before)} before, ${mebibytes(hostile.peak)} at most under the hostile queries, ${mebibytes(largest.peak)} under the largest, ${mebibytes(tooLong.peak)} under the one past it, ${mebibytes(after)} after.`,
+        `Hostile queries: ${hostile.result.tally.toString()}; the slowest was rejected after ${milliseconds(Math.max(...hostile.result.latencies))}. Other requests: ${summary(hostile.others)}`,
+        `The largest query: ${largest.result.tally.toString()}; ${milliseconds(Math.max(...largest.result.latencies))} at most, ${mebibytes(largest.result.bytes / 1024 / 1024)} each. Other requests: ${summary(largest.others)}`,
+        `The same with ${String(MANY_LINES)} lines per order: ${tooLong.result.tally.toString()}; ${milliseconds(Math.max(...tooLong.result.latencies))} at most. Other requests: ${summary(tooLong.others)}`,
+        `Memory: ${mebibytes(before)} before, ${mebibytes(hostile.peak)} at most during the hostile queries, ${mebibytes(largest.peak)} during the largest, ${mebibytes(tooLong.peak)} during the one that is too large, ${mebibytes(after)} after.`,
       ],
       broken: promises.broken,
     };
@@ -102,7 +102,7 @@ const HOSTILE: readonly string[] = [
 const ORDER = `id number status currency subtotal_minor discount_minor vat_minor shipping_minor total_minor placed_at created_at
   updated_at lines { id position line_type description qty uom unit_price_minor discount_pct vat_exempt lead_time_days sku }`;
 
-/** Twice a page of orders, each with its customer's orders: 20,000 rows. */
+/** Two pages of orders, each order with its customer's orders: 20,000 rows. */
 const LARGEST = `{ a: orders(limit: 100) { ...Page } b: orders(limit: 100) { ...Page } }
   fragment Page on OrderPage { data { ${ORDER} customer { orders(limit: 99) { data { ${ORDER} } } } } }`;
 
@@ -110,7 +110,7 @@ interface Sent {
   readonly tally: Tally;
   readonly latencies: number[];
   failed: number;
-  /** Of the longest answer. */
+  /** Length of the longest answer. */
   bytes: number;
 }
 
@@ -134,7 +134,7 @@ async function sendHostile(gateway: Gateway, key: string, total: number): Promis
   const worker = async (): Promise<void> => {
     while (next < total) {
       const at = next++;
-      // a text of its own each time: nothing that is kept of one may help with the next
+      // each query is unique, so that nothing cached from one helps the next
       await send(sent, gateway, '/graphql', key, `${HOSTILE[at % HOSTILE.length] ?? ''} #${String(at)}`);
     }
   };
@@ -148,7 +148,7 @@ async function sendLargest(gateway: Gateway, key: string): Promise<Sent> {
   return sent;
 }
 
-/** What became of some work, and of another key's reads and questions of `livez` meanwhile. */
+/** Runs `work` while another key reads and `livez` is polled; returns its result, their answers and the peak memory. */
 async function beside<T>(
   gateway: Gateway,
   light: Tenant,
@@ -170,7 +170,7 @@ async function beside<T>(
   return { result, others, peak };
 }
 
-/** One customer and its orders, without which nested lists would be empty. */
+/** Stores one customer and its orders, so that nested lists are not empty. */
 async function storeOrders(rig: Rig, organisationId: string, lines: number): Promise<void> {
   const data = rig.store.databases.organisationData({ id: organisationId, cluster: 'default' });
   const at = '2026-01-05T09:00:00.000Z';
@@ -206,8 +206,8 @@ function slowest({ latencies }: Sent): number {
   return Math.max(0, ...latencies);
 }
 
-function told(others: Sent): string {
-  return `${others.tally.toString()}, ${milliseconds(quantile(others.latencies, 0.5))} in the median, ${milliseconds(slowest(others))} at most.`;
+function summary(others: Sent): string {
+  return `${others.tally.toString()}, median ${milliseconds(quantile(others.latencies, 0.5))}, max ${milliseconds(slowest(others))}.`;
 }
 
 function mebibytes(value: number): string {

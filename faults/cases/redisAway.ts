@@ -7,10 +7,10 @@ import { milliseconds, quantile, sleep, until } from '../timing';
 
 const LIMIT = 600;
 const INSTANCES = 2;
-/** Longest that a request may wait because Redis is away, beyond the slowest before, in milliseconds. */
+/** Maximum added latency while Redis is down, compared with the slowest request before, in milliseconds. */
 const WAIT_BOUND = 500;
 const READY_BOUND = 10_000;
-/** More than any limit lets through. */
+/** More than the limit allows. */
 const HAMMERED = 1400;
 
 interface Kind {
@@ -20,12 +20,12 @@ interface Kind {
   end(): void | Promise<void>;
 }
 
-/** Redis killed and started again, then stopped: requests go on, limited by memory. */
+/** Redis killed and restarted, then paused: requests succeed, limited by counters in memory. */
 export const redisAway: Case = {
   name: 'redis-away',
-  title: 'Redis killed, then stopped',
+  title: 'Redis killed, then paused',
   what: ({ redisStop }) =>
-    `Redis gets SIGKILL and is started again ${milliseconds(redisStop)} later; then it gets SIGSTOP for ${milliseconds(redisStop)}. RATE_LIMIT_PER_MINUTE=${String(LIMIT)}, INSTANCES=${String(INSTANCES)}. A steady 20 requests a second go to the two gateways throughout; during the outage a fresh key sends ${number(HAMMERED)} requests as fast as it can. Promise: no request fails, none waits more than ${String(WAIT_BOUND)} ms longer than the slowest before, the key still gets at most ${String(INSTANCES)} × ${String(LIMIT / INSTANCES)}, \`readyz\` says degraded (200) and is ok within ${milliseconds(READY_BOUND)} of Redis' return. Recovery is from that return to \`readyz\` ok on both.`,
+    `Redis gets SIGKILL and is restarted ${milliseconds(redisStop)} later; then it is paused with SIGSTOP for ${milliseconds(redisStop)}. RATE_LIMIT_PER_MINUTE=${String(LIMIT)}, INSTANCES=${String(INSTANCES)}. The two gateways get a steady 20 requests per second throughout; during the outage a new key sends ${number(HAMMERED)} requests as fast as it can. Promise: no steady request fails or takes more than ${String(WAIT_BOUND)} ms longer than the slowest one before, the new key still gets at most ${String(INSTANCES)} × ${String(LIMIT / INSTANCES)} answers, \`readyz\` says degraded (200) and is ok again within ${milliseconds(READY_BOUND)} of Redis coming back. Recovery is from then to \`readyz\` ok on both gateways.`,
   async run(input) {
     const { rig, scale, tell } = input;
     const gateways = await rig.gateways({ RATE_LIMIT_PER_MINUTE: String(LIMIT), INSTANCES: String(INSTANCES) });
@@ -34,7 +34,7 @@ export const redisAway: Case = {
     const kinds: Kind[] = [
       { name: 'killed', ms: scale.redisStop, begin: () => redis.kill(), end: () => redis.restart() },
       {
-        name: 'stopped',
+        name: 'paused',
         ms: scale.redisStop,
         begin: () => {
           redis.freeze();
@@ -89,14 +89,11 @@ async function away(
   );
   const [slowestBefore, slowestDuring] = [slowest(before), slowest(during)];
   const added = Math.max(0, slowestDuring - slowestBefore);
-  promises.keep(
-    added <= WAIT_BOUND * scale.slack,
-    `Redis ${kind.name}: a request waited ${milliseconds(added)} longer`,
-  );
+  promises.keep(added <= WAIT_BOUND * scale.slack, `Redis ${kind.name}: a request took ${milliseconds(added)} longer`);
   const share = LIMIT / INSTANCES;
   promises.keep(
     burst.perGateway.every((count) => count > 0 && count <= share),
-    `Redis ${kind.name}: the key got ${burst.perGateway.join(' and ')} on the two gateways, at most ${String(share)} each were due`,
+    `Redis ${kind.name}: the new key got ${burst.perGateway.join(' and ')} answers from the two gateways, expected 1 to ${String(share)} each`,
   );
   promises.keep(degradedAfter !== undefined, `Redis ${kind.name}: readyz never said degraded`);
   promises.keep(ready !== undefined, `Redis ${kind.name}: readyz was not ok in time`);
@@ -104,13 +101,13 @@ async function away(
   return {
     recoveries: ready === undefined ? [] : [ready],
     notes: [
-      `Redis ${kind.name}: ${number(replies.length)} steady requests, ${number(failed.length)} failed; median ${milliseconds(quantile(ms, 0.5))} and slowest ${milliseconds(slowestDuring)} during the outage, slowest ${milliseconds(slowestBefore)} before it; \`readyz\` said degraded after ${degradedAfter === undefined ? 'never' : milliseconds(degradedAfter)}; the hammering key got ${burst.perGateway.join(' + ')} answers of ${number(HAMMERED)} (${burst.tally.toString()}).`,
+      `Redis ${kind.name}: ${number(replies.length)} steady requests, ${number(failed.length)} failed; median ${milliseconds(quantile(ms, 0.5))} and slowest ${milliseconds(slowestDuring)} during the outage, slowest ${milliseconds(slowestBefore)} before it; \`readyz\` ${degradedAfter === undefined ? 'never said degraded' : `said degraded after ${milliseconds(degradedAfter)}`}; the new key got ${burst.perGateway.join(' + ')} of ${number(HAMMERED)} requests answered (${burst.tally.toString()}).`,
     ],
     broken: promises.broken,
   };
 }
 
-/** Twenty requests a second to the gateways in turn, whether or not earlier ones were answered. */
+/** Twenty requests per second to the gateways in turn, without waiting for earlier answers. */
 async function steady(gateways: readonly Gateway[], key: string, forMs: number): Promise<Reply[]> {
   const replies: Promise<Reply>[] = [];
   const end = performance.now() + forMs;

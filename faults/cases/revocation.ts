@@ -2,15 +2,15 @@ import { labelOf, Tally } from '../client';
 import { type Case, number, Promises } from '../outcome';
 import { milliseconds, quantile } from '../timing';
 
-/** Trials under way at once. */
+/** Concurrent trials. */
 const LANES = 4;
 
-/** A revoked key is revoked on every gateway from the moment that was acknowledged. */
+/** Once its revocation is acknowledged, no gateway accepts a key. */
 export const revocation: Case = {
   name: 'revocation',
   title: 'Revocation on every gateway',
   what: ({ revocations }) =>
-    `${number(revocations)} times: a key is made, used on two gateways, revoked in a third process while requests of it are under way on both, and used on both again as soon as the revocation is acknowledged. Promise: none of the requests that start after the acknowledgement succeeds; each is answered 401.`,
+    `${number(revocations)} times: a key is created, used on two gateways, revoked by a third process while requests with it are in progress on both, and used on both again as soon as the revocation is acknowledged. Promise: every request that starts after the acknowledgement gets 401.`,
   async run({ rig, scale, tell }) {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('revocation');
@@ -27,12 +27,12 @@ export const revocation: Case = {
         for (const reply of replies) tally?.add(labelOf(reply));
       };
       await useOnBoth(first);
-      // these start before the acknowledgement and may end either way
+      // these start before the acknowledgement, so they may succeed or fail
       const underway = useOnBoth();
       const started = performance.now();
       const isRevoked = await rig.store.control.apiKeys.revoke(id);
       durations.push(performance.now() - started);
-      if (!isRevoked) throw new Error('the key to revoke is not there');
+      if (!isRevoked) throw new Error('the key to revoke was not found');
       await useOnBoth(late);
       await underway;
     }
@@ -54,7 +54,7 @@ export const revocation: Case = {
     return {
       notes: [
         `Before: ${first.toString()}. After the acknowledgement: ${late.toString()}; late successes: ${number(late.count('200'))}.`,
-        `A revocation took ${milliseconds(quantile(durations, 0.5))} in the median, ${milliseconds(Math.max(...durations))} at most.`,
+        `A revocation took ${milliseconds(quantile(durations, 0.5))} (median), ${milliseconds(Math.max(...durations))} (max).`,
       ],
       broken: promises.broken,
     };

@@ -7,19 +7,19 @@ import { brokenWrites, type Case, countsOf, number, Promises } from '../outcome'
 import { milliseconds, sleep, spread, until } from '../timing';
 
 const CLIENTS = 16;
-/** The drain's own limit is 25 s. */
+/** In milliseconds; the drain itself is limited to 25 s. */
 const EXIT_BOUND = 30_000;
-/** Seconds between the first 503 of readyz and the closing of the port: ten times what the balancer needs to notice. */
+/** Seconds from the first 503 of readyz until the port closes: ten times what the balancer needs to notice. */
 const DRAIN_DELAY = 3;
-/** Longest wait for a gateway to be in service, in milliseconds. */
+/** Maximum wait for a gateway to be in service, in milliseconds. */
 const RETURN_BOUND = 30_000;
 
-/** SIGTERM to one gateway after the other, under load from behind a balancer. */
+/** SIGTERM to one gateway after the other, behind a load balancer and under load. */
 export const rollingRestart: Case = {
   name: 'rolling-restart',
   title: 'Rolling restart under load',
   what: ({ restartRounds }) =>
-    `${String(CLIENTS)} keep-alive clients behind a small balancer (asks \`readyz\` ten times a second, takes a gateway out after ${String(OUT_AFTER)} refusals in a row, sends nothing twice) read and write without an Idempotency-Key. DRAIN_DELAY=${String(DRAIN_DELAY)}. One gateway gets SIGTERM, its exit is awaited, it is started again and back in service; then the other; ${number(restartRounds)} rounds. Promise: no request fails, each exit has code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being back in service.`,
+    `${String(CLIENTS)} keep-alive clients behind a small load balancer (polls \`readyz\` ten times per second, removes a gateway after ${String(OUT_AFTER)} consecutive failures, never retries) read and write without an Idempotency-Key. DRAIN_DELAY=${String(DRAIN_DELAY)}. One gateway gets SIGTERM, exits, is restarted and put back into service; then the other; ${number(restartRounds)} rounds. Promise: no request fails, and each gateway exits with code 0 within ${milliseconds(EXIT_BOUND)}. Recovery is from SIGTERM to the new process being in service.`,
   async run({ rig, scale, random, tell }) {
     const gateways = await rig.gateways({ DRAIN_DELAY: String(DRAIN_DELAY) });
     const tenant = await rig.newTenant('rolling restart');
@@ -58,7 +58,7 @@ export const rollingRestart: Case = {
       for (const gateway of gateways) {
         await sleep(500);
         const areIn = await until(() => gateways.every((one) => balancer.isIn(one)), RETURN_BOUND);
-        promises.keep(areIn !== undefined, `before the end of ${gateway.name} not both gateways were in service`);
+        promises.keep(areIn !== undefined, `the gateways were not both in service before ${gateway.name} was ended`);
         const started = performance.now();
         exits.push(await replace(gateway, balancer, promises, EXIT_BOUND * scale.slack));
         recoveries.push(performance.now() - started);
@@ -77,19 +77,22 @@ export const rollingRestart: Case = {
       recoveries,
       notes: [
         `${number(sent)} requests, ${number(failed)} failed (${tally.toString()}); the slowest took ${milliseconds(slowest)}.`,
-        `From SIGTERM to the exit (median / slowest): ${spread(exits)}.`,
+        `From SIGTERM to exit (median / max): ${spread(exits)}.`,
       ],
       broken: promises.broken,
     };
   },
 };
 
-/** Ends a gateway gently and puts a new process in its place; how long the exit took. */
+/** Shuts a gateway down gracefully and starts a new process in its place; returns how long the exit took. */
 async function replace(gateway: Gateway, balancer: Balancer, promises: Promises, exitBound: number): Promise<number> {
   const started = performance.now();
   const code = await Promise.race([gateway.end('SIGTERM'), sleep(exitBound, 'late' as const, { ref: false })]);
   const ms = performance.now() - started;
-  promises.keep(code === 0, `gateway ${gateway.name} ended ${code === 'late' ? 'too late' : `with ${String(code)}`}`);
+  promises.keep(
+    code === 0,
+    `gateway ${gateway.name} exited ${code === 'late' ? 'too late' : `with code ${String(code)}`}`,
+  );
   if (code === 'late') await gateway.end('SIGKILL');
   await gateway.restart();
   await until(() => balancer.isIn(gateway), RETURN_BOUND);

@@ -5,16 +5,16 @@ import { milliseconds } from '../timing';
 const LIMIT = 600;
 const REQUESTS = 2 * LIMIT;
 
-/** Two gateways over one Redis allow a key exactly its limit. */
+/** Two gateways that share a Redis allow a key exactly its limit. */
 export const sharedLimit: Case = {
   name: 'shared-limit',
-  title: 'One limit over two gateways',
+  title: 'One rate limit across two gateways',
   what: ({ limitRounds }) =>
-    `${number(REQUESTS)} requests of one key, half to each of two gateways over one Redis, 32 at once; ${number(limitRounds)} rounds with a fresh key each. Promise: exactly ${number(LIMIT)} are answered 200 and ${number(REQUESTS - LIMIT)} are answered 429.`,
+    `${number(REQUESTS)} requests of one key, 32 at once, half to each of two gateways that share a Redis; ${number(limitRounds)} rounds, each with a new key. Promise: exactly ${number(LIMIT)} get 200 and ${number(REQUESTS - LIMIT)} get 429.`,
   async run({ rig, scale }) {
     const gateways = await rig.gateways({ RATE_LIMIT_PER_MINUTE: String(LIMIT) });
     const tenant = await rig.newTenant('shared limit');
-    // connections and compiled code first, under another key
+    // warm up with another key
     await hammer(gateways, tenant.key, 200);
     const promises = new Promises();
     const notes: string[] = [];

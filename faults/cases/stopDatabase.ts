@@ -6,10 +6,10 @@ import { brokenWrites, type Case, countsOf, number, Promises } from '../outcome'
 import { residentMiB } from '../processes';
 import { milliseconds, sleep, until } from '../timing';
 
-/** Longest wait for the 503, in milliseconds. */
+/** Maximum time until the 503, in milliseconds. */
 const ANSWER_BOUND = 3000;
 const RECOVERY_BOUND = 10_000;
-/** Memory may grow by this much while requests wait, in MiB. */
+/** Maximum growth of memory while requests wait, in MiB. */
 const GROWTH_BOUND = 150;
 
 interface Probe {
@@ -18,12 +18,12 @@ interface Probe {
   readonly ended: number;
 }
 
-/** SIGSTOP of the database: it keeps its connections and says nothing. */
+/** SIGSTOP of the database: its connections stay open, but it does not respond. */
 export const stopDatabase: Case = {
   name: 'stop-database',
   title: 'SIGSTOP the database',
   what: ({ databaseStop }) =>
-    `The database is stopped with SIGSTOP for ${milliseconds(databaseStop)}: its connections stay open and nothing answers. Each gateway gets ten reads and two writes a second. Promise: every request that starts meanwhile is answered 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}, memory does not grow by more than ${String(GROWTH_BOUND)} MiB, and requests succeed within ${milliseconds(RECOVERY_BOUND)} of SIGCONT. Recovery is from SIGCONT to the first success of each gateway.`,
+    `The database is stopped with SIGSTOP for ${milliseconds(databaseStop)}: its connections stay open, but it does not respond. Each gateway gets ten reads and two writes per second. Promise: every request that starts meanwhile gets 503 with Retry-After within ${milliseconds(ANSWER_BOUND)}, memory grows by at most ${String(GROWTH_BOUND)} MiB, and requests succeed again within ${milliseconds(RECOVERY_BOUND)} of SIGCONT. Recovery is from SIGCONT to the first success of each gateway.`,
   async run({ rig, scale, random }) {
     const gateways = await rig.gateways();
     const tenant = await rig.newTenant('stopped database');
@@ -76,7 +76,7 @@ export const stopDatabase: Case = {
     const tally = new Tally();
     for (const { reply } of meanwhile) tally.add(labelOf(reply));
     const clean = meanwhile.filter(({ reply }) => isCleanRefusal(reply));
-    // who started just before SIGCONT may well succeed after it
+    // a request that starts just before SIGCONT may succeed after it
     const unclean = meanwhile.filter(
       ({ reply, ended }) => !isCleanRefusal(reply) && !(isSuccess(reply) && ended >= thawedAt),
     );
@@ -86,7 +86,7 @@ export const stopDatabase: Case = {
     promises.broken.push(...brokenWrites(verdict));
     promises.keep(
       unclean.length === 0,
-      `${number(unclean.length)} of ${number(meanwhile.length)} requests got no 503 with Retry-After`,
+      `${number(unclean.length)} of ${number(meanwhile.length)} requests did not get 503 with Retry-After`,
     );
     promises.keep(slowest <= ANSWER_BOUND * scale.slack, `the slowest answer took ${milliseconds(slowest)}`);
     promises.keep(during - before <= GROWTH_BOUND, `memory grew by ${String(Math.round(during - before))} MiB`);
@@ -99,9 +99,9 @@ export const stopDatabase: Case = {
       ...countsOf(verdict),
       recoveries: recovered,
       notes: [
-        `${number(meanwhile.length)} requests started during the stop: ${tally.toString()}; ${number(clean.length)} were 503 with Retry-After; the slowest took ${milliseconds(slowest)}.`,
+        `${number(meanwhile.length)} requests started during the stop: ${tally.toString()}; ${number(clean.length)} got 503 with Retry-After; the slowest took ${milliseconds(slowest)}.`,
         `Memory of the larger gateway: ${String(Math.round(before))} MiB before, ${String(Math.round(during))} at most during the stop, ${String(Math.round(after))} after it.`,
-        `${number(verdict.unacknowledgedPresent)} writes are present whose client was told 503 or nothing (at most once each).`,
+        `${number(verdict.unacknowledgedPresent)} writes are stored although their client got 503 or no answer (at most once each).`,
       ],
       broken: promises.broken,
     };

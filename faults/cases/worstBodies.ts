@@ -6,16 +6,16 @@ import { residentMiB } from '../processes';
 import { milliseconds, quantile, sleep } from '../timing';
 
 const KIB = 1024;
-/** Bytes of a bulk call's bodies, and of any other's, from what once took 13 s to the most that is taken. */
+/** Sizes of bulk bodies and of others, in bytes: from the size that once took 13 s to the maximum accepted. */
 const BULK_SIZES = [80, 160, 1024, 5120].map((kib) => kib * KIB);
 const SIZES = [80, 160, 1024].map((kib) => kib * KIB);
-/** Longest refusal of any body, in bytes; the report of a bulk call whose elements fail alone has a line for each. */
+/** Maximum size of an error answer, in bytes; a bulk call whose elements fail one by one reports each of them. */
 const ANSWER_BOUND = 100 * KIB;
-/** Longest that others may wait for theirs meanwhile, in milliseconds. */
+/** Maximum latency of other callers, in milliseconds. */
 const OTHERS_BOUND = 1000;
-/** Longest one such body may take from its first byte to its answer, in milliseconds. */
+/** Maximum time from the first byte of such a body to its answer, in milliseconds. */
 const BODY_BOUND = 2000;
-/** Once the collector has run, a later round may need this much more than the first, in MiB. */
+/** Memory a later round may need beyond the first, after garbage collection, in MiB. */
 const LEAK_BOUND = 80;
 const ROUNDS = 4;
 
@@ -26,17 +26,17 @@ interface Round {
   readonly memory: number;
 }
 
-/** One key sends the bodies that cost most, and another key's requests go on. */
+/** One key sends the most expensive bodies while another key's requests continue. */
 export const worstBodies: Case = {
   name: 'worst-bodies',
-  title: 'The worst bodies',
+  title: 'The most expensive bodies',
   what: () =>
-    `One key sends ${number(WORST_BODIES.length)} kinds of the worst JSON that we know of (faults by the hundred thousand, lists in lists, names without end), each of 80 KiB to the most its route takes, one after the other, ${String(ROUNDS)} rounds; another key reads and \`livez\` is asked meanwhile. Promise: none is answered 500 or refused with more than 100 KiB, each is answered within ${milliseconds(BODY_BOUND)}, every request of the others is answered 200 within ${milliseconds(OTHERS_BOUND)}, and no later round needs more than ${String(LEAK_BOUND)} MiB more than the first.`,
+    `One key sends ${number(WORST_BODIES.length)} kinds of the most expensive JSON that we know of (hundreds of thousands of errors, nested lists, very long names), each from 80 KiB up to the maximum size of its route, one after another, in ${String(ROUNDS)} rounds. Meanwhile another key reads and \`livez\` is polled. Promise: no answer is 500 or an error of more than 100 KiB, each body is answered within ${milliseconds(BODY_BOUND)}, every other request gets 200 within ${milliseconds(OTHERS_BOUND)}, and at least one of the later rounds needs at most ${String(LEAK_BOUND)} MiB more than the first.`,
   async run({ rig, scale, tell }): Promise<Outcome> {
     const [gateway] = await rig.gateways();
     const attacker = await rig.newTenant('worst bodies');
     const other = await rig.newTenant('someone else');
-    // connections and compiled checks first
+    // warm up
     await gateway.call({ method: 'GET', path: '/api/v1/products', key: other.key });
     const watch = watchOthers(gateway, other.key);
     const rounds: Round[] = [];
@@ -47,25 +47,25 @@ export const worstBodies: Case = {
     const { tally: others, waits } = await watch.stop();
     const promises = new Promises();
     for (const { tally, slowest, largestAnswer } of rounds) {
-      promises.keep(!/\b(500|503)\b|timeout|ECONN/.test(tally.toString()), `the bodies: ${tally.toString()}`);
-      promises.keep(largestAnswer <= ANSWER_BOUND, `a refusal had ${number(largestAnswer)} bytes`);
+      promises.keep(!/\b(500|503)\b|timeout|ECONN/.test(tally.toString()), `bodies: ${tally.toString()}`);
+      promises.keep(largestAnswer <= ANSWER_BOUND, `an error answer had ${number(largestAnswer)} bytes`);
       const isInTime = slowest.ms <= BODY_BOUND * scale.slack;
       promises.keep(isInTime, `${slowest.name} took ${milliseconds(slowest.ms)}`);
     }
-    promises.keep(others.count('200') === waits.length, `the others meanwhile: ${others.toString()}`);
+    promises.keep(others.count('200') === waits.length, `other requests: ${others.toString()}`);
     const longest = Math.max(...waits);
-    promises.keep(longest <= OTHERS_BOUND * scale.slack, `another waited ${milliseconds(longest)}`);
+    promises.keep(longest <= OTHERS_BOUND * scale.slack, `another request took ${milliseconds(longest)}`);
     const [first = 0, ...later] = rounds.map(({ memory }) => memory);
     const growth = Math.min(...later.slice(-3)) - first;
     promises.keep(
       growth <= LEAK_BOUND,
-      `each later round needed ${String(Math.round(growth))} MiB more than the first`,
+      `every later round needed at least ${String(Math.round(growth))} MiB more than the first`,
     );
     const slowest = rounds.map((round) => round.slowest).sort((one, another) => another.ms - one.ms)[0];
     return {
       notes: [
-        `${number(WORST_BODIES.length)} kinds, ${String(ROUNDS)} rounds: ${rounds[0]?.tally.toString() ?? ''} in the first; the slowest was ${slowest?.name ?? ''}, ${milliseconds(slowest?.ms ?? 0)}; the largest refusal had ${number(Math.max(...rounds.map(({ largestAnswer }) => largestAnswer)))} bytes.`,
-        `${number(waits.length)} requests of others meanwhile: ${others.toString()}; ${milliseconds(quantile(waits, 0.5))} in the median, ${milliseconds(longest)} at most.`,
+        `${number(WORST_BODIES.length)} kinds, ${String(ROUNDS)} rounds: ${rounds[0]?.tally.toString() ?? ''} in the first; the slowest was ${slowest?.name ?? ''}, ${milliseconds(slowest?.ms ?? 0)}; the largest error answer had ${number(Math.max(...rounds.map(({ largestAnswer }) => largestAnswer)))} bytes.`,
+        `${number(waits.length)} other requests: ${others.toString()}; median ${milliseconds(quantile(waits, 0.5))}, max ${milliseconds(longest)}.`,
         `Memory after each round: ${rounds.map(({ memory }) => String(Math.round(memory))).join(', ')} MiB.`,
       ],
       broken: promises.broken,
@@ -84,12 +84,12 @@ async function attack(gateway: Gateway, key: string): Promise<Round> {
       if (reply.kind === 'answer' && !isSuccess(reply)) largestAnswer = Math.max(largestAnswer, reply.body.length);
     }
   }
-  // time for the collector
+  // time for garbage collection
   await sleep(500);
   return { tally, slowest, largestAnswer, memory: (await residentMiB(gateway.pid())) ?? 0 };
 }
 
-/** Asks in the background, one after the other, what anyone else would. */
+/** Sends another caller's requests in the background, one after another. */
 function watchOthers(gateway: Gateway, key: string) {
   const tally = new Tally();
   const waits: number[] = [];

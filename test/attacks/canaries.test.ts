@@ -8,16 +8,16 @@ import { dumpDatabase, dumpOf } from '../support/attackScene';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Secrets put wherever a caller can put a text: none is written down anywhere, nor shown to anyone. */
+/* Sends secrets wherever a caller can send text; they must never be stored, logged or shown. */
 
 const PEPPER = `pepper${randomBytes(16).toString('hex')}`;
 const PLACES = placesFor('x').map(({ title }) => title);
 
 let gateway: TestGateway;
 let organisation: Organisation;
-/** The key that requests come with, where the place is not its own header. */
+/** The key of requests whose secret is not in the Authorization header. */
 let caller: string;
-/** Secrets by what they are; in answers, logs and databases their last parts are looked for too. */
+/** Keys by state; answers, logs and databases are also searched for parts of them. */
 let secrets: Record<'valid' | 'revoked' | 'mistyped' | 'unknown', string>;
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ async function send({ path, request }: Place): Promise<RawAnswer> {
   return raw(gateway.url, path, { ...request, headers });
 }
 
-/** The lines logged for a request, its last one among them. */
+/** The lines logged so far, once the request's last line is among them. */
 async function logsOf({ headers }: RawAnswer): Promise<string> {
   await eventually(() =>
     gateway.logs.some((line) => line.request_id === headers['x-request-id'] && line.method !== undefined),
@@ -54,7 +54,7 @@ async function logsOf({ headers }: RawAnswer): Promise<string> {
 }
 
 describe.each(['valid', 'revoked', 'mistyped', 'unknown'] as const)('a key that is %s', (kind) => {
-  test.each(PLACES)('is in no log, metric or answer when it is sent in %s', async (title) => {
+  test.each(PLACES)('is in no log, metric or answer when sent in %s', async (title) => {
     const secret = secrets[kind];
     const place = placesFor(secret).find((one) => one.title === title)!;
     gateway.logs.length = 0;
@@ -68,7 +68,7 @@ describe.each(['valid', 'revoked', 'mistyped', 'unknown'] as const)('a key that 
     expect(tracesOf(secret, metrics.text)).toEqual([]);
   });
 
-  test('is in no database, once it was sent everywhere, but as the business data it was given as', async () => {
+  test('is stored nowhere except in business data that contained it', async () => {
     const secret = secrets[kind];
     for (const place of placesFor(secret).filter(({ isData }) => !isData)) await send(place);
     expect(tracesOf(secret, await dumpDatabase(gateway.databases.control))).toEqual([]);
@@ -79,11 +79,11 @@ describe.each(['valid', 'revoked', 'mistyped', 'unknown'] as const)('a key that 
 });
 
 describe('the pepper', () => {
-  /** Words that a caller chooses for its own request, and that are not told from others: who knows the pepper may write it there. */
+  /** Texts the caller chooses freely; only someone who knows the pepper could put it there. */
   const CHOSEN = /path|X-Request-Id/;
 
   test.each(PLACES.filter((title) => !CHOSEN.test(title)))(
-    'is in no log, metric or answer when it is sent in %s',
+    'is in no log, metric or answer when sent in %s',
     async (title) => {
       const place = placesFor(PEPPER).find((one) => one.title === title)!;
       gateway.logs.length = 0;
@@ -95,19 +95,19 @@ describe('the pepper', () => {
     },
   );
 
-  test('is in no database and in no answer about keys, though every key was made with it', async () => {
+  test('is in no database and no answer about keys, although every key was created with it', async () => {
     expect((await raw(gateway.url, '/api/v1/me', { headers: { authorization: `Bearer ${caller}` } })).status).toBe(200);
     expect(await dumpDatabase(gateway.databases.control)).not.toContain(PEPPER);
   });
 });
 
-test('a key is kept as no more than its id, first characters, last four, and a salted hash', async () => {
+test('only the id, prefix, last four characters and a salted hash of a key are stored', async () => {
   const dump = await dumpDatabase(gateway.databases.control);
   for (const secret of Object.values(secrets)) expect(tracesOf(secret, dump)).toEqual([]);
   expect(dump).toContain(secrets.valid.slice(0, DEFAULT_KEY_PREFIX.length + 6));
 });
 
-/** What the organisation's database holds but for the texts that were sent as data. */
+/** The organisation's database without the rows whose data contained the secret. */
 async function dumpWithoutData(): Promise<string> {
   const dump = await dumpOf(gateway, organisation);
   const isData = (line: string): boolean => /"(sku|body|subject)":"svc_live_/.test(line);
@@ -117,14 +117,14 @@ async function dumpWithoutData(): Promise<string> {
     .join('\n');
 }
 
-/** Parts of a key that are found in a text: from eight characters of its secret on. */
+/** The 12-character parts of a key's secret found in a text. */
 function tracesOf(key: string, text: string): string[] {
   const secret = key.slice(key.lastIndexOf('_') + 1);
   const parts = [secret.slice(0, 12), secret.slice(12, 24), secret.slice(24, 36), secret.slice(-12)];
   return parts.filter((part) => text.toLowerCase().includes(part.toLowerCase()));
 }
 
-/** A text with what is percent-encoded in it, as often as it is. */
+/** Percent-decodes a text repeatedly. */
 function decoded(text: string): string {
   const once = text.replaceAll(/%([0-7][0-9a-f])/gi, (_match, hex: string) => String.fromCharCode(parseInt(hex, 16)));
   return once === text ? text : decoded(once);

@@ -6,9 +6,9 @@ import { makeKey, makeOrganisation, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { type Face, FACES, type Ids, operations, REST } from '../support/operations';
 
-/* Whatever a caller puts where a read takes a value, it is a value: no command, no pattern, no path. */
+/* Values sent to reads are treated as values: never as commands, patterns or paths. */
 
-/** As long as an address may be. */
+/** Includes a text close to the maximum length of a URL. */
 const TEXTS = [...HOSTILE_TEXTS, 'w'.repeat(5000)];
 const HARMLESS = 'wholly-unknown';
 
@@ -35,30 +35,27 @@ afterAll(() => gateway.stop());
 
 const READS = positions.filter(({ where }) => where !== 'body');
 
-/** The places that a face has: `include` of a list is REST's alone. */
+/** The positions of an API: `include` of a list only exists in REST. */
 const readsOf = (face: Face): Position[] =>
   READS.filter(({ operation: { rest }, steps: [name] }) => face === REST || !(rest?.includes && name === 'include'));
 
-describe.each(FACES)('on $name', (face) => {
-  test.each(readsOf(face))(
-    'a hostile text in $title is an error of the caller or matches nothing',
-    async (position) => {
-      const harmless = await read(face, position, HARMLESS);
-      expect(rowsOf(face, position, harmless)).toBe(0);
-      const surprises = await Promise.all(
-        TEXTS.map(async (text) => {
-          const answer = await read(face, position, text);
-          const rows = rowsOf(face, position, answer);
-          if (answer.status < 500 && !hasServerError(answer) && rows === 0) return [];
-          return [{ text, rows, status: answer.status, answer: answer.text.slice(0, 200) }];
-        }),
-      );
-      expect(surprises.flat()).toEqual([]);
-    },
-  );
+describe.each(FACES)('in $name', (face) => {
+  test.each(readsOf(face))('a hostile text in $title is a client error or matches nothing', async (position) => {
+    const harmless = await read(face, position, HARMLESS);
+    expect(rowsOf(face, position, harmless)).toBe(0);
+    const surprises = await Promise.all(
+      TEXTS.map(async (text) => {
+        const answer = await read(face, position, text);
+        const rows = rowsOf(face, position, answer);
+        if (answer.status < 500 && !hasServerError(answer) && rows === 0) return [];
+        return [{ text, rows, status: answer.status, answer: answer.text.slice(0, 200) }];
+      }),
+    );
+    expect(surprises.flat()).toEqual([]);
+  });
 });
 
-test('the positions are those of the document: all that reads take, and nothing of it by hand', () => {
+test('the positions cover every read in the OpenAPI document', () => {
   expect(READS.filter(isText).length).toBeGreaterThan(30);
   expect(new Set(READS.map(({ operation }) => operation.name)).size).toBe(
     operations.filter(({ kind, name, rest }) => kind === 'Query' && rest && name !== 'me').length,
@@ -67,7 +64,7 @@ test('the positions are those of the document: all that reads take, and nothing 
 
 const LISTS = operations.filter(({ rest }) => rest?.method === 'GET' && !rest.path.includes(':'));
 
-describe('query syntax that other servers read as an object or an operator', () => {
+describe('query syntax that other servers parse as an object or operator', () => {
   const NAMES = ['[$ne]', '[$gt]', '[$regex]', '[]', '[0]', '.$ne', '[__proto__][polluted]'];
   const WHOLE = [
     '__proto__',
@@ -79,7 +76,7 @@ describe('query syntax that other servers read as an object or an operator', () 
     '',
   ];
 
-  test.each(LISTS)('is an unknown parameter of $name', async ({ name, rest }) => {
+  test.each(LISTS)('is an unknown parameter in $name', async ({ name, rest }) => {
     const known = positions.filter(({ operation }) => operation.name === name).map(({ steps }) => String(steps[0]));
     const names = [...known.flatMap((parameter) => NAMES.map((suffix) => parameter + suffix)), ...WHOLE];
     for (const parameter of names) {
@@ -96,12 +93,12 @@ describe('query syntax that other servers read as an object or an operator', () 
 
 async function read(face: Face, position: Position, text: string): Promise<Answer> {
   const isPath = position.where === 'path' && face.name === 'REST';
-  // an address holds well-formed text only
+  // a URL can only contain well-formed text
   const value = isPath ? encodeURIComponent(text.toWellFormed()) : text;
   return face.call(caller, position.operation, argumentsWith(position, value, ids));
 }
 
-/** Rows, or objects, that an answer shows. */
+/** Number of rows or objects in an answer. */
 function rowsOf(face: Face, { operation }: Position, answer: Answer): number {
   if (face.errorOf(answer) !== undefined) return 0;
   const value: Json = face.valueOf(answer, operation);

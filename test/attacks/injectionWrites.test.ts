@@ -6,7 +6,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { type Face, FACES, type Ids, operations } from '../support/operations';
 
-/* Whatever a caller puts where a write takes a text is stored as it is, or refused; it commands nothing. */
+/* Texts sent to writes are stored unchanged or rejected, and never executed. */
 
 const TEXTS = [...HOSTILE_TEXTS, LONG_TEXT];
 const NO_IDS: Ids = { product: '', customer: '', quote: '', order: '', request: '' };
@@ -25,15 +25,15 @@ const IN_ELEMENTS = WRITTEN.filter(({ steps }) => steps[1] === 0);
 const IN_REQUESTS = WRITTEN.filter(({ operation }) => operation.name === 'open_request');
 const UPSERTS = operations.filter(({ name }) => IN_ELEMENTS.some(({ operation }) => operation.name === name));
 
-test('the positions are those of the document: no text of a write is left out', () => {
+test('the positions cover every text of a write in the OpenAPI document', () => {
   expect(WRITTEN.filter((position) => ![...IN_ELEMENTS, ...IN_REQUESTS].includes(position))).toEqual([]);
   expect(IN_ELEMENTS.length).toBeGreaterThan(25);
   expect(IN_REQUESTS.length).toBeGreaterThan(5);
 });
 
-describe.each(FACES)('on $name', (face) => {
+describe.each(FACES)('in $name', (face) => {
   test.each(UPSERTS)(
-    'a hostile text in any member of $name is read back as it was sent, or fails alone',
+    'a hostile text in any member of $name is read back unchanged, or only its element fails',
     async (operation) => {
       const there = IN_ELEMENTS.filter((position) => position.operation === operation);
       const [list] = there[0]!.steps as [string];
@@ -53,7 +53,7 @@ describe.each(FACES)('on $name', (face) => {
     },
   );
 
-  test.each(IN_REQUESTS)('a hostile text in $title is read back as it was sent, or refused', async (position) => {
+  test.each(IN_REQUESTS)('a hostile text in $title is read back unchanged, or rejected', async (position) => {
     const changed: object[] = [];
     for (const text of TEXTS) {
       const answer = await face.call(caller, position.operation, argumentsWith(position, text, NO_IDS));
@@ -65,7 +65,7 @@ describe.each(FACES)('on $name', (face) => {
   });
 });
 
-/** What became of the text: the first message holds the text, the thread the rest. */
+/** The text as stored: `text` is in the first message, the others in the thread. */
 async function storedText(face: Face, answer: Answer, { operation, steps }: Position): Promise<unknown> {
   const thread: Json = face.valueOf(answer, operation);
   if (steps[0] !== 'text') return valueAt((await caller.get(`/requests/${thread.id as string}`)).body, steps);

@@ -7,8 +7,8 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { CALLS, argumentsOf, operations } from '../support/operations';
 
 /*
- * Every kind of key, times every operation, times every place where a caller can name something, times whose the named
- * thing is. Each cell has the outcome that the rule says, and shows nothing of anyone but the caller.
+ * Every kind of key, times every operation, times every position where a caller can name an object, times the owner of that
+ * object. Each cell must have the outcome of the rule (attackRule.ts) and show no data of other organisations.
  */
 
 const WAYS = [
@@ -26,7 +26,7 @@ const WAYS = [
   'GraphQL replay',
 ] as const;
 
-/** Cells at once. */
+/** Number of cells tested concurrently. */
 const ABREAST = 8;
 
 let gateway: TestGateway;
@@ -57,7 +57,7 @@ interface Cell {
   readonly identity: Identity;
 }
 
-test('the victim shows every secret of its own to its own key, so that the matrix could find it', async () => {
+test("the victim's own key can read all of its secrets, so the matrix would detect a leak", async () => {
   const { victim } = scene;
   let seen = '';
   for (const { operation, face } of CALLS) {
@@ -73,7 +73,7 @@ test('the victim shows every secret of its own to its own key, so that the matri
   expect(canariesIn(seen).length).toBeGreaterThan(100);
 });
 
-test('the matrix has every operation, every key, and no way but those tested here', () => {
+test('the matrix covers every operation, and exactly the ways tested here', () => {
   expect([...new Set(probes.map(({ way }) => way))].sort()).toEqual([...WAYS].sort());
   expect([...new Set(probes.map(({ operation }) => operation.name))].sort()).toEqual(
     operations.map(({ name }) => name).sort(),
@@ -81,7 +81,7 @@ test('the matrix has every operation, every key, and no way but those tested her
 });
 
 describe.each(WAYS)('by %s', (way) => {
-  test('no key gets at what is not its own, and nothing of the victim is shown or changed', async () => {
+  test("no key can access other organisations' data, and the victim's data are neither shown nor changed", async () => {
     const before = await hashOf(gateway, scene.victim.organisation);
     const cells = probes
       .filter((probe) => probe.way === way)
@@ -99,7 +99,7 @@ describe.each(WAYS)('by %s', (way) => {
   });
 });
 
-/** What is wrong with the answer of a cell; undefined for nothing. */
+/** Describes what is wrong with the answer of a cell; undefined if nothing is. */
 async function failureOf({ probe, key, identity }: Cell): Promise<object | undefined> {
   const { kind, face, operation, scope } = probe;
   const home = scene.homeOf(key);
@@ -120,7 +120,7 @@ async function failureOf({ probe, key, identity }: Cell): Promise<object | undef
   };
 }
 
-/** Secrets in an answer that its caller has no right to: of others always, its own where it was refused; what it said itself is none. */
+/** Secrets leaked by an answer: of other organisations, and the caller's own if it was rejected; not those it sent itself. */
 function leaksIn(
   { headers, text }: { headers: Headers; text: string },
   said: unknown,

@@ -7,10 +7,10 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { documentOf, type Face, FACES, GRAPHQL, type Ids } from '../support/operations';
 import type { Organisation } from '../../src/access/principal';
 
-/* A write takes the members it has, with values of their types, and nothing else. */
+/* Writes accept only their own members, with values of the right type. */
 
 const NO_IDS: Ids = { product: '', customer: '', quote: '', order: '', request: '' };
-/** What a row has and its caller may not give, what drivers obey, and what JavaScript objects inherit. */
+/** Read-only members of rows, operators of the driver, and names inherited by JavaScript objects. */
 const EXTRA = [
   ...['id', '_id', 'organisation_id', 'organisation', 'created_at', 'updated_at', 'search', 'status', 'message_count'],
   ...['last_message_at', 'plan', 'scopes', '__v', '$set', '$unset', '$where', '__proto__', 'constructor', 'lines'],
@@ -37,8 +37,8 @@ const MEMBERS = positions.filter(({ where }) => where === 'body');
 const OBJECTS = MEMBERS.filter(({ schema }) => schema.properties !== undefined);
 const WRITES = [...new Set(MEMBERS.map(({ operation }) => operation))];
 
-describe.each(FACES)('on $name', (face) => {
-  test.each(MEMBERS)('an operator for a value in $title is refused, and nothing is stored', async (position) => {
+describe.each(FACES)('in $name', (face) => {
+  test.each(MEMBERS)('rejects an operator instead of a value in $title and stores nothing', async (position) => {
     const taken = await Promise.all(
       HOSTILE_VALUES.map(async ([value, sent]) => {
         const answer = await face.call(caller, position.operation, argumentsWith(position, sent, NO_IDS));
@@ -48,7 +48,7 @@ describe.each(FACES)('on $name', (face) => {
     expect(taken.flat()).toEqual([]);
   });
 
-  test.each(OBJECTS)('a member that $title does not have is refused, and nothing is stored', async (position) => {
+  test.each(OBJECTS)('rejects an unknown member of $title and stores nothing', async (position) => {
     const taken = await Promise.all(
       EXTRA.map(async (extra) => {
         const args = sampleIn(position) as Json;
@@ -61,7 +61,7 @@ describe.each(FACES)('on $name', (face) => {
     expect(taken.flat()).toEqual([]);
   });
 
-  test.each(WRITES)('an argument that $name does not have is refused, and nothing is stored', async (operation) => {
+  test.each(WRITES)('rejects an unknown argument of $name and stores nothing', async (operation) => {
     const args = sampleIn(
       MEMBERS.find((position) => position.operation === operation && isText(position) && !isIgnored(position))!,
     );
@@ -78,7 +78,7 @@ describe.each(FACES)('on $name', (face) => {
   });
 });
 
-test('the same writes without any of it are taken', async () => {
+test('accepts the same writes without these members', async () => {
   const other = await makeOrganisation(gateway);
   const writer = client(gateway, (await makeKey(gateway, other)).key);
   for (const position of OBJECTS) {
@@ -92,7 +92,7 @@ test('the same writes without any of it are taken', async () => {
   }
 });
 
-/** Valid arguments with an object at the position, or at the root for a member of that. */
+/** Valid arguments with an object at the position, or at the root if the position is a member of it. */
 function sampleIn(position: Position): object {
   const { operation, steps } = position;
   const isInside = (other: Position): boolean =>
@@ -104,11 +104,11 @@ function sampleIn(position: Position): object {
 }
 
 function withExtra(object: object, extra: string): Json {
-  // made this way __proto__ is a member, as in JSON
+  // fromEntries creates __proto__ as an own member, as JSON.parse does
   return Object.fromEntries([...Object.entries(object), [extra, { polluted: true }]]);
 }
 
-/** Whether a call, or each element of it, was refused as the caller's fault. */
+/** Whether a call, or each of its elements, was rejected with a client error. */
 function isRefused(face: Face, answer: Answer): boolean {
   const error = face.errorOf(answer);
   if (answer.status >= 500 || error?.status >= 500) return false;

@@ -9,7 +9,7 @@ const ARGUMENTS = ['--enable-source-maps', PROGRAM];
 
 /** The example data that `demo` loads. */
 export const NORTHWIND = join(ROOT, 'examples', 'northwind');
-/** An id that nothing has. */
+/** An id that does not exist. */
 export const NOBODY = '00000000-0000-4000-8000-000000000000';
 
 export type { Finished };
@@ -21,17 +21,17 @@ afterAll(async () => {
   await (await server)?.stop();
 });
 
-/** The command line over a control database of its own. */
+/** The command line with a separate control database. */
 export interface CommandLine {
   readonly controlDatabase: string;
   readonly environment: Environment;
-  /** Runs a command to its end, in a process that runs others too. */
+  /** Runs a command to completion, in a process shared with other commands. */
   run(...args: string[]): Promise<Finished>;
-  /** The same in a process of its own, for what a process is needed for. */
+  /** The same in a separate process, for tests that need one. */
   spawned(...args: string[]): Promise<Finished>;
-  /** Runs a command that must succeed with --json, and reads what it printed. */
+  /** Runs a command with --json, which must succeed, and parses its output. */
   json<T>(...args: string[]): Promise<T>;
-  /** Starts a command that stays. */
+  /** Starts a command that keeps running. */
   start(args: string[], more?: Environment): ChildProcess;
 }
 
@@ -52,18 +52,18 @@ export function commandLine(more: Environment = {}): CommandLine {
     start,
     async json<T>(...args: string[]): Promise<T> {
       const { code, stdout, stderr } = await run(...args, '--json');
-      if (code !== 0) throw new Error(`scopegate ${args.join(' ')} ended with ${String(code)}: ${stderr}`);
+      if (code !== 0) throw new Error(`scopegate ${args.join(' ')} exited with ${String(code)}: ${stderr}`);
       return JSON.parse(stdout) as T;
     },
   };
 }
 
-/** The words that run a command. */
+/** The full command line of a command. */
 export function commandOf(args: readonly string[]): string[] {
   return [process.execPath, ...ARGUMENTS, ...args];
 }
 
-/** An environment that has of the tests' own what every program needs. */
+/** An environment with only PATH and HOME of the tests' own. */
 function basic(environment: Environment): Environment {
   const { PATH = '', HOME = '' } = process.env;
   return { PATH, HOME, ...environment };
@@ -77,7 +77,7 @@ function spawnCommand(args: readonly string[], environment: Environment): ChildP
   });
 }
 
-/** What a child wrote, and how it ended. */
+/** A child's output and exit code. */
 export async function finished(child: ChildProcess): Promise<Finished> {
   let [stdout, stderr] = ['', ''];
   child.stdout?.setEncoding('utf8').on('data', (text: string) => (stdout += text));
@@ -97,12 +97,12 @@ export function firstLine(child: ChildProcess): Promise<string> {
       if (end !== -1) resolve(stdout.slice(0, end));
     });
     child.once('close', (code) => {
-      reject(new Error(`it ended with ${String(code)} before it printed a line: ${stderr}`));
+      reject(new Error(`exited with ${String(code)} before printing a line: ${stderr}`));
     });
   });
 }
 
-/** An organisation to work on. */
+/** Creates an organisation. */
 export function makeOrganisation(
   cli: CommandLine,
   name = 'Northwind Traders',

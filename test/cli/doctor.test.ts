@@ -34,7 +34,7 @@ test('doctor finds a missing index, suggests the fix, and creates it with --fix'
   expect(await cli.json('doctor')).toMatchObject({ ok: true });
 });
 
-test('doctor names the database, its replica set and its transactions', async () => {
+test('doctor checks the database, its replica set and its transactions', async () => {
   const { checks } = await commandLine().json<Diagnosis>('doctor');
   expect(checks.map(({ name }) => name)).toEqual([
     'node',
@@ -51,7 +51,7 @@ test('doctor names the database, its replica set and its transactions', async ()
 test.each([
   [{ MONGODB_URI: 'mongodb://127.0.0.1:1' }, 'database'],
   [{ PORT: 'x' }, 'environment'],
-])('doctor with %j ends with 1 and the check that failed', async (environment, name) => {
+])('doctor with %j exits with 1 and reports the failed check last', async (environment, name) => {
   const { code, stdout } = await commandLine(environment).run('doctor', '--json');
   expect(code).toBe(1);
   const { ok, checks } = JSON.parse(stdout) as Diagnosis;

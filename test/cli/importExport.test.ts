@@ -38,7 +38,7 @@ describe('examples/northwind', () => {
     first = await cli.json<ImportAnswer>('import', '--org', org, NORTHWIND);
   });
 
-  test('is imported whole, and importing it again changes nothing', async () => {
+  test('is imported completely, and importing it again changes nothing', async () => {
     const again = await cli.json<ImportAnswer>('import', '--org', org, NORTHWIND);
     for (const [file, count] of Object.entries(RECORDS)) {
       expect(first.files[file]).toEqual({ read: count, created: count, updated: 0, unchanged: 0, failed: 0 });
@@ -47,7 +47,7 @@ describe('examples/northwind', () => {
     expect([first.errors, again.errors]).toEqual([[], []]);
   });
 
-  test('comes back byte for byte, and nothing else is left in the folder', async () => {
+  test('is exported byte for byte, with no other files in the folder', async () => {
     const folder = join(await newFolder(), 'made', 'on the way');
     expect(await cli.json('export', '--org', org, folder)).toEqual({ dir: folder, files: RECORDS });
     expect((await readdir(folder)).sort()).toEqual((await readdir(NORTHWIND)).sort());
@@ -57,7 +57,7 @@ describe('examples/northwind', () => {
     }
   });
 
-  test('an export replaces files only when it is forced to', async () => {
+  test('export overwrites files only with --force', async () => {
     const folder = await newFolder();
     await writeFile(join(folder, 'orders.ndjson'), 'mine');
     const refused = await cli.run('export', '--org', org, folder);
@@ -70,7 +70,7 @@ describe('examples/northwind', () => {
   });
 });
 
-test('bad lines are named by file and line, the good ones are kept, and the exit code is 1', async () => {
+test('invalid lines are reported by file and line, valid ones are imported, and the exit code is 1', async () => {
   const { id: org } = await makeOrganisation(cli, 'Bad lines');
   const [one = '', two = '', three = ''] = await northwindLines('products.ndjson', 3);
   const bad = {
@@ -106,7 +106,7 @@ test('bad lines are named by file and line, the good ones are kept, and the exit
   expect(again.answer.errors).toEqual(answer.errors);
 });
 
-test('a moment past the year 9999, and a member given twice, are faults of their line', async () => {
+test('rejects a line with a date after the year 9999 or a duplicate member', async () => {
   const { id: org } = await makeOrganisation(cli, 'Moments');
   const [line = ''] = await northwindLines('products.ndjson', 1);
   const late = line.replace(/"created_at": "[^"]+"/, '"created_at": "9999-12-31T23:59:59-12:00"');
@@ -119,7 +119,7 @@ test('a moment past the year 9999, and a member given twice, are faults of their
   ]);
 });
 
-test('half of a character, which no database keeps, is a fault of the text that holds it', async () => {
+test('rejects a text with a lone surrogate, which cannot be stored', async () => {
   const { id: org } = await makeOrganisation(cli, 'Half characters');
   const [line = ''] = await northwindLines('products.ndjson', 1);
   const { code, answer } = await importText(org, line.replace('"Chai"', String.raw`"Chai \ud83d"`));
@@ -127,7 +127,7 @@ test('half of a character, which no database keeps, is a fault of the text that 
   expect(answer.errors).toMatchObject([{ line: 1, pointer: '/name', code: 'format' }]);
 });
 
-test('control characters, blank names and codes of no currency are faults; a currency of its time is none', async () => {
+test('rejects control characters, blank names and unknown currencies, and accepts a historic currency', async () => {
   const { id: org } = await makeOrganisation(cli, 'Texts');
   const lines = await northwindLines('products.ndjson', 6);
   const changes: [string, string][] = [
@@ -152,7 +152,7 @@ test('control characters, blank names and codes of no currency are faults; a cur
   expect(stderr).not.toContain('\u001b[2J');
 });
 
-test('keys are kept in NFC, however a file composes their letters', async () => {
+test('normalises skus to NFC', async () => {
   const { id: org } = await makeOrganisation(cli, 'Composed');
   const [product = '', order = ''] = [
     ...(await northwindLines('products.ndjson', 1)),
@@ -175,7 +175,7 @@ test('keys are kept in NFC, however a file composes their letters', async () => 
   }
 });
 
-test('rules across members are held: totals, positions, states, and messages that belong to one thread', async () => {
+test('enforces rules across members: totals, positions, states, and that a message belongs to one thread', async () => {
   const { id: org } = await makeOrganisation(cli, 'Rules');
   const [quote = ''] = await northwindLines('quotes.ndjson', 1);
   const quotes = [
@@ -199,7 +199,7 @@ test('rules across members are held: totals, positions, states, and messages tha
   ]);
 });
 
-test('a thread holds the messages of its record and no others', async () => {
+test('importing a thread again removes messages that are not in its record', async () => {
   const { id: org } = await makeOrganisation(cli, 'Threads');
   const [line = ''] = await northwindLines('requests.ndjson', 1);
   const thread = JSON.parse(line) as { messages: object[] };
@@ -212,7 +212,7 @@ test('a thread holds the messages of its record and no others', async () => {
   expect(JSON.parse(await readFile(join(folder, 'requests.ndjson'), 'utf8'))).toEqual(shorter);
 });
 
-test('a byte order mark, CRLF, blank lines and ids in capitals are taken', async () => {
+test('accepts a byte order mark, CRLF, blank lines and upper-case ids', async () => {
   const { id: org } = await makeOrganisation(cli, 'Windows');
   const lines = await northwindLines('products.ndjson', 2);
   const capitals = lines.map((line) =>
@@ -224,7 +224,7 @@ test('a byte order mark, CRLF, blank lines and ids in capitals are taken', async
   expect(answer.files.products).toEqual({ read: 2, created: 0, updated: 0, unchanged: 2, failed: 0 });
 });
 
-test('a path with nothing to import names the files that an import reads', async () => {
+test('a path with nothing to import is an error that lists the expected files', async () => {
   const { id: org } = await makeOrganisation(cli, 'Nothing');
   const folder = await newFolder();
   const [empty, missing, other] = await Promise.all([
@@ -238,10 +238,10 @@ test('a path with nothing to import names the files that an import reads', async
   expect(other).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('Ctrl-C leaves whole batches, and running it again completes the import', async () => {
+test('Ctrl-C leaves complete batches, and running the import again completes it', async () => {
   const { id: org } = await makeOrganisation(cli, 'Interrupted');
   const [line = ''] = await northwindLines('products.ndjson', 1);
-  // four batches: the one in hand and the next, which may be under way, and two that must not begin
+  // four batches: the current one, the next, which may have started, and two that must not start
   const total = 2_000;
   const lines = Array.from({ length: total }, (_, index) =>
     line
@@ -260,7 +260,7 @@ test('Ctrl-C leaves whole batches, and running it again completes the import', a
   expect(files.products).toEqual({ read: total, created: total - created, updated: 0, unchanged: created, failed: 0 });
 });
 
-/** Runs a command that gets Ctrl-C once it has written products and before it knows that it has: within a transaction. */
+/** Runs a command and sends Ctrl-C after the database has inserted products and before the reply, inside the transaction. */
 async function interruptedAtFirstWrite(args: string[]): Promise<Finished> {
   let child: ChildProcess | undefined;
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
@@ -277,7 +277,7 @@ async function interruptedAtFirstWrite(args: string[]): Promise<Finished> {
   }
 }
 
-test('what a file holds is said without the control characters that a terminal would act on', async () => {
+test('error messages escape control characters from the file', async () => {
   const { id } = await makeOrganisation(cli, 'Hostile');
   const path = join(await newFolder(), 'products.ndjson');
   const hostile = '\u001b]0;title\u0007\u009b2J';

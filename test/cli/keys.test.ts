@@ -12,7 +12,7 @@ beforeAll(async () => {
   org = (await makeOrganisation(cli)).id;
 });
 
-test('a key is shown when it is created, and never again', async () => {
+test('a key is shown only when it is created', async () => {
   const made = await cli.json<MadeKey>(
     'key',
     'create',
@@ -55,7 +55,7 @@ test('a key is shown when it is created, and never again', async () => {
   ]);
 });
 
-test('a key is active until it is revoked or its time is over', async () => {
+test('a key is active until it is revoked or expires', async () => {
   const { id } = await makeOrganisation(cli, 'States');
   const make = (name: string): Promise<MadeKey> =>
     cli.json('key', 'create', '--org', id, '--name', name, '--scopes', 'all', '--expires-in', '90d');

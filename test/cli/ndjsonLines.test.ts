@@ -11,7 +11,7 @@ async function linesOf(bytes: string | Buffer): Promise<Line[]> {
   return lines;
 }
 
-test('lines are numbered from 1 with the blank ones counted, and a last one needs no newline', async () => {
+test('lines are numbered from 1, including blank ones, and the last one needs no newline', async () => {
   const lines = await linesOf('\ufeffa\r\n\n  \nü\nlast');
   expect(lines).toEqual([
     { number: 1, end: 6, content: { text: 'a' } },
@@ -20,13 +20,13 @@ test('lines are numbered from 1 with the blank ones counted, and a last one need
   ]);
 });
 
-test('a line may be longer than what is read at once, and its characters may lie across the seam', async () => {
+test('a line may be longer than the read buffer, and a character may cross its boundary', async () => {
   const long = `${'x'.repeat(256 * 1024 - 1)}ü${'y'.repeat(600 * 1024)}`;
   const lines = await linesOf(`${long}\nshort`);
   expect(lines.map(({ content }) => ('text' in content ? content.text.length : content))).toEqual([long.length, 5]);
 });
 
-test('a line longer than any record is a fault of that line alone', async () => {
+test('an overlong line is an error, and later lines are still read', async () => {
   const lines = await linesOf(`${'x'.repeat(16 * 1024 * 1024 + 1)}\nnext\n`);
   expect(lines.map(({ number, content }) => [number, content])).toEqual([
     [1, { fault: 'length' }],

@@ -2,7 +2,7 @@ import { commandLine, NOBODY } from './commandLine';
 
 const cli = commandLine();
 
-test('an organisation is created on the plan integrations unless another is given, and listed', async () => {
+test('an organisation is created with the plan integrations by default, and is listed', async () => {
   const first = await cli.json<{ id: string }>('org', 'create', '--name', 'Ärger & Söhne');
   const second = await cli.json<{ id: string }>(
     'org',
@@ -23,7 +23,7 @@ test('an organisation is created on the plan integrations unless another is give
   expect(await cli.json('org', 'list')).toEqual([first, second]);
 });
 
-test('set-plan changes the plan and answers with it', async () => {
+test('set-plan changes the plan and prints it', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Mover');
   expect(await cli.json('org', 'set-plan', id, 'enterprise')).toEqual({ id, name: 'Mover', plan: 'enterprise' });
   expect(await cli.json('org', 'list')).toContainEqual({ id, name: 'Mover', plan: 'enterprise' });
@@ -35,15 +35,15 @@ test('an organisation that does not exist is an error with a next step', async (
   expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
 });
 
-test('a cluster that is not configured is wrong usage, and the clusters are named', async () => {
+test('an unknown cluster is a usage error that lists the clusters', async () => {
   const { code, stderr } = await cli.run('org', 'create', '--name', 'A', '--cluster', 'mars');
   expect(code).toBe(2);
   expect(stderr).toContain('unknown cluster mars; clusters are default');
 });
 
-test('a pipe gets plain text', async () => {
+test('output to a pipe is plain text', async () => {
   const { stdout } = await cli.run('org', 'list');
   expect(stdout).toMatch(/^ID +PLAN +NAME\n/);
-  // eslint would take the escape character for a slip in a literal
+  // ESLint flags the escape character in a literal
   expect(stdout).not.toContain(String.fromCharCode(27));
 });

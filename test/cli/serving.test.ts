@@ -15,7 +15,7 @@ interface Demo {
 }
 
 test.each(['SIGTERM', 'SIGINT'] as const)(
-  'serve prints one line once it answers, and %s ends it with 0',
+  'serve prints one line when it is ready, and exits with 0 on %s',
   async (signal) => {
     const child = cli.start(['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
     const end = finished(child);
@@ -27,7 +27,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-test('serve on a port that is taken ends with 1 and one line', async () => {
+test('serve on a port in use exits with 1 and a one-line error', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => other.once('listening', resolve));
   const { port } = other.address() as AddressInfo;
@@ -73,7 +73,7 @@ describe('demo', () => {
 
   const NEW_KEY = 'created a new demo key: the previous one no longer works';
 
-  test('loads its data once, and shows the same key at each start, kept for its owner alone', async () => {
+  test('loads its data once and prints the same key at each start, from a file only its owner can read', async () => {
     const [first, second] = [await demo(), await demo()];
     expect(second.organisation).toEqual({ ...first.organisation, name: 'Northwind Traders', plan: 'integrations' });
     expect(second.sandbox).toBe(`${second.url}/graphql`);
@@ -84,13 +84,13 @@ describe('demo', () => {
     expect([await readFile(file, 'utf8'), (await stat(file)).mode & 0o777]).toEqual([`${first.key}\n`, 0o600]);
   });
 
-  test('says when it creates a new key because the previous one no longer works, and revokes none', async () => {
+  test('reports when it creates a new key because the previous one no longer works, and revokes none', async () => {
     const first = await demo();
     const [{ id }] = await own.json<[{ id: string }]>('key', 'list', '--org', first.organisation.id);
     await own.run('key', 'revoke', id);
     const second = await demo();
     expect(second.said).toContain(NEW_KEY);
-    // a key under another pepper is none
+    // with another pepper the key is invalid
     const third = await demo({ KEY_PEPPER: 'another' });
     expect(third.said).toContain(NEW_KEY);
     await writeFile(join(dataDir, 'demo-key'), 'half of a ke', { mode: 0o644 });
@@ -101,7 +101,7 @@ describe('demo', () => {
     expect(await keysOf(first)).toEqual(made.map((lastFour, at) => [lastFour, at === 0 ? 'revoked' : 'active']));
   });
 
-  test('says that the previous key still works if its file is gone', async () => {
+  test('reports that the previous key still works if its file is missing', async () => {
     const first = await demo();
     await rm(join(dataDir, 'demo-key'));
     const second = await demo();

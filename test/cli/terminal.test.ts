@@ -2,17 +2,17 @@ import { describeWith, findProgram } from '../support/programs';
 import { run } from '../examples/run';
 import { commandLine, type CommandLine, commandOf, makeOrganisation, NORTHWIND } from './commandLine';
 
-/** util-linux's script gives a command a terminal. */
+/** util-linux's `script` runs a command in a terminal. */
 const SCRIPT = process.platform === 'linux' ? findProgram('script') : undefined;
 
 const ESCAPES = /\u001b\[/;
 
 const COLOURS = /\u001b\[[0-9;]*m/;
 
-describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
+describeWith(SCRIPT, 'apt-get install bsdutils')('in a terminal', () => {
   const cli = commandLine();
 
-  /** Runs a command on a terminal of its own; what it wrote there. */
+  /** Runs a command in a terminal and returns its output. */
   function onTerminal(args: readonly string[], more: Record<string, string> = {}): Promise<string> {
     const line = commandOf(args)
       .map((word) => `'${word}'`)
@@ -22,7 +22,7 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
     });
   }
 
-  test('import, export and doctor show how far they are, in colours', async () => {
+  test('import, export and doctor show a coloured progress bar', async () => {
     const { id } = await makeOrganisation(cli);
     const imported = await onTerminal(['import', '--org', id, NORTHWIND]);
     expect(imported).toMatch(/products .*100% \| 77 records/);
@@ -33,7 +33,7 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
     expect(await onTerminal(['doctor', '--fix'])).toMatch(/indexes .*100% \| 1 organisations/);
   });
 
-  test('NO_COLOR takes the colours away and leaves the words', async () => {
+  test('NO_COLOR removes the colours and nothing else', async () => {
     const [plain, coloured] = await Promise.all([
       onTerminal(['org', 'list'], { NO_COLOR: '1' }),
       onTerminal(['org', 'list']),
@@ -47,7 +47,7 @@ describeWith(SCRIPT, 'apt-get install bsdutils')('on a terminal', () => {
 describe('in a pipe', () => {
   const cli: CommandLine = commandLine();
 
-  test('there are neither bars nor colours', async () => {
+  test('there are no progress bars or colours', async () => {
     const { id } = await makeOrganisation(cli);
     for (const args of [
       ['import', '--org', id, NORTHWIND],

@@ -20,7 +20,7 @@ const COMMANDS = [
 describe('help', () => {
   const cli = commandLine();
 
-  test('every command is explained with examples and the exit codes', async () => {
+  test('the help of every command has examples and exit codes', async () => {
     const helps = await Promise.all(COMMANDS.map((command) => cli.run(...command.split(' '), '--help')));
     for (const [index, help] of helps.entries()) {
       expect(help).toMatchObject({ code: 0, stderr: '' });
@@ -32,7 +32,7 @@ describe('help', () => {
   });
 
   test.each(['serve', 'doctor', 'demo'])('%s --help lists every environment variable', async (command) => {
-    // what one command has loaded, another would find
+    // a shared process could already have loaded the variables for another command
     const { stdout } = await cli.spawned(command, '--help');
     for (const name of [
       'PORT',
@@ -48,7 +48,7 @@ describe('help', () => {
     }
   });
 
-  test('the program names its commands and its version', async () => {
+  test('the program lists its commands and prints its version', async () => {
     const [help, version] = await Promise.all([cli.spawned('--help'), cli.spawned('--version')]);
     expect(help).toMatchObject({ code: 0, stderr: '' });
     for (const command of COMMANDS) expect(help.stdout).toContain(`\n  ${command.split(' ')[0] ?? ''} `);
@@ -57,7 +57,7 @@ describe('help', () => {
 });
 
 describe('wrong usage', () => {
-  // no database answers there: wrong usage is refused before one is looked for
+  // no database there: usage errors are reported before connecting
   const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
 
   const WRONG: [line: string[], allowed: string][] = [
@@ -81,15 +81,15 @@ describe('wrong usage', () => {
     [['demo', '--port', '70000'], '0 to 65535'],
   ];
 
-  test.each(WRONG)('scopegate %j ends with 2, and says what is allowed on stderr alone', async (line, allowed) => {
+  test.each(WRONG)('scopegate %j exits with 2 and prints what is allowed only to stderr', async (line, allowed) => {
     const { code, stdout, stderr } = await cli.run(...line);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(allowed);
   });
 });
 
-// as processes, whose whole output arrives and whose exit code is theirs
-describe('faults', () => {
+// in separate processes, to test complete output and real exit codes
+describe('errors', () => {
   test('an invalid environment is reported in full, with exit code 1', async () => {
     const { code, stdout, stderr } = await commandLine({ PORT: 'x', LOG_LEVEL: 'loud' }).spawned(
       'org',

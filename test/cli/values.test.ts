@@ -14,7 +14,7 @@ test.each(['', '0d', '-1d', '1.5h', '90', 'd', '1w', '90 d', '101y', '999999999y
   expect(() => duration(text)).toThrow('30m, 12h, 90d or 1y');
 });
 
-test('all stands for every scope, and a scope named twice counts once', () => {
+test('"all" means every scope, and duplicates are removed', () => {
   expect(scopes('all')).toEqual(ALL_SCOPES);
   expect(scopes('quotes:read, orders:read,quotes:read')).toEqual(['quotes:read', 'orders:read']);
 });
@@ -23,7 +23,7 @@ test.each(['', ',', 'all,quotes:read', 'toString'])('%j is not a list of scopes'
   expect(() => scopes(text)).toThrow('Scopes are');
 });
 
-test('a UUID is accepted in any case', () => {
+test('a UUID is accepted in upper case and normalised to lower case', () => {
   expect(uuid('689DEFBF-4477-4B15-966E-4830B650DED3')).toBe('689defbf-4477-4b15-966e-4830b650ded3');
 });
 

@@ -1,9 +1,9 @@
 import type { Answer } from '../support/client';
 
-/** Sent with requests whose answers are compared, so that nothing in them may differ. */
+/** Sent with requests whose answers must be identical. */
 export const SAME_ID = { 'x-request-id': 'the-same-id' };
 
-/** All that a caller sees of an answer but the clock and the budget. */
+/** What a caller sees of an answer, except the date and the rate limit. */
 export function seen({ status, headers, text }: Answer): {
   status: number;
   headers: Record<string, string>;

@@ -10,7 +10,7 @@ import { IDS, makeStocked } from './scene';
 
 let gateway: RecordedGateway;
 let key: { id: string; key: string };
-/** Values of Authorization that must not get in, by what is wrong with them. */
+/** Authorization headers that must be rejected, by what is wrong with them. */
 let refused: Record<string, string | undefined>;
 
 beforeAll(async () => {
@@ -26,25 +26,25 @@ beforeAll(async () => {
     .updateOne({ _id: otherSecret.id }, { $set: { hash: generateKey(DEFAULT_KEY_PREFIX, '').hash } });
   refused = {
     'no header': undefined,
-    'an empty one': '',
+    'an empty header': '',
     'another scheme': `Basic ${Buffer.from(key.key).toString('base64')}`,
     'no scheme': key.key,
-    'no key': 'Bearer ',
+    'an empty key': 'Bearer ',
     'two keys': `Bearer ${key.key} ${key.key}`,
-    'no key at all': 'Bearer let-me-in',
+    'not a key': 'Bearer let-me-in',
     'another prefix': `Bearer ${generateKey('svc_test_', '').key}`,
-    'a typing error': `Bearer ${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`,
+    'a typo': `Bearer ${key.key.slice(0, -1)}${key.key.endsWith('0') ? '1' : '0'}`,
     'an unknown key': `Bearer ${generateKey(DEFAULT_KEY_PREFIX, '').key}`,
-    'the id of a key and another secret': `Bearer ${otherSecret.key}`,
+    'the id of one key with the secret of another': `Bearer ${otherSecret.key}`,
     'an expired key': `Bearer ${expired.key}`,
     'a revoked key': `Bearer ${revoked.key}`,
   };
 });
 afterAll(() => gateway.stop());
 
-describe('without a key that lives', () => {
+describe('without a valid key', () => {
   test.each(CALLS)(
-    '$operation.name over $face.name gives one and the same 401, whatever is wrong',
+    '$operation.name over $face.name returns the same 401, whatever is wrong',
     async ({ operation, face }) => {
       const answers = new Map<string, string[]>();
       for (const [fault, authorization] of Object.entries(refused)) {
@@ -64,8 +64,8 @@ describe('without a key that lives', () => {
     },
   );
 
-  test('what has the wrong shape or checksum is refused without asking the database', async () => {
-    const shapeless = ['no key at all', 'another prefix', 'a typing error', 'two keys', 'no scheme'];
+  test('a key with the wrong format or checksum is rejected without a database query', async () => {
+    const shapeless = ['not a key', 'another prefix', 'a typo', 'two keys', 'no scheme'];
     gateway.commands.length = 0;
     for (const fault of shapeless) {
       await client(gateway).get('/me', {}, { authorization: refused[fault]! });
@@ -77,8 +77,8 @@ describe('without a key that lives', () => {
   });
 });
 
-describe('a key that lives', () => {
-  test.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('is taken after "%s"', async (scheme) => {
+describe('a valid key', () => {
+  test.each(['Bearer', 'bearer', 'BEARER', 'Bearer  '])('is accepted after "%s"', async (scheme) => {
     const { status, body } = await client(gateway).get('/me', {}, { authorization: `${scheme} ${key.key}` });
     expect(status).toBe(200);
     expect(body.key.id).toBe(key.id);
@@ -86,7 +86,7 @@ describe('a key that lives', () => {
 });
 
 describe('last_used_at', () => {
-  test('is written once for a burst, over both faces, and not again within the minute', async () => {
+  test('is written once for a burst over both APIs, and not again within a minute', async () => {
     const made = await makeKey(gateway, await makeStocked(gateway));
     const caller = client(gateway, made.key);
     const lastUsed = async (): Promise<Date | null | undefined> =>
@@ -101,7 +101,7 @@ describe('last_used_at', () => {
     expect(await lastUsed()).toEqual(first);
   });
 
-  test('is not written by a second gateway within the minute', async () => {
+  test('is not written by a second gateway within a minute', async () => {
     const made = await makeKey(gateway, await makeStocked(gateway));
     const other: TestGateway = await startGateway();
     try {

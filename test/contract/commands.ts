@@ -8,11 +8,11 @@ interface Command {
   readonly collection: string;
 }
 
-/** A gateway that keeps the commands it sent to any database; a test empties the lists where its own begin. */
+/** A gateway that records the commands it sends to any database; tests empty the lists before their own requests. */
 export interface RecordedGateway extends TestGateway {
-  /** What requests asked for: all but what the gateway sends by its own clock, which may fall into any of them. */
+  /** Commands sent for requests, without those the gateway sends periodically. */
   readonly commands: Command[];
-  /** Ids of the keys in each write of last uses. */
+  /** Ids of the keys in each write of last_used_at. */
   readonly usesWritten: string[][];
 }
 
@@ -30,7 +30,7 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
   return Object.assign(gateway, { commands, usesWritten });
 }
 
-/** Keys whose last use this command writes. */
+/** Ids of the keys whose last_used_at this command writes. */
 function usedKeys({ update, updates = [] }: Json): string[] {
   if (update !== 'api_keys') return [];
   return updates.flatMap(({ q, u }: Json) => (u.$set?.last_used_at ? [q._id] : []));

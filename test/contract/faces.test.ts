@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe('with a key that may', () => {
-  test.each(CALLS)('$operation.name answers over $face.name', async ({ operation, face }) => {
+describe('with a key that has every scope', () => {
+  test.each(CALLS)('$operation.name succeeds over $face.name', async ({ operation, face }) => {
     const answer = await face.call(caller, operation, argumentsOf(operation, IDS));
     expect(face.errorOf(answer)).toBeUndefined();
     expect(answer.status).toBe(face === REST ? operation.rest?.status : 200);
@@ -22,7 +22,7 @@ describe('with a key that may', () => {
   });
 });
 describe('REST and GraphQL', () => {
-  test.each(operations.filter(({ rest }) => rest))('agree on all that $name answers', async (operation) => {
+  test.each(operations.filter(({ rest }) => rest))('return the same data for $name', async (operation) => {
     const args = argumentsOf(operation, IDS);
     const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];
     const values = [REST.valueOf(rest, operation), GRAPHQL.valueOf(graphql, operation)];
@@ -31,7 +31,7 @@ describe('REST and GraphQL', () => {
   });
 });
 
-/** Values that both faces read and refuse, by argument. */
+/** Values that both APIs reject, by argument. */
 const BAD: Record<string, unknown> = {
   id: 'no-uuid',
   customer_id: 'no-uuid',
@@ -51,9 +51,9 @@ const FAULTS = operations.flatMap((operation) =>
     .map(([argument, value]) => ({ operation, argument, value })),
 );
 
-describe('a fault', () => {
+describe('an invalid value', () => {
   test.each(FAULTS)(
-    'in $argument of $operation.name is the same error on both faces',
+    'for $argument of $operation.name is the same error in both APIs',
     async ({ operation, ...bad }) => {
       const args = argumentsOf(operation, IDS, { [bad.argument]: bad.value });
       const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];

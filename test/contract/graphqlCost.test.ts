@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** What is left of a key's budget after a request. */
+/** A key's remaining rate limit after a request. */
 async function left(
   key: string,
   body: { query: string; operationName?: string; variables?: unknown },
@@ -32,36 +32,36 @@ describe('a GraphQL request costs', () => {
   const bigFragment = `fragment F on Query { a: ${QUERY.slice(2, -2)} b: ${QUERY.slice(2, -2)} }`;
   test.each([
     [1, 'one root field', QUERY, {}],
-    [1, '__typename alone', '{ __typename }', {}],
+    [1, 'only __typename', '{ __typename }', {}],
     [2, 'two root fields', '{ me { key { id } } products { has_more } }', {}],
     [2, 'a root field twice', '{ me { key { id } } me { key { name } } }', {}],
     [3, 'aliases', '{ a: me { key { id } } b: me { key { id } } c: me { key { id } } }', {}],
     [2, 'fragments', `${bigFragment} query { ...F }`, {}],
     [4, 'a fragment twice', `${bigFragment} query { ...F ...F }`, {}],
     [2, 'inline fragments', '{ ... { me { key { id } } ... on Query { __typename } } }', {}],
+    [1, 'the named operation', `query A ${QUERY} query B { a: __typename b: __typename }`, { operationName: 'A' }],
     [
-      1,
-      'the operation that was named',
+      2,
+      'the other named operation',
       `query A ${QUERY} query B { a: __typename b: __typename }`,
-      { operationName: 'A' },
+      { operationName: 'B' },
     ],
-    [2, 'the other that was named', `query A ${QUERY} query B { a: __typename b: __typename }`, { operationName: 'B' }],
     [1, 'a root field that is skipped', '{ me @skip(if: true) { key { id } } }', {}],
     [2, 'introspection', '{ __schema { types { name } } __type(name: "Me") { name } }', {}],
     [2, 'mutations', 'mutation { a: open_request(text: "") { id } b: open_request(text: "") { id } }', {}],
     [1, 'a page of 100', '{ products(limit: 100) { data { id } } }', {}],
     [11, '10,100 rows of nested lists', HUNDREDS, { variables: { n: 100 } }],
-    [1, 'the same lists with limits that are refused', HUNDREDS, { variables: { n: -100 } }],
+    [1, 'the same lists with invalid limits', HUNDREDS, { variables: { n: -100 } }],
     [
       1,
-      'nested lists that are refused for their rows',
+      'nested lists with too many rows',
       HUNDREDS.replace('{ id }', '{ id customer { orders(limit: $n) { has_more } } }'),
       { variables: { n: 100 } },
     ],
-    [1, 'a document that is none', '{', {}],
-    [1, 'a document that does not fit the schema', '{ a: nothing b: nothing }', {}],
-    [1, 'no operation that was named', `query A ${QUERY}`, { operationName: 'C' }],
-    [1, 'several operations and no name', `query A ${QUERY} query B ${QUERY}`, {}],
+    [1, 'a document with a syntax error', '{', {}],
+    [1, 'a document that does not match the schema', '{ a: nothing b: nothing }', {}],
+    [1, 'an unknown operation name', `query A ${QUERY}`, { operationName: 'C' }],
+    [1, 'several operations without a name', `query A ${QUERY} query B ${QUERY}`, {}],
   ])('%i: %s', async (cost, _title, query, extra) => {
     const { key } = await makeKey(gateway, organisation);
     const [before, after] = [await left(key, { query: QUERY }), await left(key, { query, ...extra })];
@@ -74,7 +74,7 @@ describe('a GraphQL request over 20,000 rows', () => {
   const QUERY = `{ me { key { id } } orders(limit: 100) { data { customer { orders(limit: 100) { data {
     customer { quotes(limit: 100) { data { id } } } } } } } } }`;
 
-  test('is refused before any of it runs, with the number and the lists', async () => {
+  test('is rejected before it runs, with the number of rows and the nested lists', async () => {
     const caller = client(gateway, (await makeKey(gateway, organisation)).key);
     const { status, body } = await caller.graphql(QUERY);
     expect(status).toBe(400);
@@ -90,7 +90,7 @@ describe('a GraphQL request over 20,000 rows', () => {
     });
   });
 
-  test('takes all of its points first, or runs nothing', async () => {
+  test('is charged in full before it runs, or does not run', async () => {
     const narrow = await startGateway({ RATE_LIMIT_PER_MINUTE: '10' });
     try {
       const caller = client(narrow, (await makeKey(narrow, organisation)).key);

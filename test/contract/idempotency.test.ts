@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** One way to send each write, with a value that tells calls apart and a count of what it stored. */
+/** How to send each write with a unique name, and count what it stored. */
 const WRITES = [
   {
     operation: 'upsert_products',
@@ -45,7 +45,7 @@ const newName = (): string => `w${randomUUID().replaceAll('-', '')}`;
 const withKey = (key: string): Record<string, string> => ({ 'idempotency-key': key });
 
 describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, body, mutation, stored }) => {
-  test('sent again it gets the first answer, marked, and nothing is stored twice', async () => {
+  test('a repeated request gets the first answer, marked as replayed, and stores nothing', async () => {
     const [name, key] = [newName(), randomUUID()];
     const first = await caller.post(path, body(name), withKey(key));
     const second = await caller.post(path, body(name), withKey(key));
@@ -57,7 +57,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     expect(await stored(name)).toBe(1);
   });
 
-  test('on the GraphQL face it is the same write, and a key used on REST is replayed there', async () => {
+  test('GraphQL replays too, and a key used in GraphQL is replayed in REST', async () => {
     const [name, key] = [newName(), randomUUID()];
     const first = await caller.graphql(mutation, { name }, withKey(key));
     const second = await caller.graphql(mutation, { name }, withKey(key));
@@ -69,7 +69,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     expect(await stored(name)).toBe(1);
   });
 
-  test('the same key with another body is 422 idempotency_key_reused and stores nothing', async () => {
+  test('the same key with another body gets 422 idempotency_key_reused and stores nothing', async () => {
     const [name, other, key] = [newName(), newName(), randomUUID()];
     await caller.post(path, body(name), withKey(key));
     const answer = await caller.post(path, body(other), withKey(key));
@@ -79,7 +79,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     expect(await stored(other)).toBe(0);
   });
 
-  test('many at once store one: each answer is the first one or 409 while it runs', async () => {
+  test('concurrent requests store one object: each gets the first answer, or 409 while that is running', async () => {
     const [name, key] = [newName(), randomUUID()];
     const answers = await Promise.all(Array.from({ length: 12 }, () => caller.post(path, body(name), withKey(key))));
     const done = answers.filter(({ status }) => status < 300);
@@ -92,7 +92,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     expect(await stored(name)).toBe(1);
   });
 
-  test('the same words from another key are another write', async () => {
+  test('the same Idempotency-Key from another API key is a separate write', async () => {
     const [name, key] = [newName(), randomUUID()];
     const other = client(gateway, (await makeKey(gateway, organisation)).key);
     await caller.post(path, body(name), withKey(key));
@@ -101,7 +101,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     expect(await stored(name)).toBe(operation === 'open_request' ? 2 : 1);
   });
 
-  test('a refused write is not recorded: the key serves the corrected one', async () => {
+  test('a rejected write is not recorded, so its Idempotency-Key can be used for the corrected one', async () => {
     const [name, key] = [newName(), randomUUID()];
     const refused = await caller.post(path, { nonsense: true }, withKey(key));
     expect(refused.status).toBe(422);
@@ -115,7 +115,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     ['with a space', 'a b'],
     ['beyond ASCII', 'é'],
     ['of 256 characters', 'x'.repeat(256)],
-  ])('a malformed key (%s) is 400 and stores nothing', async (_kind, key) => {
+  ])('a malformed key (%s) gets 400 and stores nothing', async (_kind, key) => {
     const name = newName();
     const answer = await caller.post(path, body(name), { 'idempotency-key': Buffer.from(key).toString('latin1') });
     expect([answer.status, answer.body.errors?.[0]?.parameter]).toEqual([400, 'Idempotency-Key']);
@@ -123,7 +123,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
   });
 });
 
-test('an answer older than 24 hours is forgotten, and the key writes anew', async () => {
+test('an answer is forgotten after 24 hours, and its Idempotency-Key can be used for a new write', async () => {
   const [name, key] = [newName(), randomUUID()];
   const body = { text: name };
   const first = await caller.post('/requests', body, withKey(key));
@@ -136,7 +136,7 @@ test('an answer older than 24 hours is forgotten, and the key writes anew', asyn
   expect(again.body.id).not.toBe(first.body.id);
 });
 
-test('two mutation fields in one request share no Idempotency-Key: 400 and nothing is stored', async () => {
+test('an Idempotency-Key for two mutation fields gets 400 and stores nothing', async () => {
   const [one, other] = [newName(), newName()];
   const query = `mutation { a: open_request(text: "${one}") { id } b: open_request(text: "${other}") { id } }`;
   const answer = await caller.graphql(query, undefined, withKey(randomUUID()));

@@ -36,7 +36,7 @@ async function makeWith(input: {
 }
 
 describe('expiry', () => {
-  test('a key within 7 days of its end says when it ends; one with longer to go says nothing', async () => {
+  test('answers have the expiry date of a key that expires within 7 days, and not of others', async () => {
     const soon = new Date(Date.now() + 6 * DAY);
     const ending = await client(gateway, (await makeWith({ expiresAt: soon })).key).get('/me');
     expect(ending.headers.get('x-api-key-expires-at')).toBe(soon.toISOString());
@@ -48,7 +48,7 @@ describe('expiry', () => {
 });
 
 describe('rotation', () => {
-  test('both keys work during the overlap, and the new one has the name, scopes and ranges of the old', async () => {
+  test('both keys work during the overlap, and the new one has the name, scopes and ranges of the old one', async () => {
     const old = await makeWith({ allowedRanges: ['127.0.0.0/8'] });
     const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: DAY });
     expect([await statusOf(old.key), await statusOf(rotated!.key)]).toEqual([200, 200]);
@@ -62,13 +62,13 @@ describe('rotation', () => {
     expect(rotated!.old.rotated_to).toBe(rotated!.document._id);
   });
 
-  test('without overlap the old key ends at once', async () => {
+  test('without an overlap the old key expires immediately', async () => {
     const old = await makeWith({});
     const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: 0 });
     expect([await statusOf(old.key), await statusOf(rotated!.key)]).toEqual([401, 200]);
   });
 
-  test('an overlap never lengthens the life of the old key', async () => {
+  test('an overlap never extends the life of the old key', async () => {
     const end = new Date(Date.now() + HOUR);
     const old = await makeWith({ expiresAt: end });
     const rotated = await gateway.control.apiKeys.rotate(old.id, { overlap: DAY });
@@ -77,14 +77,14 @@ describe('rotation', () => {
     expect(stored!.expires_at).toEqual(end);
   });
 
-  test('a key with an end is followed by one with as long a life', async () => {
+  test('the new key has the same lifetime as the old one', async () => {
     const old = await makeWith({ expiresAt: new Date(Date.now() + 30 * DAY) });
     const { document } = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!;
     const life = document.expires_at!.getTime() - document.created_at.getTime();
     expect(Math.abs(life - 30 * DAY)).toBeLessThan(HOUR);
   });
 
-  test('a revoked key, an ended key and an unknown one cannot be rotated', async () => {
+  test('a revoked, expired or unknown key cannot be rotated', async () => {
     const [revoked, ended] = [await makeWith({}), await makeWith({ expiresAt: new Date(Date.now() - 1) })];
     await gateway.control.apiKeys.revoke(revoked.id);
     for (const id of [revoked.id, ended.id, '6a87d3f9-05a6-40c4-9e50-b9b52d014355']) {
@@ -92,7 +92,7 @@ describe('rotation', () => {
     }
   });
 
-  test('of several rotations at once one wins over the rest or follows them: every new key is accounted for', async () => {
+  test('every key created by concurrent rotations is in the audit log', async () => {
     const old = await makeWith({});
     const rotations = await Promise.all([0, 1, 2].map(() => gateway.control.apiKeys.rotate(old.id, { overlap: 0 })));
     const made = rotations.filter((rotation) => rotation !== undefined);
@@ -115,12 +115,12 @@ describe('address ranges', () => {
     ['2001:db8:1::5', 200],
     ['2001:db8:2::5', 401],
     ['::ffff:203.0.113.9', 200],
-  ])('from %s the answer is %i', async (address, status) => {
+  ])('a request from %s gets %i', async (address, status) => {
     const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24', '2001:db8:1::/48'] });
     expect(await statusOf(key, { 'x-forwarded-for': address })).toBe(status);
   });
 
-  test('a foreign address gets the 401 of an unknown key, but for the request id', async () => {
+  test('an address outside the ranges gets the same 401 as an unknown key', async () => {
     const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24'] });
     const headers = { 'x-request-id': 'same' };
     const foreign = await client(gateway, key).get('/me', {}, headers);
@@ -128,13 +128,13 @@ describe('address ranges', () => {
     expect(foreign.text).toBe(missing.text);
   });
 
-  test('more forwarded addresses than trusted proxies do not help a forger', async () => {
+  test('ignores forwarded addresses beyond the trusted proxies', async () => {
     const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24'] });
     expect(await statusOf(key, { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' })).toBe(401);
   });
 });
 
-test('the last use is noted with its address', async () => {
+test('the last use is stored with its address', async () => {
   const { id, key } = await makeWith({});
   const noted = new Promise<void>((resolve) => {
     gateway.control.apiKeys.list(organisation.id).then(async function look(keys): Promise<void> {
@@ -149,7 +149,7 @@ test('the last use is noted with its address', async () => {
 });
 
 describe('the audit log', () => {
-  test('tells who did what to an organisation and its keys, when and from where, newest first', async () => {
+  test('records who changed an organisation and its keys, when and from where, newest first', async () => {
     const own = await makeOrganisation(gateway, { plan: 'starter' });
     await gateway.control.organisations.setPlan(own.id, 'enterprise');
     const key = await makeKey(gateway, own);
@@ -173,7 +173,7 @@ describe('the audit log', () => {
     expect(JSON.stringify(events)).not.toContain(key.key.slice(-20));
   });
 
-  test('can be asked for one action, since a moment, and for so many', async () => {
+  test('can be filtered by action and start date, and limited', async () => {
     const own = await makeOrganisation(gateway);
     await makeKey(gateway, own);
     await makeKey(gateway, own);
@@ -185,7 +185,7 @@ describe('the audit log', () => {
   });
 });
 
-test('a second Authorization header does not smuggle a key past the first', async () => {
+test('ignores a key in a second Authorization header', async () => {
   const { key } = await makeWith({});
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const sent = request(`${gateway.url}/api/v1/me`, (response) => {

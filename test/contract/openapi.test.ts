@@ -15,7 +15,7 @@ interface ProblemResponse {
   };
 }
 
-/** Contract, section 5, word for word. */
+/** As in section 5 of the contract. */
 const CODES = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -40,18 +40,18 @@ const examples = problemResponses.flatMap(({ content }) =>
   Object.entries(content['application/problem+json'].examples),
 );
 
-test('the error codes and their statuses are those of the contract, and the one of the settings page', () => {
+test("the error codes and statuses are those of the contract and the settings page's one", () => {
   const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
   expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403 });
 });
 
-test('every error code is in the document with its status, and no other is', () => {
+test('the document has exactly the error codes, with their statuses', () => {
   expect(Object.fromEntries(examples.map(([code, { value }]) => [code, value.status]))).toEqual(CODES);
   expect(examples.map(([code]) => code)).toEqual(examples.map(([, { value }]) => value.code));
   expect(codesOf('Problem').sort()).toEqual(Object.keys(CODES).sort());
 });
 
-/** The codes that a schema names in full, as a set that may grow: an enum would make clients throw at a new one. */
+/** The codes that a schema lists as extensible; an enum would make clients throw on a new code. */
 function codesOf(name: 'Problem' | 'Fault'): string[] {
   const { code } = (document.components.schemas?.[name] as { properties: { code: Record<string, unknown> } })
     .properties;
@@ -62,23 +62,23 @@ function codesOf(name: 'Problem' | 'Fault'): string[] {
   return [...codes];
 }
 
-test('every code that a fault can have is in the document, and no other is', () => {
+test('the document has exactly the codes that validation errors can have', () => {
   expect(codesOf('Fault').sort()).toEqual([...faultCodesInSources()].sort());
 });
 
-test('what is answered is open to new members, and what is sent is closed', () => {
+test('schemas of answers allow additional members, and schemas of requests do not', () => {
   const [answers, requests] = [new Set<object>(), new Set<object>()];
   for (const { requestBody, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     objectsIn(requestBody, requests);
     objectsIn(responses, answers);
   }
   expect([answers.size > 20, requests.size > 5]).toEqual([true, true]);
-  // said in full: left unsaid, the clients that openapi-generator makes take it for closed
+  // explicit, because openapi-generator's clients would otherwise disallow them
   for (const schema of answers) expect(schema).toHaveProperty('additionalProperties', true);
   for (const schema of requests) expect(schema).toHaveProperty('additionalProperties', false);
 });
 
-/** The object schemas that a part of the document leads to. */
+/** Collects the object schemas that a part of the document uses. */
 function objectsIn(part: unknown, found: Set<object>): void {
   if (typeof part !== 'object' || part === null) return;
   const { $ref, type, properties } = part as { $ref?: unknown; type?: unknown; properties?: unknown };
@@ -96,7 +96,7 @@ function objectsIn(part: unknown, found: Set<object>): void {
   for (const [name, value] of Object.entries(part)) if (!/^examples?$/.test(name)) objectsIn(value, found);
 }
 
-/** Contract, section 2: what each operation is called in generated clients. */
+/** Section 2 of the contract: the name of each operation in generated clients. */
 const OPERATION_IDS: Record<string, string> = {
   ...Object.fromEntries(
     RESOURCES.flatMap(({ list, one }) => [
@@ -121,13 +121,13 @@ const OPERATION_IDS: Record<string, string> = {
   me: 'get_me',
 };
 
-test('every error answer of the document is one that an operation gives', () => {
+test('every error response in the document is used by an operation', () => {
   const used = JSON.stringify(document.paths);
   const names = Object.keys(document.components.responses ?? {});
   expect(names.filter((name) => !used.includes(`"#/components/responses/${name}"`))).toEqual([]);
 });
 
-test.each(operations.filter(({ rest }) => rest))('$name is described with its scope', ({ name, scope, rest }) => {
+test.each(operations.filter(({ rest }) => rest))('$name is in the document with its scope', ({ name, scope, rest }) => {
   const path = rest!.path.replaceAll(/:(\w+)/g, '{$1}');
   const described = document.paths[path]?.[rest!.method.toLowerCase()];
   expect(described).toMatchObject({
@@ -137,16 +137,16 @@ test.each(operations.filter(({ rest }) => rest))('$name is described with its sc
   expect(Object.keys(described!.responses)).toContain(String(rest!.status));
 });
 
-test('nothing is described that is no operation', () => {
+test('the document has no other operations', () => {
   const described = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const routed = operations.filter(({ rest }) => rest).map(({ name }) => OPERATION_IDS[name]);
   expect(described.map(({ operationId }) => operationId).sort()).toEqual(routed.sort());
 });
 
-test('every operation is called a verb and what it works on, and links lead to operations there are', () => {
+test('operation ids are a verb and an object, and links refer to existing operations', () => {
   const described = Object.values(document.paths).flatMap((methods) => Object.values(methods));
   const ids = described.map(({ operationId }) => operationId);
-  // one word alone may be a method that a generated client has itself: `request`
+  // a single word such as `request` could clash with a method of generated clients
   for (const id of ids) expect(id).toMatch(/^[a-z]+(_[a-z]+)+$/);
   expect(new Set(ids).size).toBe(ids.length);
   const linked = [...JSON.stringify(document.paths).matchAll(/"operationId":"(\w+)","parameters":\{/g)].map(
@@ -156,7 +156,7 @@ test('every operation is called a verb and what it works on, and links lead to o
   expect(linked.filter((id) => !ids.includes(id!))).toEqual([]);
 });
 
-test('what is served is the document', async () => {
+test('the gateway serves the document', async () => {
   const gateway = await startGateway();
   const { status, body } = await client(gateway).get('/openapi.json');
   await gateway.stop();
@@ -164,7 +164,7 @@ test('what is served is the document', async () => {
   expect(body).toEqual(JSON.parse(JSON.stringify(document)));
 });
 
-test('openapi.json in the repository is the document of this commit (npm run openapi)', () => {
+test('openapi.json is up to date (npm run openapi)', () => {
   const kept: unknown = JSON.parse(readFileSync(join(__dirname, '..', '..', 'openapi.json'), 'utf8'));
   expect(kept).toEqual(JSON.parse(JSON.stringify(openApiDocument())));
 });

@@ -5,7 +5,7 @@ import { raw, type RawAnswer } from '../http/raw';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/** A request in the making; each broken rule changes it. */
+/** A request being built; each rule has a change that breaks it. */
 interface Draft {
   method: string;
   path: string;
@@ -22,7 +22,7 @@ interface Rule {
   readonly breaks: (draft: Draft) => unknown;
 }
 
-/** The rules in the order they are judged (contract, section 2); those of one stage stand in one row. */
+/** The rules in the order they are checked (contract, section 2), one object per stage. */
 const STAGES: readonly Readonly<Record<string, Rule>>[] = [
   { route: { status: 404, code: 'not_found', breaks: (draft) => (draft.path += '/nothing/here') } },
   { method: { status: 405, code: 'method_not_allowed', breaks: (draft) => (draft.method = 'PUT') } },
@@ -61,7 +61,7 @@ const write = (): Draft => ({
   body: JSON.stringify({ text: 'Hello' }),
   key: new Set(),
 });
-/** Of an object that is none. */
+/** Reads an object that does not exist. */
 const read = (): Draft => ({
   method: 'GET',
   path: `/api/v1/quotes/${randomUUID()}`,
@@ -70,7 +70,7 @@ const read = (): Draft => ({
   key: new Set(),
 });
 
-/** Rules about a body, which a read has not; a write in turn names no object. A body that is no JSON breaks no rule of 422. */
+/** Rules about bodies, which reads do not have, as writes have no object; malformed JSON cannot break a 422 rule too. */
 const BODY_RULES = ['type', 'size', 'json', 'body'];
 
 const PAIRS = STAGES.flatMap((stage, at) =>
@@ -89,7 +89,7 @@ let organisations: { integrations: Organisation; starter: Organisation };
 let requests = 0;
 
 beforeAll(async () => {
-  // one point a key: a key is spent after one request, and each request of these tests has a fresh one
+  // a limit of one: a key is over its limit after one request, and each request of these tests has a new key
   gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' });
   organisations = {
     integrations: await makeOrganisation(gateway),
@@ -105,7 +105,7 @@ async function send({ method, path, search, headers, body, key: faults }: Draft)
   const authorization = `Bearer ${made.key}`;
   if (faults.has('spent')) await raw(gateway.url, '/api/v1/me', { headers: { authorization } });
   if (faults.has('revoked')) await gateway.control.apiKeys.revoke(made.id);
-  // an address of its own, so that failed authentications do not add up
+  // a new address each time, so that failed authentications do not add up
   requests += 1;
   const address = `2001:db8:${requests.toString(16)}::1`;
   return raw(gateway.url, path + search, {
@@ -115,7 +115,7 @@ async function send({ method, path, search, headers, body, key: faults }: Draft)
   });
 }
 
-describe('a request that breaks two rules is answered by the first', () => {
+describe('a request that breaks two rules gets the error of the first', () => {
   test.each(PAIRS)('$first before $second', async ({ first, second, rule, other }) => {
     const draft = (): Draft => (second === 'object' ? read() : write());
     const [both, later] = [draft(), draft()];
@@ -123,7 +123,7 @@ describe('a request that breaks two rules is answered by the first', () => {
     rule.breaks(both);
     other.breaks(later);
     expect(shown(await send(both))).toEqual({ status: rule.status, code: rule.code });
-    // the second rule was indeed broken
+    // the second rule really is broken
     expect({ first, ...shown(await send(later)) }).toEqual({ first, status: other.status, code: other.code });
   });
 
@@ -132,7 +132,7 @@ describe('a request that breaks two rules is answered by the first', () => {
   }
 });
 
-/** What concerns a GraphQL request as a whole, in the order it is judged; bodies that break a rule come last. */
+/** Rules for GraphQL requests as a whole, in the order they are checked; rules for bodies come last. */
 const GRAPHQL_KEYS = [
   { name: 'key', status: 401, code: 'unauthenticated', fault: 'revoked' },
   { name: 'rate', status: 429, code: 'rate_limited', fault: 'spent' },
@@ -140,14 +140,14 @@ const GRAPHQL_KEYS = [
 ] as const;
 
 const GRAPHQL_BODIES: Readonly<Record<string, Partial<Draft>>> = {
-  'no JSON': { body: '{' },
+  'malformed JSON': { body: '{' },
   'another type': { headers: { 'content-type': 'text/plain' } },
   'a large body': { body: '{}'.padEnd(2 ** 20 + 1) },
-  'a query that is none': { body: JSON.stringify({ query: '{' }) },
+  'a malformed query': { body: JSON.stringify({ query: '{' }) },
   'a missing scope': { body: JSON.stringify({ query: '{ products { has_more } }' }), key: new Set(['scopeless']) },
 };
 
-describe('a GraphQL request is judged by', () => {
+describe('a GraphQL request is checked for', () => {
   test.each(GRAPHQL_KEYS.flatMap((rule) => Object.keys(GRAPHQL_BODIES).map((body) => ({ ...rule, body }))))(
     '$name before $body',
     async ({ status, code, fault, body }) => {

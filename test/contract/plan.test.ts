@@ -23,7 +23,7 @@ function setPlan(plan: Plan): Promise<unknown> {
 
 describe('a plan without integrations', () => {
   test.each(CALLS)(
-    'closes $operation.name over $face.name on the very next request, and another opens it again',
+    'blocks $operation.name over $face.name from the next request on, until the plan changes again',
     async ({ operation, face }) => {
       const args = argumentsOf(operation, IDS);
       await setPlan('starter');
@@ -38,7 +38,7 @@ describe('a plan without integrations', () => {
     },
   );
 
-  test('closes the whole of a GraphQL request, introspection too', async () => {
+  test('blocks a whole GraphQL request, including introspection', async () => {
     await setPlan('starter');
     const { status, body } = await caller.graphql('{ __typename __schema { types { name } } }');
     expect(status).toBe(403);
@@ -48,7 +48,7 @@ describe('a plan without integrations', () => {
     await setPlan('integrations');
   });
 
-  test('holds for a key that is made under it, until the plan changes', async () => {
+  test('blocks a key created during it, until the plan changes', async () => {
     await setPlan('starter');
     const other = client(gateway, (await makeKey(gateway, organisation)).key);
     expect((await other.get('/me')).body.code).toBe('plan_required');
@@ -56,7 +56,7 @@ describe('a plan without integrations', () => {
     expect((await other.get('/me')).body.organisation.plan).toBe('integrations');
   });
 
-  test('of one organisation is no matter to another', async () => {
+  test('does not affect other organisations', async () => {
     const elsewhere = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
     await setPlan('starter');
     expect((await elsewhere.get('/me')).status).toBe(200);

@@ -18,7 +18,7 @@ let organisation: Organisation;
 beforeAll(async () => {
   roomy = await startGateway();
   tight = await startGateway({ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' });
-  // empty is as if not set: the limit of the contract
+  // an empty value means the default, the limit in the contract
   standard = await startGateway({ RATE_LIMIT_PER_MINUTE: '' });
   organisation = await makeStocked(roomy);
 });
@@ -33,7 +33,7 @@ function remaining({ headers }: Answer): number {
 }
 
 describe('over the limit', () => {
-  test.each(FACES)('$name answers a true 429 that says when to come back', async (face) => {
+  test.each(FACES)('$name returns status 429 with the time to wait', async (face) => {
     const caller = await freshCaller(tight);
     for (let at = 0; at < LIMIT; at += 1) expect((await face.call(caller, me, {})).status).toBe(200);
     const before = Math.floor(Date.now() / 1000);
@@ -52,7 +52,7 @@ describe('over the limit', () => {
     expect(Math.abs(reset - before - seconds)).toBeLessThanOrEqual(2);
   });
 
-  test('a key is counted over both faces together', async () => {
+  test('requests of a key over both APIs count together', async () => {
     const caller = await freshCaller(tight);
     const left = [await caller.get('/me'), await caller.graphql(QUERY), await caller.get('/me')].map(remaining);
     expect(left).toEqual([2, 1, 0]);
@@ -60,14 +60,14 @@ describe('over the limit', () => {
     expect((await caller.get('/me')).status).toBe(429);
   });
 
-  test('a key does not stand in the way of another of its organisation', async () => {
+  test('a key does not affect other keys of its organisation', async () => {
     const [one, other] = [await freshCaller(tight), await freshCaller(tight)];
     for (let at = 0; at <= LIMIT; at += 1) await one.get('/me');
     expect((await one.get('/me')).status).toBe(429);
     expect((await other.get('/me')).status).toBe(200);
   });
 
-  test('a GraphQL request that costs more than is left runs nothing of it', async () => {
+  test('a GraphQL request that costs more than remains does not run at all', async () => {
     const caller = await freshCaller(tight);
     const text = randomUUID();
     const document =
@@ -83,7 +83,7 @@ describe('over the limit', () => {
     expect(found.body.data).toEqual([]);
   });
 
-  test('601 requests within a minute are 600 answers and one 429', async () => {
+  test('601 requests within a minute get 600 answers and one 429', async () => {
     const caller = await freshCaller(standard);
     const answers = await Promise.all(
       Array.from({ length: 601 }, (_, at) => FACES[at % FACES.length]!.call(caller, me, {})),
@@ -100,13 +100,13 @@ describe('over the limit', () => {
 
 type Send = (caller: Client) => Promise<Answer>;
 
-/** Requests of a known key, each with the status it gets. */
+/** Requests with a valid key, and their statuses. */
 const COUNTED: readonly (readonly [number, string, Send])[] = [
   [200, 'an answer', (caller) => caller.get('/products')],
   [201, 'a write', (caller) => caller.post('/requests', { text: 'Hello' })],
   [400, 'a bad parameter', (caller) => caller.get('/products', { limit: 0 })],
   [400, 'malformed JSON', (caller) => caller.send('POST', '/requests', { body: '{', headers: JSON_TYPE })],
-  [404, 'an object that is none', (caller) => caller.get(`/quotes/${randomUUID()}`)],
+  [404, 'an unknown object', (caller) => caller.get(`/quotes/${randomUUID()}`)],
   [406, 'another Accept', (caller) => caller.get('/products', {}, { accept: 'text/csv' })],
   [
     413,
@@ -116,23 +116,26 @@ const COUNTED: readonly (readonly [number, string, Send])[] = [
   [415, 'another type', (caller) => caller.send('POST', '/requests', { body: '{}' })],
   [422, 'a bad body', (caller) => caller.post('/requests', {})],
   [200, 'GraphQL', (caller) => caller.graphql(QUERY)],
-  [400, 'GraphQL that is none', (caller) => caller.graphql('{')],
+  [400, 'malformed GraphQL', (caller) => caller.graphql('{')],
   [200, 'HEAD', (caller) => caller.send('HEAD', '/me')],
 ];
 const JSON_TYPE = { 'content-type': 'application/json' };
 
 describe('a request with a key', () => {
-  test.each(COUNTED)('that gets %i (%s) counts, and says what is left', async (status, _title, send) => {
-    const caller = await freshCaller(roomy);
-    const before = remaining(await caller.get('/me'));
-    const answer = await send(caller);
-    expect(answer.status).toBe(status);
-    expect(remaining(answer)).toBe(before - 1);
-    expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
-    expect(remaining(await caller.get('/me'))).toBe(before - 2);
-  });
+  test.each(COUNTED)(
+    'that gets %i (%s) counts, and the answer has the remaining limit',
+    async (status, _title, send) => {
+      const caller = await freshCaller(roomy);
+      const before = remaining(await caller.get('/me'));
+      const answer = await send(caller);
+      expect(answer.status).toBe(status);
+      expect(remaining(answer)).toBe(before - 1);
+      expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
+      expect(remaining(await caller.get('/me'))).toBe(before - 2);
+    },
+  );
 
-  test('that lacks the scope or the plan counts, and says what is left', async () => {
+  test('that lacks the scope or the plan counts, and the answer has the remaining limit', async () => {
     const made = await makeKey(roomy, organisation, { scopes: [] });
     const caller = client(roomy, made.key);
     expect(remaining(await caller.get('/products'))).toBe(999_999);
@@ -155,7 +158,7 @@ describe('a request with a key', () => {
     expect(remaining(await caller.get('/me'))).toBe(before - 1);
   });
 
-  test('is told the same by `me` as by the headers', async () => {
+  test('gets the same limits from `me` as from the headers', async () => {
     const caller = await freshCaller(roomy);
     for (const face of FACES) {
       const answer = await face.call(caller, me, argumentsOf(me, IDS));
@@ -173,7 +176,7 @@ describe('a request with a key', () => {
 describe('failed authentication', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
 
-  test('is limited by address, over both faces, while a key from there keeps working', async () => {
+  test('is limited by address, over both APIs, while keys from that address keep working', async () => {
     const [caller, nobody] = [await freshCaller(tight), client(tight)];
     const address = from('192.0.2.1');
     expect((await nobody.get('/me', {}, address)).status).toBe(401);
@@ -187,21 +190,21 @@ describe('failed authentication', () => {
     expect((await nobody.get('/me', {}, from('192.0.2.2'))).status).toBe(401);
   });
 
-  test('counts the addresses of one IPv6 network as one', async () => {
+  test('counts the addresses of an IPv6 /64 network as one', async () => {
     const statuses: number[] = [];
     for (const host of ['::1', '::2', '::3', '::4']) statuses.push((await fetchMe(from(`2001:db8:0:1${host}`))).status);
     expect(statuses).toEqual([401, 401, 401, 429]);
     expect((await fetchMe(from('2001:db8:0:2::1'))).status).toBe(401);
   });
 
-  test('believes an address only from the proxies that are trusted', async () => {
+  test('uses forwarded addresses only from trusted proxies', async () => {
     const headers = (nth: number) => from(`198.51.100.${String(nth)}, 203.0.113.7`);
     const statuses: number[] = [];
     for (let nth = 1; nth <= 4; nth += 1) statuses.push((await fetchMe(headers(nth))).status);
     expect(statuses).toEqual([401, 401, 401, 429]);
   });
 
-  /** By fetch, since the document promises a budget only to keys. */
+  /** Uses fetch, since the document has rate-limit headers only for requests with a key. */
   function fetchMe(headers: Record<string, string>): Promise<Response> {
     return fetch(`${tight.url}/api/v1/me`, { headers });
   }

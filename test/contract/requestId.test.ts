@@ -20,9 +20,9 @@ afterAll(() => gateway.stop());
 
 const SANE = ['a', 'req-1', '01JB3Z6V8Y', '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11', 'a.b:c=d+e/f@g_h', 'x'.repeat(128)];
 const INSANE = [
-  ['an empty one', ''],
-  ['one of 129 characters', 'x'.repeat(129)],
-  ['one with a space', 'spaced out id'],
+  ['an empty id', ''],
+  ['an id of 129 characters', 'x'.repeat(129)],
+  ['an id with a space', 'spaced out id'],
   ['markup', '<b>markup</b>'],
   ['quotes', 'quo"ted'],
   ['bytes above ASCII', 'café-café'],
@@ -47,7 +47,7 @@ describe("a caller's own X-Request-Id", () => {
     }
   });
 
-  test('is replaced where there is none, by another one each time', async () => {
+  test('is generated if missing, and unique', async () => {
     const ids = await Promise.all([1, 2, 3].map(async () => (await caller.get('/me')).headers.get('x-request-id')));
     for (const id of ids) expect(id).toMatch(UUID);
     expect(new Set(ids).size).toBe(3);
@@ -56,7 +56,7 @@ describe("a caller's own X-Request-Id", () => {
 
 describe('the request id', () => {
   test.each(CALLS)(
-    'of an error of $operation.name over $face.name stands in its body, its header and its log line',
+    'of an error of $operation.name over $face.name is in its body, header and log line',
     async ({ operation, face }) => {
       const id = `${operation.name}-${face.name}`;
       const answer = await face.call(client(gateway), operation, argumentsOf(operation, IDS), { 'x-request-id': id });

@@ -16,14 +16,14 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all(gateways.map((gateway) => gateway.stop())));
 
-/** Statuses of one request on each gateway over each face, sent at once. */
+/** Statuses of concurrent requests to each gateway over each API. */
 function ask(key: string): Promise<number[]> {
   const calls = gateways.flatMap((gateway) => FACES.map((face) => face.call(client(gateway, key), me, {})));
   return Promise.all(calls.map(async (call) => (await call).status));
 }
 
-describe('a revocation that was acknowledged', () => {
-  test(`holds for the very next request on either gateway and face, ${String(TRIALS)} times of ${String(TRIALS)}`, async () => {
+describe('an acknowledged revocation', () => {
+  test(`applies to the next request on each gateway and API, in ${String(TRIALS)} of ${String(TRIALS)} trials`, async () => {
     for (let trial = 0; trial < TRIALS; trial += 1) {
       const { id, key } = await makeKey(gateways[0], organisation);
       const before = await ask(key);
@@ -33,7 +33,7 @@ describe('a revocation that was acknowledged', () => {
     }
   });
 
-  test(`holds while older requests are in flight, ${String(TRIALS)} times of ${String(TRIALS)}`, async () => {
+  test(`applies while older requests are in flight, in ${String(TRIALS)} of ${String(TRIALS)} trials`, async () => {
     let answered = 0;
     for (let trial = 0; trial < TRIALS; trial += 1) {
       const { id, key } = await makeKey(gateways[0], organisation);
@@ -45,11 +45,11 @@ describe('a revocation that was acknowledged', () => {
       expect(older.filter((status) => status !== 200 && status !== 401)).toEqual([]);
       answered += older.filter((status) => status === 200).length;
     }
-    // some were indeed under way
+    // some really were in flight
     expect(answered).toBeGreaterThan(0);
   });
 
-  test('keeps its first moment, and is false for a key that is none', async () => {
+  test('keeps its first timestamp, and returns false for an unknown key', async () => {
     const [{ control }] = gateways;
     const { id } = await makeKey(gateways[0], organisation);
     expect(await control.apiKeys.revoke(id)).toBe(true);
@@ -59,7 +59,7 @@ describe('a revocation that was acknowledged', () => {
     expect(await control.apiKeys.revoke(organisation.id)).toBe(false);
   });
 
-  test('is no matter to another key of the organisation', async () => {
+  test('does not affect other keys of the organisation', async () => {
     const [one, other] = [await makeKey(gateways[0], organisation), await makeKey(gateways[0], organisation)];
     await gateways[0].control.apiKeys.revoke(one.id);
     expect(await ask(other.key)).toEqual([200, 200, 200, 200]);

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('the operations for users are those of the settings page, and none of them has a route', () => {
+test('the operations for users are those of the settings page, without REST routes', () => {
   expect(userOperations.map(({ name, role, rest }) => [name, role, rest]).sort()).toEqual([
     ['api_keys', 'member', undefined],
     ['audit_events', 'member', undefined],
@@ -30,22 +30,25 @@ test('the operations for users are those of the settings page, and none of them 
 });
 
 describe('a key with every scope', () => {
-  test.each(userOperations)('may not call $name, and nothing is looked up or checked for it', async (operation) => {
-    await caller.get('/me');
-    const answers = new Set<string>();
-    for (const args of [userArguments(operation, key.id), userArguments(operation, 'no-uuid')]) {
-      gateway.commands.length = 0;
-      const answer = await caller.graphql(documentOf(operation), args, SAME_ID);
-      expect(answer.status).toBe(200);
-      expect(answer.body.data[operation.name]).toBeNull();
-      expect(answer.body.errors).toMatchObject([{ extensions: { code: 'forbidden', status: 403 } }]);
-      answers.add(JSON.stringify(seen(answer)));
-      expect(gateway.commands.map(({ name, collection }) => `${name} ${collection}`)).toEqual(['find api_keys']);
-    }
-    expect(answers.size).toBe(1);
-  });
+  test.each(userOperations)(
+    'may not call $name, and is rejected before arguments are checked or data are read',
+    async (operation) => {
+      await caller.get('/me');
+      const answers = new Set<string>();
+      for (const args of [userArguments(operation, key.id), userArguments(operation, 'no-uuid')]) {
+        gateway.commands.length = 0;
+        const answer = await caller.graphql(documentOf(operation), args, SAME_ID);
+        expect(answer.status).toBe(200);
+        expect(answer.body.data[operation.name]).toBeNull();
+        expect(answer.body.errors).toMatchObject([{ extensions: { code: 'forbidden', status: 403 } }]);
+        answers.add(JSON.stringify(seen(answer)));
+        expect(gateway.commands.map(({ name, collection }) => `${name} ${collection}`)).toEqual(['find api_keys']);
+      }
+      expect(answers.size).toBe(1);
+    },
+  );
 
-  test.each(userOperations)('may not call $name by an alias or in a fragment', async (operation) => {
+  test.each(userOperations)('may not call $name with an alias or in a fragment', async (operation) => {
     const document = documentOf(operation);
     const field = `${operation.name}(`;
     const aliased = document.replace(field, `mine: ${field}`);
@@ -58,11 +61,11 @@ describe('a key with every scope', () => {
     }
   });
 
-  test.each(userOperations)('finds no route for $name', async ({ name }) => {
+  test.each(userOperations)('gets 404 for routes named after $name', async ({ name }) => {
     for (const path of [`/${name}`, `/${name.replaceAll('_', '-')}`]) expect((await caller.get(path)).status).toBe(404);
   });
 
-  test('is still alive after all of that, and the only one', async () => {
+  test('is still active afterwards, and the only key', async () => {
     const { body } = await caller.get('/me');
     expect(body.key.id).toBe(key.id);
     const keys = await gateway.control.apiKeys.list(body.organisation.id as string);

@@ -7,7 +7,7 @@ import { argumentsOf, operations, REST } from '../support/operations';
 import { RESOURCES } from '../support/resources';
 import { IDS, makeStocked } from './scene';
 
-/** Contract, section 2, word for word. */
+/** As in section 2 of the contract. */
 const TABLE = [
   ['GET /products', 'products', 'products:read'],
   ['GET /products/:id', 'product', 'products:read'],
@@ -26,7 +26,7 @@ const TABLE = [
   ['GET /me', 'me', undefined],
 ];
 
-/** What reads resources that the contract does not have. */
+/** Reads of resources that are not in the contract. */
 const OTHERS = RESOURCES.filter(({ list }) => !TABLE.some(([, name]) => name === list)).flatMap(({ list, one }) => [
   [`GET /${list}`, list, `${list}:read`],
   [`GET /${list}/:id`, one, `${list}:read`],
@@ -86,7 +86,7 @@ const UNKNOWN = [
   '/products',
 ];
 
-/** Node ends a connection that sends CONNECT. */
+/** Node closes the connection on CONNECT. */
 const SENDABLE = METHODS.filter((method) => method !== 'CONNECT');
 
 let gateway: TestGateway;
@@ -105,8 +105,8 @@ test('the REST operations are those of the contract, with their scopes', () => {
   expect(rows.sort()).toEqual([...TABLE, ...OTHERS].sort());
 });
 
-describe('a path that is none', () => {
-  test.each(UNKNOWN)('%s is a 404 problem, with any method and without a key', async (path) => {
+describe('an unknown path', () => {
+  test.each(UNKNOWN)('%s gets a 404 problem, with any method and without a key', async (path) => {
     for (const method of ['GET', 'POST', 'PUT', 'DELETE', 'OPTIONS']) {
       const { status, headers, text } = await raw(gateway.url, path, { method });
       expect({ method, status, type: headers['content-type'] }).toEqual({
@@ -120,7 +120,7 @@ describe('a path that is none', () => {
 });
 
 describe('a known path', () => {
-  test.each(ALLOW)('%s answers no method but %s', async (path, allow) => {
+  test.each(ALLOW)('%s returns 405 for all methods except %s', async (path, allow) => {
     const others = SENDABLE.filter((method) => !allow.split(', ').includes(method));
     expect(others.length).toBeGreaterThan(25);
     for (const method of others) {
@@ -130,7 +130,7 @@ describe('a known path', () => {
     }
   });
 
-  test.each(ALLOW)('%s is known to every method it names (%s), which asks for a key', async (path, allow) => {
+  test.each(ALLOW)('%s accepts the methods it lists (%s), which require a key', async (path, allow) => {
     const needsKey = path !== '/openapi.json';
     for (const method of allow.split(', ')) {
       const { status } = await raw(gateway.url, `/api/v1${path}`, { method });
@@ -138,7 +138,7 @@ describe('a known path', () => {
     }
   });
 
-  test('/graphql answers no method but GET and POST', async () => {
+  test('/graphql returns 405 for all methods except GET and POST', async () => {
     for (const method of SENDABLE.filter((one) => one !== 'GET' && one !== 'POST')) {
       const { status, headers, text } = await raw(gateway.url, '/graphql', { method });
       expect({ method, status, allow: headers.allow }).toEqual({ method, status: 405, allow: 'GET, POST' });

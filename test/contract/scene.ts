@@ -17,13 +17,13 @@ const quote = named('quotes', order.quote_id);
 const customer = named('customers', order.customer_id);
 const request = northwind('requests').find((row) => row.customer_id === customer.id)!;
 
-/** The first row of a file, of the customer where it names one. */
+/** The first row of a file, or of the customer if its rows have one. */
 function rowOf(list: string): ImportRecord {
   const rows = northwind(list);
   return rows.find((row) => row.customer_id === customer.id) ?? rows[0]!;
 }
 
-/** One row of each resource, belonging together: an order of a customer, from a quote. */
+/** One row of each resource, related to each other: a customer's order from a quote. */
 export const IDS: Ids = {
   ...Object.fromEntries(RESOURCES.map(({ list, one }) => [one, rowOf(list).id])),
   product: product.id,
@@ -42,7 +42,7 @@ const ROWS = {
   requests: [request],
 };
 
-/** An organisation that holds the rows of {@link IDS}. */
+/** Creates an organisation with the rows of {@link IDS}. */
 export async function makeStocked(gateway: TestGateway, input: { plan?: Plan } = {}): Promise<Organisation> {
   const organisation = await makeOrganisation(gateway, input);
   await store(gateway, organisation, ROWS);

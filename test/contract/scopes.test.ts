@@ -10,7 +10,7 @@ import { IDS, makeStocked } from './scene';
 
 let gateway: RecordedGateway;
 let organisation: Organisation;
-/** A caller with a key for every scope but the one named. */
+/** A caller for each scope, with a key that has all others. */
 let callerWithout: Record<Scope, Client>;
 
 beforeAll(async () => {
@@ -25,8 +25,8 @@ async function callerWith(scopes: readonly Scope[]): Promise<Client> {
   return client(gateway, (await makeKey(gateway, organisation, { scopes })).key);
 }
 
-describe('a key with every scope but one', () => {
-  test.each(ALL_SCOPES)('may call all but what needs %s', async (scope) => {
+describe('a key that lacks one scope', () => {
+  test.each(ALL_SCOPES)('may call everything except what needs %s', async (scope) => {
     const caller = callerWithout[scope];
     for (const operation of operations) {
       for (const face of facesOf(operation)) {
@@ -39,7 +39,7 @@ describe('a key with every scope but one', () => {
   });
 });
 
-test('a key with no scope may call what needs none, and nothing else', async () => {
+test('a key without scopes may only call what needs none', async () => {
   const caller = await callerWith([]);
   const open: string[] = [];
   for (const operation of operations) {
@@ -54,7 +54,7 @@ test('a key with no scope may call what needs none, and nothing else', async () 
 
 const GUARDED = CALLS.filter(({ operation }) => operation.scope !== undefined);
 
-/** Arguments that would each give another answer to a key that may call: found, not found, and refused. */
+/** Arguments that would get different answers with the scope: found, not found and invalid. */
 const PROBES: readonly Record<string, unknown>[] = [
   {},
   { id: randomUUID() },
@@ -70,7 +70,7 @@ const PROBES: readonly Record<string, unknown>[] = [
 
 describe('without the scope', () => {
   test.each(GUARDED)(
-    '$operation.name over $face.name is refused before anything is looked up or checked',
+    '$operation.name over $face.name is rejected before arguments are checked or data are read',
     async ({ operation, face }) => {
       const caller = callerWithout[operation.scope!];
       const probes = PROBES.filter((probe) =>
@@ -94,20 +94,23 @@ describe('without the scope', () => {
     },
   );
 
-  test.each(GUARDED)('$operation.name over $face.name would have asked the database', async ({ operation, face }) => {
-    gateway.commands.length = 0;
-    await face.call(await callerWith([operation.scope!]), operation, argumentsOf(operation, IDS));
-    expect(dataCommands()).not.toEqual([]);
-  });
+  test.each(GUARDED)(
+    '$operation.name over $face.name queries the database with the scope',
+    async ({ operation, face }) => {
+      gateway.commands.length = 0;
+      await face.call(await callerWith([operation.scope!]), operation, argumentsOf(operation, IDS));
+      expect(dataCommands()).not.toEqual([]);
+    },
+  );
 
   function dataCommands(): unknown[] {
     return gateway.commands.filter(({ database }) => database.startsWith('org_'));
   }
 });
 
-describe('on GraphQL a missing scope', () => {
+describe('a missing scope in GraphQL', () => {
   test.each(operations.filter(({ kind, scope }) => kind === 'Query' && scope !== undefined))(
-    'of $name is an error in a 200, beside the data of what else was asked',
+    'for $name is an error in a 200, next to the data of the other fields',
     async (operation) => {
       const document = documentOf(operation)
         .replace('{', '{ before: me { key { id } }')
@@ -126,7 +129,7 @@ describe('on GraphQL a missing scope', () => {
 });
 
 describe('a relation', () => {
-  test.each(RELATIONS)('$parent.$name is there for a key with $scope', async ({ operation, name, scope, document }) => {
+  test.each(RELATIONS)('$parent.$name can be read with $scope', async ({ operation, name, scope, document }) => {
     const caller = await callerWith([operation.scope!, scope]);
     const { body } = await caller.graphql(document, argumentsOf(operation, IDS));
     expect(body.errors).toBeUndefined();
@@ -134,7 +137,7 @@ describe('a relation', () => {
     expect(value.data ? value.data[0] : value).toMatchObject({ id: expect.any(String) });
   });
 
-  test.each(RELATIONS)('$parent.$name needs $scope of its own', async ({ operation, name, scope, document }) => {
+  test.each(RELATIONS)('$parent.$name requires $scope', async ({ operation, name, scope, document }) => {
     gateway.commands.length = 0;
     const { status, body } = await callerWithout[scope].graphql(document, argumentsOf(operation, IDS));
     expect(status).toBe(200);

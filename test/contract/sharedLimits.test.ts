@@ -6,7 +6,7 @@ import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/red
 
 const LIMIT = 60;
 
-describeWith(REDIS, INSTALL_REDIS)('over two gateways', () => {
+describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
   let redis: TestRedis;
   let gateways: [TestGateway, TestGateway];
 
@@ -20,13 +20,13 @@ describeWith(REDIS, INSTALL_REDIS)('over two gateways', () => {
     await redis.kill();
   });
 
-  /** The same fresh key at both gateways. */
+  /** Callers with the same new key, one per gateway. */
   async function bothCallers(): Promise<[Client, Client]> {
     const { key } = await makeKey(gateways[0], await makeOrganisation(gateways[0]));
     return [client(gateways[0], key), client(gateways[1], key)];
   }
 
-  /** Statuses of `count` requests, in turn at each of the callers. */
+  /** Statuses of `count` requests, sent by the callers in turn. */
   async function statuses(callers: readonly Client[], count: number): Promise<number[]> {
     const answers = await Promise.all(
       Array.from({ length: count }, (_, at) => callers[at % callers.length]!.get('/me')),
@@ -45,17 +45,17 @@ describeWith(REDIS, INSTALL_REDIS)('over two gateways', () => {
     return { status: response.status, body: (await response.json()) as { checks: { limiter: string } } };
   }
 
-  /** Asks until the gateway says so; each question probes Redis. */
+  /** Polls readyz until the limiter has this state; each call checks Redis. */
   async function untilLimiterIs(gateway: TestGateway, state: string): Promise<void> {
     while ((await limiterHealth(gateway)).body.checks.limiter !== state);
   }
 
-  test('two gateways over one Redis allow exactly the limit together', async () => {
+  test('two gateways that share a Redis allow exactly the limit together', async () => {
     const answered = await statuses(await bothCallers(), 2 * LIMIT);
     expect([count(answered, 200), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
   });
 
-  test('both faces of both gateways draw on one budget', async () => {
+  test('both APIs of both gateways share one limit', async () => {
     const [one, other] = await bothCallers();
     await one.graphql('{ me { key { id } } a: me { key { id } } b: me { key { id } } }');
     const { body } = await other.get('/me');
@@ -63,7 +63,7 @@ describeWith(REDIS, INSTALL_REDIS)('over two gateways', () => {
   });
 
   test('failed authentications of an address are counted together', async () => {
-    // without a key there is no budget to tell of, so these answers have no RateLimit headers
+    // answers to requests without a key have no RateLimit headers
     const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));
     const answered = (await Promise.all(asked)).map(({ status }) => status);
     expect([count(answered, 401), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
@@ -81,7 +81,7 @@ describeWith(REDIS, INSTALL_REDIS)('over two gateways', () => {
     ],
     ['killed', () => redis.kill(), () => redis.restart()],
   ] as const)('with Redis %s', (_state, away, back) => {
-    test('requests go on within each gateway’s share of the limit, readyz says degraded, and it recovers by itself', async () => {
+    test('requests succeed within each gateway’s share of the limit, readyz says degraded, and the gateways recover', async () => {
       const callers = await bothCallers();
       await away();
       await untilLimiterIs(gateways[0], 'degraded');

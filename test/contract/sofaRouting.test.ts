@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Some lists with what callers send to them; all texts, since that is what a path or query holds. */
+/** Arguments for some lists, as strings, as in a path or query. */
 const FILTERED: Record<string, Record<string, string | string[]>> = {
   quotes: { status: ['sent', 'accepted'], limit: '3' },
   orders: { updated_since: '1996-01-01T00:00:00Z', limit: '2' },
@@ -28,7 +28,7 @@ const FILTERED: Record<string, Record<string, string | string[]>> = {
 describe.each(restOperations(operations).map((operation) => ({ operation, name: operation.name })))(
   '$name',
   ({ operation }) => {
-    test('called directly, its route answers as when Sofa matches and reads the request itself', async () => {
+    test('calling the route directly gives the same answer as routing by Sofa', async () => {
       const args = argumentsOf(operation, IDS, FILTERED[operation.name]);
       const [short, long] = [await directly(operation, args), await byRouting(operation, args)];
       expect(short.status).toBe(operation.rest.status);
@@ -37,7 +37,7 @@ describe.each(restOperations(operations).map((operation) => ({ operation, name: 
   },
 );
 
-test('called directly, a route throws what the operation threw, where Sofa would call its error handler', async () => {
+test("a route called directly throws the operation's error, where Sofa would call its error handler", async () => {
   const quote = restOperations(operations).find(({ name }) => name === 'quote')!;
   const args = { id: organisation.id };
   await expect(directly(quote, args)).rejects.toMatchObject({ originalError: { code: 'not_found' } });
@@ -78,12 +78,12 @@ async function byRouting(operation: RestOperation, args: Record<string, unknown>
   return { status: response.status, body: text === '' ? '' : lasting(operation, JSON.parse(text)) };
 }
 
-/** As the checks in front of the handlers leave them: numbers are numbers. */
+/** Converts numbers, as the request checks do before the handler. */
 function typed({ limit, ...others }: Record<string, unknown>): Record<string, unknown> {
   return limit === undefined ? others : { ...others, limit: Number(limit) };
 }
 
-/** A context of the real factory, for a caller who may do everything. */
+/** A context from the real factory, for a caller with all scopes. */
 function openContext(): Promise<RequestContext> {
   const open = contextFactory({
     authenticate: () =>

@@ -7,9 +7,9 @@ import { SAME_ID, seen } from './answers';
 import { IDS, makeStocked } from './scene';
 
 let gateway: TestGateway;
-/** Holds the rows of IDS. */
+/** A caller of the organisation with the rows of IDS. */
 let owner: Client;
-/** Of an organisation that holds other rows. */
+/** A caller of another organisation. */
 let stranger: Client;
 
 beforeAll(async () => {
@@ -21,7 +21,7 @@ afterAll(() => gateway.stop());
 
 describe("another organisation's object", () => {
   test.each(CALLS.filter(({ operation }) => takesId(operation)))(
-    '$operation.name over $face.name answers byte for byte as for one that never existed',
+    '$operation.name over $face.name gives the same bytes as for an id that never existed',
     async ({ operation, face }) => {
       const args = argumentsOf(operation, IDS);
       expect(face.errorOf(await face.call(owner, operation, args))).toBeUndefined();
@@ -33,18 +33,18 @@ describe("another organisation's object", () => {
     },
   );
 
-  test('is found by its id in any case, by its organisation only', async () => {
+  test('is found only by its own organisation, with its id in any case', async () => {
     const path = `/quotes/${IDS.quote.toUpperCase()}`;
     expect((await owner.get(path)).body.id).toBe(IDS.quote);
     expect((await stranger.get(path)).status).toBe(404);
   });
 
-  test.each(['/quotes', '/orders', '/requests'])('does not show in %s by the id of its customer', async (path) => {
+  test.each(['/quotes', '/orders', '/requests'])('is not in %s filtered by its customer', async (path) => {
     expect((await owner.get(path, { customer_id: IDS.customer })).body.data).toHaveLength(1);
     expect((await stranger.get(path, { customer_id: IDS.customer })).body.data).toEqual([]);
   });
 
-  test('is not reached through a relation that names it', async () => {
+  test('cannot be reached through a relation that refers to it', async () => {
     const order = northwind('orders')[0]!;
     const elsewhere = await makeOrganisation(gateway);
     await store(gateway, elsewhere, { orders: [order] });
@@ -60,14 +60,14 @@ describe("another organisation's object", () => {
     }
   });
 
-  test('cannot be written to: the same sku makes an object of its own', async () => {
+  test('cannot be changed: the same sku creates a separate object', async () => {
     const before = await owner.get(`/products/${IDS.product}`);
     const { body } = await stranger.post('/products/bulk', { products: [{ sku: before.body.sku, name: 'Ours' }] });
     expect(body).toMatchObject({ created: 1, updated: 0 });
     expect((await owner.get(`/products/${IDS.product}`)).text).toBe(before.text);
   });
 
-  test('cannot be named in a write: a foreign customer is one that does not exist', async () => {
+  test('cannot be referred to in a write: it counts as a customer that does not exist', async () => {
     const faultOf = async (customer_id: string) =>
       (await stranger.post('/requests', { text: 'Hello', customer_id })).text;
     const [foreign, nowhere] = [await faultOf(IDS.customer), await faultOf(randomUUID())];

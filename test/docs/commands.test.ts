@@ -9,8 +9,8 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { type Block, blocksOf, PAGES } from './markdown';
 
 /*
- * Every command of the pages is run, a page's in one shell from top to bottom, against a gateway that holds Northwind.
- * What a reader has and a test has not is put in its place: the address, curl's silence, the command line as tests build it.
+ * Runs every command of the pages, each page in one shell from top to bottom, against a gateway with the Northwind data.
+ * The gateway's URL, curl's options and the built command line are replaced.
  */
 
 let gateway: TestGateway;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const program = (name: string, text: string): Promise<void> =>
     writeFile(join(programs, 'bin', name), text, { mode: 0o755 });
   commands = await startCommandServer();
-  // npm run -s scopegate -- …, without a build, and without loading it anew for each
+  // npm run -s scopegate -- …, without building and loading the program for each call
   await program(
     'npm',
     `#!/usr/bin/env node
@@ -39,7 +39,7 @@ require('stream/consumers').json(socket).then(({ code, stdout, stderr }) => {
 });\n`,
   );
   await program('curl', `#!/bin/bash\nexec $(type -aP curl | sed -n 2p) -sS --fail-with-body "$@"\n`);
-  // jq -r, where there is no jq
+  // jq -r, in case jq is not installed
   await program(
     'jq',
     `#!/usr/bin/env node\nconsole.log(Function('value', 'return value' + process.argv[3])(JSON.parse(require('fs').readFileSync(0, 'utf8'))));\n`,
@@ -60,7 +60,7 @@ function isRun({ language, reason }: Block): boolean {
 }
 
 test.each(RUN)(
-  'the commands of $page work as they stand',
+  'the commands in $page work as written',
   async ({ blocks }) => {
     const script = [
       'set -euo pipefail',
@@ -76,7 +76,7 @@ test.each(RUN)(
       },
     });
     expect(output).toContain(`== line ${String(blocks.at(-1)?.line)}`);
-    // GraphQL says in a 200 what went wrong
+    // GraphQL returns errors with status 200
     expect(output).not.toContain('{"errors":');
   },
   300_000,
@@ -86,7 +86,7 @@ test.each(
   PAGES.flatMap(blocksOf)
     .filter(({ language, before }) => language === 'graphql' && !before.startsWith('`'))
     .map((block) => ({ ...block, where: `${block.page}:${String(block.line)}` })),
-)('the query of $where is answered without an error, and not by nothing', async ({ text }) => {
+)('the query at $where returns data and no errors', async ({ text }) => {
   const { body } = await client(gateway, key).graphql(text);
   expect(body.errors).toBeUndefined();
   for (const value of Object.values(body.data as Record<string, { data: unknown[] }>)) {
@@ -94,7 +94,7 @@ test.each(
   }
 });
 
-test('what is not run says why', () => {
+test('every command that is not run states a reason', () => {
   const idle = PAGES.flatMap(blocksOf).filter((block) => block.language === 'sh' && !isRun(block));
   for (const { reason = '' } of idle) expect(reason.length).toBeGreaterThan(10);
   expect(RUN.flatMap(({ blocks }) => blocks).length).toBeGreaterThan(15);

@@ -4,10 +4,10 @@ import { dirname, join } from 'node:path';
 import { run } from '../examples/run';
 import { type Block, blocksOf, ROOT } from './markdown';
 
-/* The guide's invoices, built: its files and changes go into a copy of the sources, which is checked and called. */
+/* Applies the guide's invoice files and changes to a copy of the sources, compiles the copy and calls it. */
 
 const BLOCKS = blocksOf('docs/guides/contributors.md');
-/** Inside the repository, so that the packages installed there are found. */
+/** Inside the repository, so that installed packages are resolved. */
 const CACHE = join(ROOT, '.cache');
 
 let copy: string;
@@ -31,7 +31,7 @@ async function create(file: string, { text }: Block): Promise<void> {
   await writeFile(join(copy, file), `${text}\n`, { flag: 'wx' });
 }
 
-/** Puts the lines with + in the place of those with -, between the lines that stand around them, which must be there once. */
+/** Applies a diff block; its old lines, with their context, must occur exactly once. */
 async function change(file: string, { text }: Block): Promise<void> {
   const lines = text.split('\n');
   const side = (left: string): string =>
@@ -41,11 +41,11 @@ async function change(file: string, { text }: Block): Promise<void> {
       .join('');
   const old = await readFile(join(copy, file), 'utf8');
   const parts = old.split(side('+'));
-  if (parts.length !== 2) throw new Error(`${file} does not have once: ${side('+')}`);
+  if (parts.length !== 2) throw new Error(`${file} does not contain exactly once: ${side('+')}`);
   await writeFile(join(copy, file), parts.join(side('-')));
 }
 
-test('its types are sound', async () => {
+test('the copy compiles', async () => {
   await writeFile(
     join(copy, 'tsconfig.json'),
     (await readFile(join(copy, 'tsconfig.json'), 'utf8')).replace(/"include": .*/, '"include": ["src"]'),
@@ -53,7 +53,7 @@ test('its types are sound', async () => {
   await run(join(ROOT, 'node_modules', '.bin', 'tsc'), ['--project', copy]);
 }, 240_000);
 
-test('invoices are imported, listed, read, searched and guarded on both faces, and are in the document', async () => {
+test('invoices can be imported, listed, read and searched in both APIs, require their scope, and are in the OpenAPI document', async () => {
   const { id, customer, ...invoice } = {
     ...{ id: randomUUID(), customer: randomUUID(), number: 'INV-2026-1', status: 'open', currency: 'EUR' },
     ...{ total_minor: 12_345, due_on: '2026-12-24' },

@@ -1,6 +1,6 @@
 /*
- * Run inside the copy that contributing.test.ts makes: imports its invoices, serves them, calls them, and prints what came
- * of it as JSON. Its imports are those of the copy.
+ * Run inside the copy made by contributing.test.ts: imports its invoices, serves and calls them, and prints the results as
+ * JSON. The modules imported are the copy's.
  */
 import pino from 'pino';
 import { importPath } from '../../src/cli/import/importPath';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '..', '..');
 
-/** Every page whose commands and snippets are held to be true. */
+/** The pages whose commands and snippets are tested. */
 export const PAGES: readonly string[] = [
   'README.md',
   'CONTRIBUTING.md',
@@ -18,11 +18,11 @@ export const PAGES: readonly string[] = [
 /** A fenced block. */
 export interface Block {
   readonly page: string;
-  /** Line of its first line, from 1. */
+  /** Line number of its first line, from 1. */
   readonly line: number;
   readonly language: string;
   readonly text: string;
-  /** Why it cannot be run here, from a comment `<!-- docs: … -->` before it; then it is only parsed. */
+  /** Why it is only parsed and not run, from a comment `<!-- docs: … -->` before it. */
   readonly reason: string | undefined;
   /** The last line of prose before it. */
   readonly before: string;

@@ -9,7 +9,7 @@ import { blocksOf, PAGES, read, ROOT } from './markdown';
 const BLOCKS = PAGES.flatMap(blocksOf);
 
 test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(block.line)}` })))(
-  'the $language of $where is well-formed',
+  'the $language block at $where is well-formed',
   ({ language, text, before }) => {
     switch (language) {
       case 'sh':
@@ -21,18 +21,18 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
       case 'graphql':
         if (!before.startsWith('`')) expect(validate(graphqlSchema, parse(text))).toEqual([]);
         break;
-      // files and changes of the guide for contributors, which contributing.test.ts builds
+      // files and changes of the contributors' guide, which contributing.test.ts builds
       case 'ts':
       case 'diff':
         expect(before).toMatch(/^(In )?`[\w/.]+`:|^```/);
         break;
       default:
-        throw new Error(`say what language this is in, and how it is tested: ${language}`);
+        throw new Error(`no test for code blocks in this language: ${language}`);
     }
   },
 );
 
-test("the README's environment table and number of operations are those of the code: npm run docs", () => {
+test("the README's environment table and operation count are up to date (npm run docs)", () => {
   expect(generated(read('README.md'))).toBe(read('README.md'));
 });
 
@@ -43,6 +43,6 @@ const LINKS = PAGES.flatMap((page) =>
   })),
 );
 
-test.each(LINKS)('$page: $link is there', ({ page, link }) => {
+test.each(LINKS)('$page: the target of $link exists', ({ page, link }) => {
   expect(existsSync(join(ROOT, dirname(page), link))).toBe(true);
 });

@@ -7,7 +7,7 @@ import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { MET, type RoughRoad, roughRoadTo } from './roughRoad';
 
 const EXAMPLES = join(ROOT, 'examples');
-/** Inside the repository, so that the packages installed there are found. */
+/** Inside the repository, so that installed packages are resolved. */
 const CACHE = join(ROOT, '.cache');
 const SCOPES = ['products:read', 'products:write', 'orders:read'] as const;
 
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A way to the gateway, and a key for an organisation that holds Northwind. */
+/** Sets up an unreliable connection to the gateway, and a key for an organisation with the Northwind data. */
 async function begin(): Promise<void> {
   const { key } = await makeKey(gateway, await makeNorthwind(gateway), { scopes: SCOPES });
   road = await roughRoadTo(gateway.url);
@@ -31,7 +31,7 @@ afterEach(() => {
   road?.close();
 });
 
-/** What the guide says is worth another try was met, and got over. */
+/** Expects that the client got every retryable error once, and then succeeded. */
 function expectRetried(): void {
   for (const [route, ...met] of [
     ['GET /api/v1/me', 'rate_limited', 'internal', '200'],
@@ -43,13 +43,13 @@ function expectRetried(): void {
   }
 }
 
-test('what the clients meet is everything that is worth another try', () => {
+test('the simulated errors are exactly the retryable ones', () => {
   const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => ERROR_CODES[code].retry !== 'no');
   expect(codes.filter((code) => !MET.includes(code))).toEqual([]);
   expect(MET.filter((code) => code !== 'lost' && !codes.includes(code as ErrorCode))).toEqual([]);
 });
 
-/** Every order of Northwind, over nine pages; a write that was lost once and happened once. */
+/** Expects all Northwind orders, read in nine pages, and a bulk write that ran once although its answer was lost. */
 function expectTour(output: string): void {
   expect(output).toMatch(/^key svc_live_\w+… of Northwind Traders, \d+ requests left$/m);
   expect(output).toContain('830 orders, USD 1330735.45');
@@ -62,7 +62,7 @@ function expectTour(output: string): void {
   expect(road!.idempotencyKeys[0]).toBeDefined();
 }
 
-test('examples/curl: reads, pages, writes once, shows a problem, waits when told to', async () => {
+test('examples/curl reads, pages, writes once, shows an error and retries after a delay', async () => {
   await begin();
   const output = await run('bash', [join(EXAMPLES, 'curl', 'tour.sh')], { env: environment });
   expect(output).toContain('"name":"Northwind Traders"');
@@ -70,7 +70,7 @@ test('examples/curl: reads, pages, writes once, shows a problem, waits when told
   const numbers = [...output.matchAll(/"number":"(SO-\d+)"/g)].map((match) => match[1]);
   expect(new Set(numbers).size).toBe(6);
   expect(output.match(/"created":1,"updated":0,"unchanged":0,"failed":1/g)).toHaveLength(2);
-  // the answer that was lost was the first: both that arrived are replays
+  // the first answer was lost, so both that arrived are replays
   expect(output.match(/^idempotent-replayed: true/gim)).toHaveLength(2);
   expect(output).toMatch(/"code":"invalid_request".*\nHTTP 400/);
   expect(output).toMatch(/^ratelimit: /im);
@@ -78,7 +78,7 @@ test('examples/curl: reads, pages, writes once, shows a problem, waits when told
   expect(road!.seen.filter((line) => line.endsWith(': 400'))).toHaveLength(1);
 }, 120_000);
 
-test('examples/typescript: types from the live document, pages, waits, sends a write once', async () => {
+test('examples/typescript generates types from the live document, pages, retries and writes once', async () => {
   await begin();
   const folder = await mkdtemp(join(CACHE, 'example-'));
   const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
@@ -94,7 +94,7 @@ test('examples/typescript: types from the live document, pages, waits, sends a w
   }
 }, 240_000);
 
-test('examples/typescript asks for the versions that it is tested with', async () => {
+test('examples/typescript depends on the versions it is tested with', async () => {
   const { dependencies, devDependencies } = JSON.parse(
     await readFile(join(EXAMPLES, 'typescript', 'package.json'), 'utf8'),
   ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
@@ -104,7 +104,7 @@ test('examples/typescript asks for the versions that it is tested with', async (
   }
 });
 
-test('examples/python: pages, waits, sends a write once', async () => {
+test('examples/python pages, retries and writes once', async () => {
   await begin();
   const venv = join(CACHE, 'example-python');
   const requirements = join(EXAMPLES, 'python', 'requirements.txt');
@@ -118,7 +118,7 @@ test('examples/python: pages, waits, sends a write once', async () => {
   expectTour(output);
 }, 240_000);
 
-/** Where this machine gets its packages. */
+/** The machine's settings for the package index and proxies. */
 function packageIndex(): Record<string, string> {
   return Object.fromEntries(
     Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),

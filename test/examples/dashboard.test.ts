@@ -14,7 +14,7 @@ import { ROOT } from './run';
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const READ_ONLY = ['orders:read', 'quotes:read'] as const;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from an origin of its own', () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from another origin', () => {
   let site: Server;
   let origin: string;
   let gateway: TestGateway;
@@ -38,7 +38,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from an ori
   const filledIn = (): string => `${origin}/#${new URLSearchParams({ url: gateway.url, key }).toString()}`;
 
   test.each(THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width }))))(
-    'shows months, products and statuses, $theme and $width pixels wide, and is accessible',
+    'shows months, products and statuses, and is accessible ($theme, $width px)',
     async (view) => {
       const { page, faults, foreign, close } = await visitor(browser, [origin, gateway.url], view);
       await page.goto(filledIn());
@@ -60,7 +60,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from an ori
     },
   );
 
-  test('a year is one span; a key that may not, and a page of another origin, are told why', async () => {
+  test('filters by year, and explains a missing scope and a CORS origin that is not allowed', async () => {
     const elsewhere = origin.replace('127.0.0.1', 'localhost');
     const { page, close } = await visitor(browser, [origin, elsewhere, gateway.url]);
     await page.goto(filledIn());

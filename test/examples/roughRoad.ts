@@ -4,10 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { AppError, type ErrorCode } from '../../src/errors';
 import { errorHeaders, problemText } from '../../src/http/problem';
 
-/**
- * What is put in a client's way, by route and in this order: together every code that is worth another try. `lost` is an answer
- * that never arrives.
- */
+/** Errors simulated for each route, in order; together, every retryable code. `lost` is an answer that never arrives. */
 const OBSTACLES: Readonly<Record<string, readonly (ErrorCode | 'lost')[]>> = {
   'GET /api/v1/me': ['rate_limited', 'internal'],
   'GET /api/v1/orders': ['lost', 'unavailable'],
@@ -16,12 +13,12 @@ const OBSTACLES: Readonly<Record<string, readonly (ErrorCode | 'lost')[]>> = {
 
 export const MET: readonly string[] = [...new Set(Object.values(OBSTACLES).flat())];
 
-/** A way to a gateway on which a client meets what it should get over by trying again. */
+/** A proxy to the gateway that simulates the errors a client should retry. */
 export interface RoughRoad {
   readonly url: string;
-  /** `METHOD path: what became of it`, in the order of arrival. */
+  /** `METHOD path: result`, in order of arrival. */
   readonly seen: string[];
-  /** Idempotency-Keys of the writes that came through. */
+  /** Idempotency-Keys of the writes that reached the gateway. */
   readonly idempotencyKeys: (string | undefined)[];
   close(): void;
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '..', '..');
 
-/** What a program printed, stdout and stderr together; throws with it when the program fails. */
+/** Runs a program and returns its stdout and stderr together; throws with them if it fails. */
 export async function run(
   command: string,
   args: readonly string[],
@@ -21,6 +21,6 @@ export async function run(
   const code = await new Promise<number | null>((resolve, reject) =>
     child.once('error', reject).once('close', resolve),
   );
-  if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${String(code)}:\n${text}`);
+  if (code !== 0) throw new Error(`${command} ${args.join(' ')} exited with ${String(code)}:\n${text}`);
   return text;
 }

@@ -4,7 +4,7 @@ import { type Answer, client, type Client } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/** Lines of the one order: it is read once, however often a query asks for it. */
+/** Lines of the only order, which is read once however often a query selects it. */
 const LINES = 5500;
 
 let gateway: TestGateway;
@@ -24,23 +24,23 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The order with its lines, so many times. */
+/** Queries the order with its lines `times` times. */
 function ask(times: number): Promise<Answer> {
   const one = (at: number): string => `o${String(at)}: order(id: "${id}") { lines { id } }`;
   return caller.graphql(`{ ${Array.from({ length: times }, (_time, at) => one(at)).join(' ')} }`);
 }
 
-/** How often it fits into one answer. */
+/** How often the order fits into one answer. */
 const ALLOWED = Math.floor(MOST_OBJECTS / LINES);
 
-test('lines inside rows count towards the objects of an answer: what is just allowed is answered whole', async () => {
+test('lines count as objects of an answer, and an answer just within the limit is complete', async () => {
   const { body } = await ask(ALLOWED);
   expect(body.errors).toBeUndefined();
   expect(body.data[`o${String(ALLOWED - 1)}`].lines).toHaveLength(LINES);
 });
 
-// graphql-js runs it twice, then it is compiled
-test.each([1, 2, 3])('past the limit it is refused with few words (run %i)', async () => {
+// the first two runs use graphql-js, the third is compiled
+test.each([1, 2, 3])('an answer over the limit is a short error (run %i)', async () => {
   const { body, text, status } = await ask(ALLOWED + 1);
   expect(status).toBe(400);
   expect(body.errors).toHaveLength(1);

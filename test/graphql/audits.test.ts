@@ -2,7 +2,7 @@ import { type AuditResult, serverAudits } from 'graphql-http';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/** Audits of the GraphQL-over-HTTP specification (graphql-http), against the gateway with a key. */
+/** Number of graphql-http's audits of the GraphQL-over-HTTP specification, run with a key. */
 const AUDITS = 61;
 const LEAST_OK = 55;
 
@@ -26,11 +26,11 @@ function countOf(status: AuditResult['status']): number {
   return results.filter((result) => result.status === status).length;
 }
 
-test('the gateway breaks no MUST of GraphQL over HTTP', () => {
+test('the gateway violates no MUST of GraphQL over HTTP', () => {
   expect(results).toHaveLength(AUDITS);
   expect(results.filter(({ status }) => status === 'error').map(({ id, name }) => `${id} ${name}`)).toEqual([]);
 });
 
-test(`at least ${String(LEAST_OK)} of ${String(AUDITS)} audits are ok, the others recommendations`, () => {
+test(`at least ${String(LEAST_OK)} of ${String(AUDITS)} audits pass, and the others are recommendations`, () => {
   expect(countOf('ok')).toBeGreaterThanOrEqual(LEAST_OK);
 });

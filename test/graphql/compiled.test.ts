@@ -4,7 +4,7 @@ import { makeKey, makeOrganisation, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { variedNorthwind } from '../support/resources';
 
-/* An operation is interpreted the first times it comes, and compiled from then on: no answer may tell. */
+/* An operation is interpreted the first few times and compiled afterwards; the answers must be identical. */
 
 const TIMES = 5;
 const records = variedNorthwind();
@@ -21,7 +21,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** An answer without what belongs to one request alone. */
+/** An answer without the request id. */
 function lasting({ errors, ...rest }: Json): Json {
   return {
     ...rest,
@@ -43,10 +43,10 @@ test.each<[string, string, Json]>([
     'query($id: ID!) { quote(id: $id) { id number status sent_at valid_until total_minor lines { id qty description } } }',
     { id: ID },
   ],
-  ['an object that is not there', 'query($id: ID!) { quote(id: $id) { id number } }', { id: MISSING }],
-  ['an id that is none', 'query($id: ID!) { quote(id: $id) { id } }', { id: 'x' }],
+  ['an unknown object', 'query($id: ID!) { quote(id: $id) { id number } }', { id: MISSING }],
+  ['an invalid id', 'query($id: ID!) { quote(id: $id) { id } }', { id: 'x' }],
   [
-    'objects under other names',
+    'aliased objects',
     'query($id: ID!, $other: ID!) { one: quote(id: $id) { id } none: quote(id: $other) { id } }',
     { id: ID, other: MISSING },
   ],
@@ -61,7 +61,7 @@ test.each<[string, string, Json]>([
     { id: ID },
   ],
   [
-    'a field that is asked for twice',
+    'a field selected twice',
     'query($id: ID!) { quote(id: $id) { lines { qty } lines { uom } __typename } }',
     { id: ID },
   ],
@@ -71,7 +71,7 @@ test.each<[string, string, Json]>([
     { n: 3, s: ['sent', 'accepted'] },
   ],
   ['arguments with defaults', 'query($n: Int = 2) { quotes(limit: $n) { data { number } } }', {}],
-  ['a bad argument beside a good field', '{ me { key { name } } quotes(limit: 500) { has_more } }', {}],
+  ['an invalid argument next to a valid field', '{ me { key { name } } quotes(limit: 500) { has_more } }', {}],
   ['an ill-typed variable', 'query($n: Int) { quotes(limit: $n) { has_more } }', { n: 'ten' }],
   ['a missing variable', 'query($id: ID!) { quote(id: $id) { id } }', {}],
   [
@@ -85,7 +85,7 @@ test.each<[string, string, Json]>([
     {},
   ],
   ['a write that fails', 'mutation { open_request(text: "") { id } }', {}],
-])('%s: the answer is the same before and after compilation', async (_title, query, variables) => {
+])('%s: answers are the same before and after compilation', async (_title, query, variables) => {
   for (const caller of [all!, few!]) {
     const answers: Json[] = [];
     for (let time = 0; time < TIMES; time += 1) {
@@ -96,7 +96,7 @@ test.each<[string, string, Json]>([
   }
 });
 
-test('a compiled operation answers each key with its own data, and only with what it may see', async () => {
+test('a compiled operation returns the data of the calling key, within its scopes', async () => {
   const query = '{ me { organisation { id } } quotes(limit: 1) { data { id customer { name } } } }';
   const other = await makeOrganisation(gateway);
   const foreign = client(gateway, (await makeKey(gateway, other)).key);

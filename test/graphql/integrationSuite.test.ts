@@ -7,12 +7,12 @@ import { runApollo, writeApollo } from '../../src/graphql/mount';
 type CreateServer = Parameters<typeof defineIntegrationTestSuite>[0];
 type SuiteServer = Awaited<ReturnType<CreateServer>>['server'];
 
-// the suite asks for servers of its own copy of the package
+// the suite needs servers from its own copy of the package
 const { ApolloServer } = createRequire(require.resolve('@apollo/server-integration-testsuite'))('@apollo/server') as {
   ApolloServer: new (config: Parameters<CreateServer>[0]) => SuiteServer;
 };
 
-/** Apollo's own tests of an integration: our mount under a bare node:http server. */
+/** Apollo's integration test suite, with our mount on a bare node:http server. */
 defineIntegrationTestSuite(async (config, { context = () => Promise.resolve({}) } = {}) => {
   const server = new ApolloServer(config);
   await server.start();
@@ -29,7 +29,7 @@ defineIntegrationTestSuite(async (config, { context = () => Promise.resolve({}) 
   return { server, url: await listen(http), extraCleanup: () => close(http) };
 });
 
-/** The parsed body; what a body parser gives Apollo where there is none it can read. */
+/** The parsed body, or {} without a readable one, as body parsers do. */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);

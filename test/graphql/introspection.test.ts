@@ -8,7 +8,7 @@ const MODES = ['public', 'key', 'off'] as const;
 const FULL = getIntrospectionQuery();
 const TYPE = '{ __type(name: "Quote") { fields { name } } }';
 
-/** What the server and graphql itself add; values of the SDL's own directives. */
+/** Types added by the server and graphql, and enums of the SDL's own directives. */
 const BARE: readonly string[] = ['Query', 'Mutation', 'HttpMethod', 'GraphqlOnly'];
 
 type Caller = 'nobody' | 'a key' | 'a made-up key';
@@ -43,7 +43,7 @@ describe('INTROSPECTION', () => {
     ['off', 'nobody', 401],
     ['off', 'a key', 400],
     ['off', 'a made-up key', 401],
-  ])('%s answers %s with %i', async (mode, who, status) => {
+  ])('%s: caller "%s" gets %i', async (mode, who, status) => {
     for (const query of [FULL, TYPE]) {
       const answer = await callers[mode]![who].graphql(query);
       expect(answer.status).toBe(status);
@@ -52,7 +52,7 @@ describe('INTROSPECTION', () => {
     }
   });
 
-  test('off leaves __typename, which clients ask for by themselves', async () => {
+  test('off still allows __typename, which clients add automatically', async () => {
     const { body } = await callers.off!['a key'].graphql('{ __typename me { __typename } }');
     expect(body).toEqual({ data: { __typename: 'Query', me: { __typename: 'Me' } } });
   });
@@ -65,7 +65,7 @@ describe('INTROSPECTION', () => {
     '{ __typename me @skip(if: true) { key { id } } }',
     'mutation { __typename }',
     'mutation { open_request(text: "Hello") { id } }',
-  ])('public opens nothing else: %s', async (query) => {
+  ])('public allows nothing else without a key: %s', async (query) => {
     const { status, body, headers } = await callers.public!.nobody.graphql(query);
     expect(status).toBe(401);
     expect(headers.get('www-authenticate')).toBe('Bearer');
@@ -73,7 +73,7 @@ describe('INTROSPECTION', () => {
     expect(body.errors[0].extensions).toMatchObject({ code: 'unauthenticated', status: 401 });
   });
 
-  test('shows what every type, field, argument and value means', async () => {
+  test('has a description for every type, field, argument and enum value', async () => {
     const { body } = await callers.key!['a key'].graphql(FULL);
     const types = (body.data.__schema.types as Json[]).filter(
       ({ name }) => !name.startsWith('__') && !BARE.includes(name),
@@ -92,7 +92,7 @@ describe('INTROSPECTION', () => {
 describe('public introspection', () => {
   const LIMIT = 5;
 
-  /** Sends requests without a key, by a gateway of its own that sees the address behind one proxy. */
+  /** Runs a test with a separate gateway behind one trusted proxy. */
   async function withGateway(run: (gateway: TestGateway) => Promise<void>): Promise<void> {
     const gateway = await startGateway({
       ...{ INTROSPECTION: 'public', RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' },
@@ -106,7 +106,7 @@ describe('public introspection', () => {
 
   const from = (address: string): Record<string, string> => ({ 'x-forwarded-for': address });
 
-  test('is limited for each address, an IPv6 network as one', async () => {
+  test('is limited by address, or by IPv6 /64 network', async () => {
     await withGateway(async (gateway) => {
       const caller = client(gateway);
       for (const [query, status] of [
@@ -125,7 +125,7 @@ describe('public introspection', () => {
     });
   });
 
-  test('and failed authentication have a counter each, and neither touches a key', async () => {
+  test('and failed authentication have separate limits, which do not affect keys', async () => {
     await withGateway(async (gateway) => {
       const wrong = client(gateway, 'made-up');
       for (let time = 0; time < LIMIT; time += 1) {
@@ -140,7 +140,7 @@ describe('public introspection', () => {
     });
   });
 
-  describe('that comes again', () => {
+  describe('repeated', () => {
     const executed = jest.spyOn(ApolloServer.prototype, 'executeHTTPGraphQLRequest');
     beforeEach(() => executed.mockClear());
     afterAll(() => {
@@ -148,7 +148,7 @@ describe('public introspection', () => {
     });
     const NAMED = `query A { __typename } query B($name: String!) { __type(name: $name) { name } }`;
 
-    test('is neither read nor run again, and logged as the first', async () => {
+    test('is neither parsed nor run again, and logged like the first request', async () => {
       const { public: gateway } = gateways;
       const query = `${FULL} # again`;
       const answers = [];
@@ -160,7 +160,7 @@ describe('public introspection', () => {
       expect(lines.map(({ operation }) => operation)).toEqual(['__schema', '__schema', '__schema']);
     });
 
-    test('is answered by its variables and its operation', async () => {
+    test('depends on its variables and operation name', async () => {
       const send = async (operationName: string, name: string): Promise<unknown> => {
         const response = await fetch(`${gateways.public!.url}/graphql`, {
           method: 'POST',
@@ -177,13 +177,13 @@ describe('public introspection', () => {
       expect(executed).toHaveBeenCalledTimes(3);
     });
 
-    test('with a key is run for it', async () => {
+    test('with a key runs again', async () => {
       const query = `${TYPE} # with a key`;
       for (const who of ['nobody', 'nobody', 'a key', 'a key'] as const) await callers.public![who].graphql(query);
       expect(executed).toHaveBeenCalledTimes(3);
     });
 
-    test('and was refused is refused anew, with an id of its own', async () => {
+    test('after an error returns a new error with its own request id', async () => {
       const [first, second] = [
         await callers.public!.nobody.graphql('{ me { key { id } } }'),
         await callers.public!.nobody.graphql('{ me { key { id } } }'),
@@ -192,7 +192,7 @@ describe('public introspection', () => {
       expect(first.body.errors[0].extensions.request_id).not.toBe(second.body.errors[0].extensions.request_id);
     });
 
-    test('by GET from any page is refused, though a page of ours was answered', async () => {
+    test('by GET without a preflight header is rejected, even after one with it succeeded', async () => {
       const get = (headers: Record<string, string>): Promise<Response> =>
         fetch(`${gateways.public!.url}/graphql?query=%7B__typename%7D`, { headers });
       expect((await get({ 'apollo-require-preflight': 'true' })).status).toBe(200);

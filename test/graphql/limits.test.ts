@@ -4,7 +4,7 @@ import { type Answer, type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/** Milliseconds of CPU that hostile documents may take: far above what they do, far below what they would without limits. */
+/** CPU limit for hostile documents, in milliseconds: far above what they take, far below what they would take without limits. */
 const QUICK = 2000;
 
 let gateway: TestGateway;
@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** CPU time of this process, which the gateway runs in, in milliseconds: it does not grow while others use the machine. */
+/** CPU time of this process, which includes the gateway, in milliseconds; unlike wall time, other load does not affect it. */
 function cpuTime(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -26,14 +26,14 @@ function times(count: number, make: (at: string) => string): string {
   return Array.from({ length: count }, (_, at) => make(String(at))).join(' ');
 }
 
-/** A customer's quotes, whose customer has quotes: each field, and what can be asked of it. */
+/** The cycle of a customer's quotes and a quote's customer: each field, with a leaf to select in it. */
 const RING = [
   { field: 'customer', leaf: 'name' },
   { field: 'quotes', leaf: 'has_more' },
   { field: 'data', leaf: 'number' },
 ] as const;
 
-/** As many fields below each other, beginning with `customer`. */
+/** `depth` nested fields, starting with `customer`. */
 function nest(depth: number, at = 0): string {
   const { field, leaf } = RING[at % 3]!;
   return `${field} { ${depth === 2 ? leaf : nest(depth - 1, at + 1)} }`;
@@ -49,11 +49,11 @@ interface Limit {
   readonly document: (size: number) => string;
 }
 
-/** Contract, section 6: each limit with a document of any size. */
+/** Section 6 of the contract: each limit, with a function that makes a document of any size. */
 const LIMITS: readonly Limit[] = [
-  { title: 'a depth', limit: 10, document: (depth) => `{ ${nestFromRoot(depth)} }` },
+  { title: 'depth', limit: 10, document: (depth) => `{ ${nestFromRoot(depth)} }` },
   {
-    title: 'a depth through fragments',
+    title: 'depth through fragments',
     limit: 10,
     document: (depth) =>
       `{ customer(id: "${IDS.customer}") { ...Outer } }
@@ -61,7 +61,7 @@ const LIMITS: readonly Limit[] = [
        fragment Inner on Quote { ${nest(depth - 3)} }`,
   },
   {
-    title: 'a depth through inline fragments',
+    title: 'depth through inline fragments',
     limit: 10,
     document: (depth) => `{ ... on Query { ... { ${nestFromRoot(depth)} } } }`,
   },
@@ -82,9 +82,9 @@ const LIMITS: readonly Limit[] = [
        fragment Two on Query { __typename me { key { id } } }`,
   },
   {
-    title: 'fields where fragments are spread',
+    title: 'fields with fragments expanded',
     limit: 5000,
-    // the two around, a fragment of 100 fifty times less one, and the rest
+    // the two outer fields, 49 spreads of 100 fields, and the rest
     document: (count) =>
       `{ me { key { ${times(49, () => '...F')} ${times(count - 4902, () => 'id')} } } }
        fragment F on MeKey { ${times(100, () => 'name')} }`,
@@ -97,13 +97,13 @@ const LIMITS: readonly Limit[] = [
   {
     title: 'tokens',
     limit: 2000,
-    // the names and braces around are eight tokens, an inline fragment with a field is four
+    // the outer names and braces are eight tokens, an inline fragment with a field is four
     document: (count) =>
       `{ me { key { ${times(Math.floor((count - 8) / 4), () => '... { id }')} ${times((count - 8) % 4, () => 'id')} } } }`,
   },
 ];
 
-test('a field too often at one place is refused by a sentence that says so', async () => {
+test('a field selected too often in one place is rejected with a message that says so', async () => {
   const answer = await caller.graphql(`{ me { key { ${times(1500, () => 'id')} } } }`);
   expectRefused(answer);
   expect(answer.body.errors[0].message).toContain('Select each field only once');
@@ -115,24 +115,24 @@ function expectRefused({ status, body }: Answer): void {
   expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request', status: 400 });
 }
 
-describe('an operation may have', () => {
-  test.each(LIMITS)('$title of $limit', async ({ limit, document }) => {
+describe('limits of operations:', () => {
+  test.each(LIMITS)('$title: $limit is accepted', async ({ limit, document }) => {
     const { status, body } = await caller.graphql(document(limit));
     expect(body.errors).toBeUndefined();
     expect(status).toBe(200);
   });
 
-  test.each(LIMITS)('$title of no more than $limit', async ({ limit, document }) => {
+  test.each(LIMITS)('$title: more than $limit is rejected', async ({ limit, document }) => {
     expectRefused(await caller.graphql(document(limit + 1)));
   });
 
-  test('any depth of introspection', async () => {
+  test('introspection may have any depth', async () => {
     const { body } = await caller.graphql(getIntrospectionQuery());
     expect(body.errors).toBeUndefined();
     expect(body.data.__schema.queryType.name).toBe('Query');
   });
 
-  test('limits of its own, though the document holds others', async () => {
+  test("apply to the operation that runs, not to the document's others", async () => {
     const operation = (name: string, from: number): string =>
       `query ${name} { me { key { ${times(20, (at) => `a${String(from + Number(at))}: id`)} } } }`;
     const answer = await fetch(`${gateway.url}/graphql`, {
@@ -148,7 +148,7 @@ describe('an operation may have', () => {
   }
 });
 
-describe('a text', () => {
+describe('a query text', () => {
   const padded = (bytes: number): string => '{ __typename }#'.padEnd(bytes, 'é').slice(0, bytes);
   const sized = (bytes: number): string => {
     // é is two bytes
@@ -156,20 +156,20 @@ describe('a text', () => {
     return text + 'x'.repeat(bytes - Buffer.byteLength(text));
   };
 
-  test('of 100 KiB is read', async () => {
+  test('of 100 KiB is accepted', async () => {
     const text = sized(100 * 1024);
     expect(Buffer.byteLength(text)).toBe(102_400);
     expect((await caller.graphql(text)).status).toBe(200);
   });
 
-  test('of one byte more is 413, however few its characters', async () => {
+  test('of one byte more gets 413, even with fewer characters', async () => {
     const { status, body } = await caller.graphql(sized(100 * 1024 + 1));
     expect(status).toBe(413);
     expect(body.errors[0].extensions).toMatchObject({ code: 'payload_too_large', status: 413 });
   });
 });
 
-/** Fragments that each spread the next twice, 60 steps deep. */
+/** Fragments that each spread the next one twice, 60 levels deep. */
 function doubled(type: string): string {
   return times(60, (at) => {
     const next = `...F${String(Number(at) + 1)}`;
@@ -179,48 +179,48 @@ function doubled(type: string): string {
 
 function doubling(type: string, last: string): Record<string, string> {
   const document = `{ me { ...F0 } } ${doubled(type)} fragment F60 on ${type} { ${last} }`;
-  return { [`fragments that double and end in ${last}`]: document };
+  return { [`doubling fragments that end in ${last}`]: document };
 }
 
-/** Documents that are small, and large when they are read. */
+/** Documents that are small but expensive to validate. */
 const HOSTILE: Readonly<Record<string, string>> = {
-  'a fragment that holds itself': '{ me { ...A } } fragment A on Me { key { id } ...A }',
-  'fragments that hold each other': '{ me { ...A } } fragment A on Me { ...B } fragment B on Me { ...A }',
-  'a fragment that holds itself through a relation':
+  'a fragment that spreads itself': '{ me { ...A } } fragment A on Me { key { id } ...A }',
+  'fragments that spread each other': '{ me { ...A } } fragment A on Me { ...B } fragment B on Me { ...A }',
+  'a fragment that spreads itself through a relation':
     '{ quotes { data { ...A } } } fragment A on Quote { customer { quotes { data { ...A } } } }',
-  'fragments that double at each of 60 steps': `{ me { ...F0 } } ${times(
+  'fragments that double at each of 60 levels': `{ me { ...F0 } } ${times(
     60,
     (at) => `fragment F${at} on Me { a: key { id } ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
   )} fragment F60 on Me { key { id } }`,
   ...doubling('Me', 'key { id }'),
   ...doubling('Me', '...Missing'),
-  'fragments that double in what is asked of the schema': `{ __schema { ...F0 } } ${doubled('__Schema')} fragment F60 on __Schema { types { name } }`,
-  'fragments that double beside what is asked for': `{ __typename } ${doubled('Me')} fragment F60 on Me { key { id } }`,
-  'fragments that hold all others': `{ me { ...F0 } } ${times(
+  'doubling fragments in introspection': `{ __schema { ...F0 } } ${doubled('__Schema')} fragment F60 on __Schema { types { name } }`,
+  'doubling fragments that are not used': `{ __typename } ${doubled('Me')} fragment F60 on Me { key { id } }`,
+  'fragments that spread all others': `{ me { ...F0 } } ${times(
     30,
     (at) => `fragment F${at} on Me { ${times(30, (other) => (other === at ? 'key { id }' : `...F${other}`))} }`,
   )}`,
-  'faults at the end of many lines': `${'\n'.repeat(90_000)}{ me { ${times(100, (at) => `x${at}`)} } }`,
-  'root fields that double at each of 60 steps': `{ ...F0 } ${times(
+  'errors after many lines': `${'\n'.repeat(90_000)}{ me { ${times(100, (at) => `x${at}`)} } }`,
+  'root fields that double at each of 60 levels': `{ ...F0 } ${times(
     60,
     (at) => `fragment F${at} on Query { ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
   )} fragment F60 on Query { me { key { id } } }`,
-  'one field under many names in many fragments': `{ me { ${times(60, (at) => `...F${at}`)} } } ${times(
+  'one field with many aliases in many fragments': `{ me { ${times(60, (at) => `...F${at}`)} } } ${times(
     60,
     (at) => `fragment F${at} on Me { ${times(8, (alias) => `a${alias}: key { id }`)} }`,
   )}`,
-  'selections that open and open': `{ ${'me { '.repeat(900)}`,
-  'lists that open and open': `{ products(q: ${'['.repeat(1900)}`,
+  'unclosed nested selections': `{ ${'me { '.repeat(900)}`,
+  'unclosed nested lists': `{ products(q: ${'['.repeat(1900)}`,
 };
 
 describe('a hostile document', () => {
-  test.each(Object.entries(HOSTILE))('of %s is 400 at once', async (_title, document) => {
+  test.each(Object.entries(HOSTILE))('with %s gets 400 quickly', async (_title, document) => {
     const start = cpuTime();
     expectRefused(await caller.graphql(document));
     expect(cpuTime() - start).toBeLessThan(QUICK);
   });
 
-  test('within the limits is answered at once, the third time too, when others are compiled', async () => {
+  test('within the limits is answered quickly, even when compiled on the third run', async () => {
     const document = `{ me { ...F0 } } ${times(
       12,
       (at) => `fragment F${at} on Me { ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
@@ -233,14 +233,14 @@ describe('a hostile document', () => {
     expect(cpuTime() - start).toBeLessThan(QUICK);
   });
 
-  test('of a key without scopes is refused as any other', async () => {
+  test('is rejected for a key without scopes too', async () => {
     const { key } = await makeKey(gateway, await makeStocked(gateway), { scopes: [] });
     expectRefused(
       await client(gateway, key).graphql(`{ me { ...F0 } } ${doubled('Me')} fragment F60 on Me { key { id } }`),
     );
   });
 
-  test('does not keep another request waiting', async () => {
+  test('does not delay other requests', async () => {
     const start = cpuTime();
     const answers = await Promise.all(
       [...Object.values(HOSTILE), '{ __typename }'].map((text) => caller.graphql(text)),

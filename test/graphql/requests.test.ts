@@ -32,7 +32,7 @@ function firstError({ text }: RawAnswer): Json {
   return JSON.parse(text).errors[0];
 }
 
-describe('a request that is none is 400 invalid_request', () => {
+describe('a malformed request gets 400 invalid_request:', () => {
   test.each<[string, unknown]>([
     ['a batch', [{ query: ME }, { query: ME }]],
     ['a batch of one', [{ query: ME }]],
@@ -41,8 +41,8 @@ describe('a request that is none is 400 invalid_request', () => {
     ['a number', 1],
     ['no query', {}],
     ['an empty query', { query: '' }],
-    ['a query that is no text', { query: { me: true } }],
-    ['a comment alone', { query: '# nothing' }],
+    ['a query that is not a string', { query: { me: true } }],
+    ['only a comment', { query: '# nothing' }],
     ['a syntax error', { query: '{ me { key { id } }' }],
     ['an unknown field', { query: '{ nothing }' }],
     ['a field of another type', { query: '{ me { number } }' }],
@@ -50,7 +50,7 @@ describe('a request that is none is 400 invalid_request', () => {
     ['an unknown argument', { query: '{ products(colour: "red") { has_more } }' }],
     ['a missing argument', { query: '{ quote { id } }' }],
     ['an ill-typed argument', { query: '{ products(limit: "ten") { has_more } }' }],
-    ['no value of an enum', { query: '{ quotes(status: [won]) { has_more } }' }],
+    ['an unknown enum value', { query: '{ quotes(status: [won]) { has_more } }' }],
     ['an unused variable', { query: `query($id: ID!) ${ME}`, variables: { id: 'x' } }],
     ['an unknown variable type', { query: `query($id: Id!) ${ME}`, variables: { id: 'x' } }],
     ['a missing variable', { query: 'query($id: ID!) { quote(id: $id) { id } }' }],
@@ -66,12 +66,12 @@ describe('a request that is none is 400 invalid_request', () => {
         variables: { p: [{ x: 1 }] },
       },
     ],
-    ['variables that are no object', { query: ME, variables: 'x' }],
-    ['extensions that are no object', { query: ME, extensions: 'x' }],
-    ['several operations and no name', { query: `query A ${ME} query B ${ME}` }],
-    ['several operations and another name', { query: `query A ${ME} query B ${ME}`, operationName: 'C' }],
+    ['variables that are not an object', { query: ME, variables: 'x' }],
+    ['extensions that are not an object', { query: ME, extensions: 'x' }],
+    ['several operations without a name', { query: `query A ${ME} query B ${ME}` }],
+    ['several operations and an unknown name', { query: `query A ${ME} query B ${ME}`, operationName: 'C' }],
     ['a subscription', { query: 'subscription { me { key { id } } }' }],
-    ['a fragment alone', { query: 'fragment A on Me { key { id } }' }],
+    ['only a fragment', { query: 'fragment A on Me { key { id } }' }],
   ])('%s', async (_title, body) => {
     const answer = await post(body);
     expect(answer.status).toBe(400);
@@ -83,25 +83,25 @@ describe('a request that is none is 400 invalid_request', () => {
     });
   });
 
-  test('and says nothing of the schema that the caller did not', async () => {
+  test('and the message reveals nothing about the schema', async () => {
     const { text } = await post({ query: '{ me { ky { id } } }' });
     expect(text).not.toMatch(/did you mean|"key"/i);
   });
 });
 
 describe('by GET', () => {
-  test('a query is answered where a browser would have asked first', async () => {
+  test('a query is answered if it required a CORS preflight', async () => {
     expect((await get(ME)).status).toBe(200);
     expect((await get(ME, { ...JSON_TYPE, accept: 'application/json' })).status).toBe(200);
   });
 
-  test('a query is refused where a page of anyone could have sent it', async () => {
+  test('a query that any page could send without a preflight is rejected', async () => {
     const answer = await get(ME, {});
     expect(answer.status).toBe(400);
     expect(firstError(answer).extensions).toMatchObject({ code: 'invalid_request', status: 400 });
   });
 
-  test('a mutation is 405 and does nothing', async () => {
+  test('a mutation gets 405 and does nothing', async () => {
     const answer = await get(OPEN);
     expect(answer.status).toBe(405);
     expect(answer.headers.allow).toContain('POST');
@@ -110,15 +110,15 @@ describe('by GET', () => {
     expect(JSON.parse(text).data.requests.data).toEqual([]);
   });
 
-  test('a text that is none is 400', async () => {
+  test('a malformed or missing query gets 400', async () => {
     expect((await get('{')).status).toBe(400);
     expect((await raw(gateway.url, '/graphql', { headers: { authorization, ...PREFLIGHTED } })).status).toBe(400);
   });
 });
 
-describe('a form of a page of anyone', () => {
+describe('a form of another site', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
-    'sent as %s is 415 and does nothing',
+    'sent as %s gets 415 and does nothing',
     async (type) => {
       const answer = await post({ query: OPEN }, { 'content-type': type });
       expect(answer.status).toBe(415);
@@ -131,7 +131,7 @@ describe('a form of a page of anyone', () => {
 describe('an error of a resolver', () => {
   const FIELDS = ['code', 'request_id', 'status'];
 
-  test('stands in a 200 with its code, status, request id, path and place, and nothing else', async () => {
+  test('is in a 200 with its code, status, request id, path and location, and nothing else', async () => {
     const { status, text, headers } = await post({ query: `{ quote(id: "${randomUUID()}") { id } ${ME.slice(2)}` });
     expect(status).toBe(200);
     const { data, errors } = JSON.parse(text);
@@ -146,7 +146,7 @@ describe('an error of a resolver', () => {
     ]);
   });
 
-  test('names each fault of an argument', async () => {
+  test('lists every invalid argument', async () => {
     const answer = await post({ query: '{ products(limit: 0, sort: "price") { has_more } }' });
     const { extensions } = firstError(answer);
     expect(Object.keys(extensions as object).sort()).toEqual([...FIELDS, 'errors'].sort());
@@ -156,7 +156,7 @@ describe('an error of a resolver', () => {
     ]);
   });
 
-  test('is one of several, each at its path', async () => {
+  test('has its path when there are several', async () => {
     const id = randomUUID();
     const { text } = await post({ query: `{ a: quote(id: "${id}") { id } b: order(id: "${id}") { id } }` });
     const errors = JSON.parse(text).errors as Json[];
@@ -174,51 +174,51 @@ describe('the media type of an answer', () => {
     ['*/*', 'application/json; charset=utf-8'],
     ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
     ['application/graphql-response+json, application/json;q=0.9', 'application/graphql-response+json; charset=utf-8'],
-  ])('asked for by %s is %s', async (accept, type) => {
+  ])('for Accept %s is %s', async (accept, type) => {
     expect((await post({ query: ME }, { ...JSON_TYPE, accept })).headers['content-type']).toBe(type);
   });
 
-  test('that is none of these is 406', async () => {
+  test('for any other Accept gets 406', async () => {
     const answer = await post({ query: ME }, { ...JSON_TYPE, accept: 'text/csv' });
     expect(answer.status).toBe(406);
     expect(firstError(answer).extensions).toMatchObject({ code: 'not_acceptable', status: 406 });
   });
 });
 
-describe('no cache keeps an answer', () => {
+describe('Cache-Control is no-store for answers', () => {
   const json = (body: unknown): Record<string, unknown> => ({
     method: 'POST',
     headers: JSON_TYPE,
     body: JSON.stringify(body),
   });
   test.each<[string, string, Record<string, unknown>, number]>([
-    ['of data', '/graphql', json({ query: ME }), 200],
-    ['of a resolver that failed', '/graphql', json({ query: '{ quote(id: "x") { id } }' }), 200],
-    ['of a query that is none', '/graphql', json({ query: '{' }), 400],
+    ['with data', '/graphql', json({ query: ME }), 200],
+    ['with a resolver error', '/graphql', json({ query: '{ quote(id: "x") { id } }' }), 200],
+    ['to a malformed query', '/graphql', json({ query: '{' }), 400],
     [
-      'of a persisted query',
+      'to a persisted query',
       '/graphql',
       json({ extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } }),
       200,
     ],
-    ['by GET', '/graphql?query=%7Bme%7Bkey%7Bid%7D%7D%7D', { headers: PREFLIGHTED }, 200],
-    ['of a mutation by GET', '/graphql?query=mutation%7B__typename%7D', { headers: PREFLIGHTED }, 405],
-    ['of another method', '/graphql', { method: 'PUT' }, 405],
+    ['to a GET request', '/graphql?query=%7Bme%7Bkey%7Bid%7D%7D%7D', { headers: PREFLIGHTED }, 200],
+    ['to a mutation by GET', '/graphql?query=mutation%7B__typename%7D', { headers: PREFLIGHTED }, 405],
+    ['to another method', '/graphql', { method: 'PUT' }, 405],
     [
-      'of another media type',
+      'to another media type',
       '/graphql',
       { method: 'POST', headers: { 'content-type': 'text/plain' }, body: 'x' },
       415,
     ],
-    ['of a body that is no JSON', '/graphql', { method: 'POST', headers: JSON_TYPE, body: '{' }, 400],
+    ['to a body that is not JSON', '/graphql', { method: 'POST', headers: JSON_TYPE, body: '{' }, 400],
     [
-      'of another key',
+      'to another key',
       '/graphql',
       { ...json({ query: ME }), headers: { ...JSON_TYPE, authorization: 'Bearer x' } },
       401,
     ],
-    ['of the settings without a session', '/settings/graphql', json({ query: ME }), 401],
-    ['of the settings by GET', '/settings/graphql', {}, 405],
+    ['of the settings page without a session', '/settings/graphql', json({ query: ME }), 401],
+    ['of the settings page to GET', '/settings/graphql', {}, 405],
   ])('%s', async (_title, path, { headers, ...options }, status) => {
     const answer = await raw(gateway.url, path, { ...options, headers: { authorization, ...(headers as object) } });
     expect(answer.status).toBe(status);

@@ -25,14 +25,14 @@ function post(body: string | Uint8Array<ArrayBuffer>, headers: Record<string, st
   return caller.send('POST', '/requests', { body, headers });
 }
 
-describe('the type of a body', () => {
+describe('a body with Content-Type', () => {
   test.each([
     'application/json',
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
     'application/json; charset="utf-8"',
     'Application/JSON',
-  ])('%s is read', async (type) => {
+  ])('%s is accepted', async (type) => {
     expect((await post(VALID, { 'content-type': type })).status).toBe(201);
   });
 
@@ -46,22 +46,22 @@ describe('the type of a body', () => {
     'application/json, text/plain',
     'json',
     ';',
-  ])('%s is 415', async (type) => {
+  ])('%s gets 415', async (type) => {
     expect((await post(VALID, { 'content-type': type })).body).toMatchObject({ code: 'unsupported_media_type' });
   });
 
-  test('that is not given is 415', async () => {
+  test('missing gets 415', async () => {
     const headers = { authorization };
     const { status } = await raw(gateway.url, '/api/v1/requests', { method: 'POST', headers, body: VALID });
     expect(status).toBe(415);
   });
 
-  test.each(['gzip', 'deflate', 'br', 'gzip, identity'])('packed by %s is 415', async (encoding) => {
+  test.each(['gzip', 'deflate', 'br', 'gzip, identity'])('JSON and Content-Encoding %s gets 415', async (encoding) => {
     const { status } = await post(new Uint8Array(gzipSync(VALID)), { ...JSON_TYPE, 'content-encoding': encoding });
     expect(status).toBe(415);
   });
 
-  test('is judged on GraphQL too', async () => {
+  test('of another kind gets 415 in GraphQL too', async () => {
     for (const headers of [{ 'content-type': 'text/plain' }, { 'content-encoding': 'gzip' }]) {
       const { status, body } = await caller.graphql('{ __typename }', {}, headers);
       expect(status).toBe(415);
@@ -81,12 +81,12 @@ describe.each([
   const send = (body: string | Buffer[]) =>
     raw(gateway.url, path, { method: 'POST', headers: { ...JSON_TYPE, authorization }, body });
 
-  test(`of ${String(limit)} bytes is read`, async () => {
+  test(`of ${String(limit)} bytes is accepted`, async () => {
     expect((await send(valid.padEnd(limit))).status).toBe(status);
     expect((await send(inPieces(valid.padEnd(limit)))).status).toBe(status);
   });
 
-  test.each([1, 3 * limit])('of %i bytes more is 413, with and without its length told', async (more) => {
+  test.each([1, 3 * limit])('%i bytes over the limit gets 413, with and without Content-Length', async (more) => {
     for (const body of [valid.padEnd(limit + more), inPieces(valid.padEnd(limit + more))]) {
       const answer = await send(body);
       expect(answer.status).toBe(413);
@@ -95,7 +95,7 @@ describe.each([
     }
   });
 
-  test('over the limit is answered where the caller sends all of it, slowly, before it reads', async () => {
+  test('over the limit gets its answer even if the caller slowly sends all of it before reading', async () => {
     const wire = await openWire(gateway.url);
     const onReset = jest.fn();
     wire.socket.once('error', onReset);
@@ -123,10 +123,10 @@ describe.each([
   }
 });
 
-describe('a body that cannot be read', () => {
+describe('a body that cannot be parsed:', () => {
   test.each([
-    ['bytes that are no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 'encoding'],
-    ['half a character', Buffer.from('{"text":"caf\u00e9"}').subarray(0, -3), 'encoding'],
+    ['bytes that are not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), 'encoding'],
+    ['an incomplete character', Buffer.from('{"text":"caf\u00e9"}').subarray(0, -3), 'encoding'],
     ['UTF-16', Buffer.from(VALID, 'utf16le'), 'json'],
     ['nothing', '', 'json'],
     ['white space', ' \n ', 'json'],
@@ -136,7 +136,7 @@ describe('a body that cannot be read', () => {
     ['a name without quotes', '{text: "Hello"}', 'json'],
     ['NaN', '{"text": NaN}', 'json'],
     ['a form', 'text=Hello', 'json'],
-  ])('%s is 400 on both faces', async (_title, body, code) => {
+  ])('%s gets 400 in both APIs', async (_title, body, code) => {
     const { body: problem } = await post(typeof body === 'string' ? body : new Uint8Array(body));
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request', errors: [{ pointer: '', code }] });
     const headers = { ...JSON_TYPE, authorization };
@@ -146,7 +146,7 @@ describe('a body that cannot be read', () => {
   });
 });
 
-describe('a member that stands in its object twice is 400, and named', () => {
+describe('a duplicate member gets 400 and is named:', () => {
   test.each([
     ['/requests', '{"text":"Hello","text":"Bye"}', '/text'],
     ['/products/bulk', '{"products":[{"sku":"A","name":"A"}],"dry_run":true,"dry_run":false}', '/dry_run'],
@@ -170,7 +170,7 @@ describe('a member that stands in its object twice is 400, and named', () => {
   });
 });
 
-describe('a body that breaks a rule is 422 and names', () => {
+describe('an invalid body gets 422 with the error:', () => {
   test.each<[string, string, Json[]]>([
     ['a list', '[]', [{ pointer: '', code: 'type' }]],
     ['null', 'null', [{ pointer: '', code: 'required' }]],
@@ -185,9 +185,9 @@ describe('a body that breaks a rule is 422 and names', () => {
     ['toString', '{"text":"Hello","toString":"x"}', [{ pointer: '/toString', code: 'unknown' }]],
     ['an operator', '{"text":{"$ne":null}}', [{ pointer: '/text', code: 'type' }]],
     ['a name with / and ~', '{"text":"Hello","a/b~c":1}', [{ pointer: '/a~1b~0c', code: 'unknown' }]],
-    ['an id that is none', '{"text":"Hello","customer_id":"1"}', [{ pointer: '/customer_id', code: 'format' }]],
+    ['an invalid id', '{"text":"Hello","customer_id":"1"}', [{ pointer: '/customer_id', code: 'format' }]],
     [
-      'every fault',
+      'all errors together',
       '{"subject":7,"contact":{"email":"nobody","phone":1},"x":1}',
       [
         { pointer: '/text', code: 'required' },
@@ -209,7 +209,7 @@ describe('a body that breaks a rule is 422 and names', () => {
     ['an unknown member', { products: [{ sku: 'A', name: 'A' }], dryrun: true }, '/dryrun'],
     ['an ill-typed list', { products: { sku: 'A', name: 'A' } }, '/products'],
     ['an ill-typed option', { products: [{ sku: 'A', name: 'A' }], atomic: 'yes' }, '/atomic'],
-  ])('%s of a bulk call, which stores nothing', async (_title, body, pointer) => {
+  ])('%s of a bulk call, and nothing is stored', async (_title, body, pointer) => {
     const { body: problem } = await caller.post('/products/bulk', body);
     expect(problem).toMatchObject({ status: 422, errors: [{ pointer }] });
     expect((await caller.get('/products')).body.data).toEqual([]);
@@ -220,7 +220,7 @@ describe('a body that breaks a rule is 422 and names', () => {
   }
 });
 
-test('__proto__ inside an element of a bulk call fails it alone', async () => {
+test('an element of a bulk call with __proto__ fails, and only that one', async () => {
   const body = '{"products":[{"sku":"A","name":"A","__proto__":{"active":false}}]}';
   const answer = await caller.send('POST', '/products/bulk', { body, headers: JSON_TYPE });
   expect([answer.status, answer.body.failed]).toEqual([200, 1]);

@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 
 const APP = 'https://app.example';
 const STUDIO = 'https://studio.apollographql.com';
-/** Readable by every script, or of no use to one. */
+/** Headers that scripts can always read, or never need. */
 const NEEDLESS = ['Content-Type', 'Content-Length', 'Cache-Control', 'X-Content-Type-Options', 'Connection'];
 const READABLE = namedHeaders();
 const SENDABLE = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id'];
@@ -26,7 +26,7 @@ afterAll(() => Promise.all([gateway, open, closed].map((one) => one.stop())));
 
 type Gateways = 'listed' | 'any' | 'none';
 
-/** Who may read what, by the origins that are configured. */
+/** Whether a page of an origin may read a path, by the configured origins. */
 const CASES: readonly (readonly [Gateways, string, string, boolean])[] = [
   ['listed', APP, '/api/v1/me', true],
   ['listed', APP, '/graphql', true],
@@ -49,8 +49,8 @@ const CASES: readonly (readonly [Gateways, string, string, boolean])[] = [
 
 const urlOf = (which: Gateways): string => ({ listed: gateway, any: open, none: closed })[which].url;
 
-describe('by the origins that are configured, a page may read (true) or not (false)', () => {
-  test.each(CASES)('%s: %s calling %s: %s', async (which, origin, path, isAllowed) => {
+describe('with configured origins, a page may read an answer (true) or not (false):', () => {
+  test.each(CASES)('%s: request of %s for %s: %s', async (which, origin, path, isAllowed) => {
     const { headers } = await fetch(urlOf(which) + path, { headers: { origin, authorization } });
     expect(headers.get('access-control-allow-origin')).toBe(isAllowed ? origin : null);
     expect(headers.get('access-control-allow-credentials')).toBeNull();
@@ -60,7 +60,7 @@ describe('by the origins that are configured, a page may read (true) or not (fal
   });
 
   test.each(CASES.filter(([, , path]) => path !== '/'))(
-    '%s: %s asking first about %s: %s',
+    '%s: preflight of %s for %s: %s',
     async (which, origin, path, isAllowed) => {
       const { status, headers } = await preflight(urlOf(which) + path, origin);
       expect(status).toBe(204);
@@ -72,18 +72,18 @@ describe('by the origins that are configured, a page may read (true) or not (fal
   );
 });
 
-test('an error can be read by the page that caused it', async () => {
+test('error responses have CORS headers too', async () => {
   const { status, headers } = await fetch(`${gateway.url}/api/v1/me`, { headers: { origin: APP } });
   expect(status).toBe(401);
   expect(headers.get('access-control-allow-origin')).toBe(APP);
 });
 
-test('OPTIONS that is no preflight is 405', async () => {
+test('OPTIONS without preflight headers gets 405', async () => {
   const { status } = await fetch(`${gateway.url}/api/v1/me`, { method: 'OPTIONS', headers: { origin: APP } });
   expect(status).toBe(405);
 });
 
-test('a caller that names no origin is told none', async () => {
+test('a request without Origin gets no CORS headers', async () => {
   const { headers } = await fetch(`${gateway.url}/api/v1/me`, { headers: { authorization } });
   expect(headers.get('access-control-allow-origin')).toBeNull();
 });
@@ -99,7 +99,7 @@ function preflight(url: string, origin: string): Promise<Response> {
   });
 }
 
-/** Headers that the OpenAPI document or an exchange names. */
+/** Headers named in the OpenAPI document or set in exchange.ts. */
 function namedHeaders(): string[] {
   const described = Object.keys(openApiDocument().components.headers ?? {});
   const exchange = readFileSync(join(__dirname, '..', '..', 'src', 'http', 'exchange.ts'), 'utf8');
@@ -108,7 +108,7 @@ function namedHeaders(): string[] {
   return [...names].filter((name) => !NEEDLESS.includes(name));
 }
 
-test('what a page may read is derived from many headers', () => {
+test('the list of readable headers includes the important ones', () => {
   expect(READABLE).toEqual(
     expect.arrayContaining(['Idempotent-Replayed', 'X-Api-Key-Expires-At', 'Retry-After', 'ETag']),
   );

@@ -1,9 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 
-/** Milliseconds after which it is never. */
+/** Timeout in milliseconds. */
 const PATIENCE = 10_000;
 
-/** What `look` finds, as soon as it finds something: for what happens beside an answer, such as its log line. */
+/** Polls `look` until it finds something and returns that; for asynchronous effects such as log lines. */
 export async function eventually<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
   for (const start = Date.now(); Date.now() - start < PATIENCE;) {
     const found = await look();

@@ -25,11 +25,11 @@ function quotesOf(owner: Organisation) {
   return gateway.databases.organisationData(owner).collection(quotes);
 }
 
-/** What a driver's fault would give away. */
+/** A driver's message that must not reach callers. */
 const SECRET = 'E11000 duplicate key error collection: org_1.quotes at 10.0.0.7:27017';
 
 function failReads(): void {
-  // the driver's own methods, where every read ends up
+  // the driver's methods, which every read uses
   for (const read of ['find', 'findOne'] as const) {
     const method = Reflect.get(mongo.Collection.prototype, read) as (...args: unknown[]) => never;
     jest.spyOn(mongo.Collection.prototype, read).mockImplementation(function (this: mongo.Collection, ...args) {
@@ -49,24 +49,27 @@ async function errorsLogged(answer: Answer, message: string): Promise<Record<str
   return line.error as Record<string, unknown>;
 }
 
-describe('a fault of the database inside an operation', () => {
-  test.each(['/quotes', `/quotes/${QUOTE.id}`])('GET %s is a masked 500, logged under its request id', async (path) => {
-    failReads();
-    const answer = await caller.get(path);
-    expect(answer.status).toBe(500);
-    expect(answer.body).toEqual({
-      type: '/errors/internal',
-      title: 'Internal error',
-      status: 500,
-      detail: expect.any(String),
-      code: 'internal',
-      request_id: answer.headers.get('x-request-id'),
-    });
-    expectMasked(answer);
-    expect(await errorsLogged(answer, 'request failed')).toMatchObject({ message: SECRET });
-  });
+describe('a database failure in an operation', () => {
+  test.each(['/quotes', `/quotes/${QUOTE.id}`])(
+    'is a masked 500 for GET %s, logged with its request id',
+    async (path) => {
+      failReads();
+      const answer = await caller.get(path);
+      expect(answer.status).toBe(500);
+      expect(answer.body).toEqual({
+        type: '/errors/internal',
+        title: 'Internal error',
+        status: 500,
+        detail: expect.any(String),
+        code: 'internal',
+        request_id: answer.headers.get('x-request-id'),
+      });
+      expectMasked(answer);
+      expect(await errorsLogged(answer, 'request failed')).toMatchObject({ message: SECRET });
+    },
+  );
 
-  test('is a masked error beside other data on GraphQL, logged under its request id', async () => {
+  test('is a masked error next to other data in GraphQL, logged with its request id', async () => {
     failReads();
     const answer = await caller.graphql(LIST);
     expect(answer.status).toBe(200);
@@ -79,7 +82,7 @@ describe('a fault of the database inside an operation', () => {
     expect(await errorsLogged(answer, 'resolver failed')).toMatchObject({ message: SECRET });
   });
 
-  test('is over when the database is well again', async () => {
+  test('stops when the database recovers', async () => {
     failReads();
     expect((await caller.get('/quotes')).status).toBe(500);
     jest.restoreAllMocks();
@@ -87,7 +90,7 @@ describe('a fault of the database inside an operation', () => {
   });
 });
 
-describe('a row that breaks its type', () => {
+describe('a row that does not match its type', () => {
   let holder: Client;
 
   beforeAll(async () => {
@@ -96,21 +99,21 @@ describe('a row that breaks its type', () => {
     await quotesOf(owner).collection.updateOne({ _id: BROKEN.id } as object, { $unset: { number: 1 } });
   });
 
-  test('is a masked 500 on REST', async () => {
+  test('is a masked 500 in REST', async () => {
     const answer = await holder.get(`/quotes/${BROKEN.id}`);
     expect(answer.body).toMatchObject({ status: 500, code: 'internal' });
     expectMasked(answer);
     expect(await errorsLogged(answer, 'request failed')).toMatchObject({ message: expect.stringContaining('number') });
   });
 
-  test('is a masked error on GraphQL', async () => {
+  test('is a masked error in GraphQL', async () => {
     const answer = await holder.graphql('query($id: ID!) { quote(id: $id) { number } }', { id: BROKEN.id });
     expect(answer.body.errors[0].extensions).toMatchObject({ code: 'internal', status: 500 });
     expectMasked(answer);
     await errorsLogged(answer, 'resolver failed');
   });
 
-  test('is no matter to another row', async () => {
+  test('does not affect other rows', async () => {
     expect((await holder.get(`/quotes/${QUOTE.id}`)).status).toBe(200);
   });
 });

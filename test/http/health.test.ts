@@ -14,21 +14,21 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe('a gateway that serves', () => {
-  test.each(['/livez', '/readyz'])('answers %s with 200 without a key, to HEAD too', async (path) => {
+describe('a running gateway', () => {
+  test.each(['/livez', '/readyz'])('returns 200 for GET and HEAD %s without a key', async (path) => {
     const answer = await raw(gateway.url, path, {});
     expect({ ...answer, status: answer.status }).toMatchObject({ status: 200, text: expect.stringContaining('"ok"') });
     expect(await raw(gateway.url, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   });
 
-  test('says what it checked', async () => {
+  test('lists its readiness checks', async () => {
     const { text } = await raw(gateway.url, '/readyz', {});
     expect(JSON.parse(text)).toEqual({ status: 'ok', checks: { database: 'ok', limiter: 'ok' } });
   });
 });
 
-describe('while the database is away', () => {
-  test('the gateway lives, is not ready, answers 503 with Retry-After on both faces, and recovers by itself', async () => {
+describe('while the database is down', () => {
+  test('the gateway is live but not ready, returns 503 with Retry-After in both APIs, and recovers', async () => {
     const tunnel = await openTunnel();
     const away = await startGateway({ MONGODB_URI: tunnel.uri });
     try {
@@ -41,7 +41,7 @@ describe('while the database is away', () => {
       expect(ready.status).toBe(503);
       expect(JSON.parse(ready.text)).toMatchObject({ status: 'unavailable', checks: { database: 'unavailable' } });
       await expectUnavailable(away, key);
-      await tunnel.mend();
+      await tunnel.restore();
       for (const path of ['/readyz', '/api/v1/products', '/graphql?query={products{has_more}}']) {
         const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'true' };
         await eventually(async () => (await raw(away.url, path, { headers })).status === 200);
@@ -52,7 +52,7 @@ describe('while the database is away', () => {
     }
   });
 
-  test('a closed connection is the same to a caller', async () => {
+  test('a closed connection pool gives the same answers', async () => {
     const closed = await startGateway();
     const { key } = await makeKey(closed, await makeOrganisation(closed));
     await closed.databases.close();
@@ -81,8 +81,8 @@ describe('while the database is away', () => {
   }
 });
 
-describe('a gateway that drains', () => {
-  test('finishes a request that it had accepted, is not ready, and takes no new connection', async () => {
+describe('a draining gateway', () => {
+  test('finishes an accepted request, is not ready, and rejects new connections', async () => {
     const draining = await startGateway();
     const { key } = await makeKey(draining, await makeOrganisation(draining));
     const caller = client(draining, key);
@@ -91,7 +91,7 @@ describe('a gateway that drains', () => {
     const probe = await open(draining.url);
     slow.write(requestHead('POST /api/v1/requests', key, body.length) + body.slice(0, 5));
     probe.write('GET /readyz HTTP/1.1\r\n');
-    // both requests have begun to arrive once one that was sent later is answered
+    // once a later request is answered, both have started to arrive
     expect((await caller.get('/me')).status).toBe(200);
 
     const stopped = draining.stop();
@@ -108,7 +108,7 @@ describe('a gateway that drains', () => {
     expect((await client(gateway, key).get('/requests')).body.data).toHaveLength(1);
   });
 
-  test('ends at once when nothing is under way, idle connections or not', async () => {
+  test('exits immediately if no request is in progress, even with idle connections', async () => {
     const draining = await startGateway();
     const idle = await open(draining.url);
     const closed = once(idle, 'close');
@@ -142,7 +142,7 @@ describe('a gateway that drains', () => {
     ].join('\r\n');
   }
 
-  /** All that comes until the other side closes. */
+  /** Everything received until the other side closes the connection. */
   async function whole(socket: Socket): Promise<string> {
     const chunks: Buffer[] = [];
     for await (const chunk of socket) chunks.push(chunk as Buffer);

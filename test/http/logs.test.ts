@@ -19,38 +19,38 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The lines of a request that say how it was answered, once there is one. */
+/** The access log lines of a request, once there is one. */
 async function linesOf(requestId: string): Promise<Record<string, unknown>[]> {
   const found = () => gateway.logs.filter((line) => line.request_id === requestId && line.method !== undefined);
   await eventually(() => found().length > 0);
   return found();
 }
 
-describe('a request is one line that says', () => {
+describe('a request has one log line with', () => {
   const QUERY = '{ a: me { key { id } } products { has_more } }';
   test.each<[string, () => Promise<{ headers: Headers }>, Record<string, unknown>]>([
     [
-      'what was answered',
+      'its operation and status',
       () => caller.get('/products', { limit: 1 }),
       { method: 'GET', path: '/api/v1/products', operation: 'products', status: 200 },
     ],
     [
-      'what went wrong',
+      'its error code',
       () => caller.post('/requests', {}),
       { method: 'POST', path: '/api/v1/requests', operation: 'open_request', status: 422, code: 'validation_failed' },
     ],
     [
-      'which fields a GraphQL request asked for',
+      'the root fields of a GraphQL request',
       () => caller.graphql(QUERY),
       { method: 'POST', path: '/graphql', operation: 'me products', status: 200 },
     ],
     [
-      'what a GraphQL request was refused for',
+      'the error code of a rejected GraphQL request',
       () => caller.graphql('{ nothing }'),
       { method: 'POST', path: '/graphql', status: 400, code: 'invalid_request' },
     ],
     [
-      'what a GraphQL answer has errors of',
+      'the error code of a failed field',
       () => caller.graphql('{ products(limit: 0) { has_more } }'),
       { method: 'POST', path: '/graphql', operation: 'products', status: 200, code: 'invalid_request' },
     ],
@@ -67,14 +67,14 @@ describe('a request is one line that says', () => {
     });
   });
 
-  test('no key where there was none', async () => {
+  test('no key id without a key', async () => {
     const { headers } = await client(gateway).get('/me');
     const [line] = await linesOf(headers.get('x-request-id')!);
     expect(line).toMatchObject({ status: 401, code: 'unauthenticated' });
     expect(line).not.toHaveProperty('key_id');
   });
 
-  test('499 where the caller went away before the answer', async () => {
+  test('499 if the caller disconnects before the answer', async () => {
     const control = new AbortController();
     const id = 'went-away';
     const [stall, release] = deferred();
@@ -98,13 +98,13 @@ function deferred(): [Promise<void>, () => void] {
   return [promise, release];
 }
 
-describe('a key never reaches the log', () => {
+describe('a key is never logged', () => {
   const json = { 'content-type': 'application/json' };
   const post = (path: string, body: unknown): [string, RawRequest] => [
     path,
     { method: 'POST', headers: json, body: typeof body === 'string' ? body : JSON.stringify(body) },
   ];
-  /** Requests with a key where none belongs. */
+  /** Requests with a key in places where it does not belong. */
   const CASES: readonly (readonly [string, (text: string) => [string, RawRequest]])[] = [
     ['the path', (text) => [`/api/v1/quotes/${text}`, {}]],
     ['an unknown path', (text) => [`/api/v1/${text}/x`, {}]],
@@ -126,7 +126,7 @@ describe('a key never reaches the log', () => {
       'an operation name',
       (text) => post('/graphql', { query: `query ${text} { me { key { id } } }`, operationName: text }),
     ],
-    ['an operation name that is none', (text) => post('/graphql', { query: '{ __typename }', operationName: text })],
+    ['an unknown operation name', (text) => post('/graphql', { query: '{ __typename }', operationName: text })],
     ['GraphQL variables', (text) => post('/graphql', { query: SEARCH, variables: { q: text } })],
     ['ill-typed GraphQL variables', (text) => post('/graphql', { query: SEARCH, variables: { q: { [text]: text } } })],
     [
@@ -145,7 +145,7 @@ describe('a key never reaches the log', () => {
     expect(decodeURIComponent(JSON.stringify(gateway.logs))).not.toContain(secretOf(key.key));
   });
 
-  test('of an error that quotes it', async () => {
+  test('in an error message that contains it', async () => {
     const find = jest.spyOn(gateway.control.apiKeys, 'find').mockRejectedValue(new Error(`no such key: ${key.key}`));
     const { headers } = await raw(gateway.url, '/api/v1/me', { headers: { authorization: `Bearer ${key.key}` } });
     await linesOf(String(headers['x-request-id']));

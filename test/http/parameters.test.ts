@@ -23,7 +23,7 @@ test('a date whose + is not encoded is rejected with advice to encode it', async
   ]);
 });
 
-describe('a parameter is refused', () => {
+describe('a parameter is rejected', () => {
   test.each<[string, string, Json[]]>([
     ['unknown', '/products?colour=red', [{ parameter: 'colour', code: 'unknown' }]],
     ['unknown, with no value', '/products?colour', [{ parameter: 'colour', code: 'unknown' }]],
@@ -35,34 +35,38 @@ describe('a parameter is refused', () => {
     ['of a body, in the query', '/requests?text=Hello', [{ parameter: 'text', code: 'unknown' }]],
     ['twice', '/products?limit=1&limit=1', [{ parameter: 'limit', code: 'repeated' }]],
     ['twice, encoded', '/products?limit=1&%6Cimit=1', [{ parameter: 'limit', code: 'repeated' }]],
-    ['a text for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
+    ['a string for a number', '/products?limit=ten', [{ parameter: 'limit', code: 'type' }]],
     ['a decimal', '/products?limit=1.5', [{ parameter: 'limit', code: 'type' }]],
     ['an exponent', '/products?limit=1e1', [{ parameter: 'limit', code: 'type' }]],
     ['an empty sku', '/products?sku=', [{ parameter: 'sku', code: 'length' }]],
     ['an empty id', '/quotes?customer_id=', [{ parameter: 'customer_id', code: 'format' }]],
     ['an empty status', '/quotes?status=', [{ parameter: 'status', code: 'not_allowed' }]],
     ['an empty active', '/products?active=', [{ parameter: 'active', code: 'type' }]],
-    ['an empty moment', '/products?updated_since=', [{ parameter: 'updated_since', code: 'format' }]],
+    ['an empty date', '/products?updated_since=', [{ parameter: 'updated_since', code: 'format' }]],
     ['an empty cursor', '/products?cursor=', [{ parameter: 'cursor', code: 'cursor' }]],
     ['an empty limit', '/products?limit=', [{ parameter: 'limit', code: 'type' }]],
     ['below the range', '/products?limit=0', [{ parameter: 'limit', code: 'range' }]],
     ['beyond the range', '/products?limit=101', [{ parameter: 'limit', code: 'range' }]],
     ['another word for true', '/products?active=yes', [{ parameter: 'active', code: 'type' }]],
-    ['none of the values', '/quotes?status=won', [{ parameter: 'status', code: 'not_allowed' }]],
-    ['one of several that is none', '/quotes?status=draft&status=won', [{ parameter: 'status', code: 'not_allowed' }]],
-    ['several in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
-    ['no order', '/products?sort=price', [{ parameter: 'sort', code: 'not_allowed' }]],
-    ['no time', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],
-    ['no id', '/quotes?customer_id=42', [{ parameter: 'customer_id', code: 'format' }]],
-    ['no id in the path', '/quotes/42', [{ parameter: 'id', code: 'format' }]],
+    ['an unknown value', '/quotes?status=won', [{ parameter: 'status', code: 'not_allowed' }]],
+    [
+      'an unknown value among others',
+      '/quotes?status=draft&status=won',
+      [{ parameter: 'status', code: 'not_allowed' }],
+    ],
+    ['several values in one', '/quotes?status=draft,sent', [{ parameter: 'status', code: 'not_allowed' }]],
+    ['an unknown sort order', '/products?sort=price', [{ parameter: 'sort', code: 'not_allowed' }]],
+    ['an invalid date', '/products?updated_since=yesterday', [{ parameter: 'updated_since', code: 'format' }]],
+    ['an invalid id', '/quotes?customer_id=42', [{ parameter: 'customer_id', code: 'format' }]],
+    ['an invalid id in the path', '/quotes/42', [{ parameter: 'id', code: 'format' }]],
     ['bad encoding', '/products?q=%E0%A4%A', [{ parameter: 'q', code: 'encoding' }]],
-    ['no UTF-8', '/products?q=%FF', [{ parameter: 'q', code: 'encoding' }]],
+    ['invalid UTF-8', '/products?q=%FF', [{ parameter: 'q', code: 'encoding' }]],
     ['bad encoding in the path', '/quotes/%E0%A4%A', [{ parameter: 'id', code: 'encoding' }]],
     ['too long', `/products?q=${'q'.repeat(201)}`, [{ parameter: 'q', code: 'length' }]],
     ['too many', `/quotes?${'status=draft&'.repeat(21)}`, [{ parameter: 'status', code: 'length' }]],
-    ['a cursor that is none', '/products?cursor=abc', [{ parameter: 'cursor', code: 'cursor' }]],
+    ['an invalid cursor', '/products?cursor=abc', [{ parameter: 'cursor', code: 'cursor' }]],
     [
-      'every fault',
+      'all errors together',
       '/products?limit=0&sort=price&active=maybe&colour=red&q=%FF',
       [
         { parameter: 'active', code: 'type' },
@@ -80,17 +84,17 @@ describe('a parameter is refused', () => {
   });
 });
 
-describe('a parameter is taken', () => {
+describe('a parameter is accepted', () => {
   const ALL = 3;
   test.each([
-    ['an empty search, as if left out', '/quotes?q=', ALL],
+    ['an empty search, as if omitted', '/quotes?q=', ALL],
     ['a search without a letter or digit', '/quotes?q=-', 0],
     ['a stray &', '/quotes?&&limit=3&', ALL],
     ['a plus for a space', '/products?q=aniseed+syrup', 1],
     ['encoded', '/products?q=%61niseed%20syrup', 1],
-    ['repeated, where it may be', '/quotes?status=accepted&status=declined', ALL],
-    ['with an offset', '/products?updated_since=1996-06-01T02:00:00%2B02:00', ALL],
-    ['with the last moment', '/products?updated_since=2999-01-01T00:00:00Z', 0],
+    ['repeated if the filter allows it', '/quotes?status=accepted&status=declined', ALL],
+    ['a date with an offset', '/products?updated_since=1996-06-01T02:00:00%2B02:00', ALL],
+    ['a date in the future', '/products?updated_since=2999-01-01T00:00:00Z', 0],
     ['in the range', '/quotes?limit=1', 1],
   ])('%s: %s', async (_title, path, rows) => {
     const { status, body } = await caller.get(path);
@@ -107,14 +111,14 @@ describe('Accept', () => {
     'text/html, application/json;q=0.5',
     'text/html, */*;q=0.1',
     'application/problem+json, application/json',
-  ])('%s is answered with JSON', async (accept) => {
+  ])('%s gets JSON', async (accept) => {
     const { status, headers } = await caller.get('/me', {}, { accept });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
   test.each(['text/html', 'application/xml', 'application/json;q=0', 'application/jsonp', 'text/*, image/png'])(
-    '%s is 406',
+    '%s gets 406',
     async (accept) => {
       expect((await caller.get('/me', {}, { accept })).body).toMatchObject({ status: 406, code: 'not_acceptable' });
     },

@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { signIn } from '../settings/people';
 import { raw } from './raw';
 
-/* A problem is written in one place: whoever answers it, it has the same members and headers. */
+/* All problems are written by the same code, so they have the same members and headers wherever they come from. */
 
 const LIMIT = 2;
 const AWAY = { OIDC_ISSUER: 'http://127.0.0.1:9', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'x' };
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 let addresses = 0;
-/** Headers of a caller whose address no other test has. */
+/** Headers of a caller with an address that no other test uses. */
 function fromElsewhere(): Record<string, string> {
   addresses += 1;
   return { 'x-forwarded-for': `203.0.113.${String(addresses)}` };
@@ -45,11 +45,11 @@ async function ofKey(path: string, init: RequestInit = {}): Promise<() => Promis
 
 const query = (text: string): RequestInit => ({ method: 'POST', body: JSON.stringify({ query: text }) });
 
-/** Every way to a 429 or 503 that needs no broken database. */
+/** Every way to get 429 or 503 with a working database. */
 const WAYS: Record<string, () => Promise<Response>> = {
   'a key on REST': async () => untilRefused(await ofKey('/api/v1/me')),
   'a key on GraphQL': async () => untilRefused(await ofKey('/graphql', query('{ me { key { id } } }'))),
-  'one query that costs more than is left': async () =>
+  'a query that costs more than remains': async () =>
     (await ofKey('/graphql', query('{ a: me { key { id } } b: me { key { id } } c: me { key { id } } }')))(),
   'failed authentication on REST': () => {
     const headers = fromElsewhere();
@@ -59,8 +59,8 @@ const WAYS: Record<string, () => Promise<Response>> = {
     const headers = { 'content-type': 'application/json', ...fromElsewhere() };
     return untilRefused(() => fetch(`${gateway.url}/graphql`, { ...query('{ me { key { id } } }'), headers }));
   },
-  'links that let no one in, on a page': () => signInOften('text/html'),
-  'links that let no one in, for a program': () => signInOften('application/json'),
+  'invalid sign-in links, in a browser': () => signInOften('text/html'),
+  'invalid sign-in links, in a program': () => signInOften('application/json'),
   'a signed-in user': async () => {
     const user = await signIn(gateway, organisation);
     const headers = { 'content-type': 'application/json', cookie: user.cookie, 'x-csrf-token': user.csrf };
@@ -68,7 +68,7 @@ const WAYS: Record<string, () => Promise<Response>> = {
       fetch(`${gateway.url}/settings/graphql`, { ...query('{ api_keys { has_more } }'), headers }),
     );
   },
-  'an identity provider that is away': () => fetch(`${gateway.url}/settings/sign-in/oidc`, { redirect: 'manual' }),
+  'an identity provider that is down': () => fetch(`${gateway.url}/settings/sign-in/oidc`, { redirect: 'manual' }),
 };
 
 function signInOften(accept: string): Promise<Response> {
@@ -76,23 +76,23 @@ function signInOften(accept: string): Promise<Response> {
   return untilRefused(() => fetch(`${gateway.url}/settings/sign-in`, { method: 'POST', headers, body: 'link=none' }));
 }
 
-test.each(Object.keys(WAYS))('who has to wait is told how long: %s', async (way) => {
+test.each(Object.keys(WAYS))('the answer has Retry-After: %s', async (way) => {
   const { status, headers } = await WAYS[way]!();
   expect([429, 503]).toContain(status);
   expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
 });
 
-describe('one schema holds for the problem of', () => {
+describe('the Problem schema matches the answer to', () => {
   const ajv = createAjv().addSchema(openApiDocument(), 'openapi');
   const check = checkWith(requireSchema(ajv, 'openapi#/components/schemas/Problem'));
 
   test.each([
-    ['a REST route', '/api/v1/nothing', {}],
-    ['a page', '/nothing', {}],
-    ['a method that a page does not take', '/errors', { method: 'POST' }],
-    ['settings', '/settings/nothing', {}],
-    ['a head that is too large', '/livez', { headers: { large: 'x'.repeat(20_000) } }],
-    ['a method that HTTP does not have', '/livez', { method: 'POST', headers: { 'transfer-encoding': 'none' } }],
+    ['an unknown REST route', '/api/v1/nothing', {}],
+    ['an unknown page', '/nothing', {}],
+    ['a method that a page does not allow', '/errors', { method: 'POST' }],
+    ['an unknown settings path', '/settings/nothing', {}],
+    ['headers that are too large', '/livez', { headers: { large: 'x'.repeat(20_000) } }],
+    ['an invalid Transfer-Encoding', '/livez', { method: 'POST', headers: { 'transfer-encoding': 'none' } }],
   ])('%s', async (_title, path, init) => {
     const { status, headers, text } = await raw(gateway.url, path, init);
     expect(status).toBeGreaterThanOrEqual(400);

@@ -9,14 +9,14 @@ export interface RawAnswer {
 export interface RawRequest {
   readonly method?: string;
   readonly headers?: Record<string, string>;
-  /** Pieces go out as they are, by chunked encoding. */
+  /** An array is sent with chunked encoding, one chunk per buffer. */
   readonly body?: string | Buffer | readonly Buffer[];
 }
 
-/** Sends a request by node:http and not fetch, which sets headers, refuses methods and cleans paths by itself. */
+/** Sends a request with node:http, because fetch sets headers, rejects methods and normalises paths. */
 export function raw(url: string, path: string, { method = 'GET', headers = {}, body }: RawRequest): Promise<RawAnswer> {
   const { hostname, port } = new URL(url);
-  // Node frames no body of a GET or DELETE by itself
+  // for GET and DELETE Node does not set Content-Length itself
   const length = typeof body === 'string' || Buffer.isBuffer(body) ? { 'content-length': Buffer.byteLength(body) } : {};
   const pieces = Array.isArray(body) ? (body as readonly Buffer[]) : undefined;
   return new Promise((resolve, reject) => {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A connection to a database (default: the run's) that can be cut and restored. */
+/** A proxy to a database (default: the test database) that can be cut and restored. */
 export interface Tunnel {
   /** Connection string through the tunnel. */
   readonly uri: string;
   cut(): Promise<void>;
-  mend(): Promise<void>;
+  restore(): Promise<void>;
 }
 
 export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tunnel> {
@@ -31,7 +31,7 @@ export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tu
   const port = await listen(0);
   const uri = new URL(target);
   uri.host = `127.0.0.1:${String(port)}`;
-  // a replica set would name its members' own addresses, which lead past the tunnel
+  // a replica set would return its members' addresses, which bypass the proxy
   uri.searchParams.delete('replicaSet');
   uri.searchParams.set('directConnection', 'true');
   return {
@@ -42,7 +42,7 @@ export async function openTunnel(to = process.env.TEST_MONGODB_URI!): Promise<Tu
       for (const socket of sockets) socket.destroy();
       await closed;
     },
-    async mend() {
+    async restore() {
       await listen(port);
     },
   };

@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 
 const KIB = 1024;
 const JSON_TYPE = { 'content-type': 'application/json' };
-/** Milliseconds; a check that is not linear takes minutes, and a linear one a fiftieth of this. */
+/** Time limit in milliseconds: a linear check takes a fiftieth of this, any other takes minutes. */
 const ROOM = 10_000;
 
 let gateway: TestGateway;
@@ -21,19 +21,22 @@ afterAll(() => gateway.stop());
 const largest = (path: string): number => (path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT);
 
 describe.each(WORST_BODIES)('$path: $name', ({ path, make }) => {
-  test.each([80 * KIB, 160 * KIB, largest(path)])('of %i bytes are refused at once, in few words', async (bytes) => {
-    const body = make(bytes);
-    expect(body.length).toBeGreaterThan(bytes / 2);
-    const started = performance.now();
-    const { status, body: problem, text } = await caller.send('POST', path, { body, headers: JSON_TYPE });
-    expect(performance.now() - started).toBeLessThan(ROOM);
-    // where elements fail alone, each does
-    if (status === 200) expect(problem.failed).toBe(problem.results.length);
-    else expect([400, 422]).toContain(status);
-    if (status === 200) return;
-    expect(problem.errors.length).toBeLessThanOrEqual(100);
-    expect(text.length).toBeLessThan(100 * KIB);
-  });
+  test.each([80 * KIB, 160 * KIB, largest(path)])(
+    'of %i bytes are rejected quickly, with a short answer',
+    async (bytes) => {
+      const body = make(bytes);
+      expect(body.length).toBeGreaterThan(bytes / 2);
+      const started = performance.now();
+      const { status, body: problem, text } = await caller.send('POST', path, { body, headers: JSON_TYPE });
+      expect(performance.now() - started).toBeLessThan(ROOM);
+      // if elements are checked one by one, all of them fail
+      if (status === 200) expect(problem.failed).toBe(problem.results.length);
+      else expect([400, 422]).toContain(status);
+      if (status === 200) return;
+      expect(problem.errors.length).toBeLessThanOrEqual(100);
+      expect(text.length).toBeLessThan(100 * KIB);
+    },
+  );
 });
 
 test.each([
@@ -45,16 +48,16 @@ test.each([
   ['a list of {}', 'size'],
   ['elements of 100 members that no other has', 'size'],
   ['elements with their members in any order', 'size'],
-])('%s are refused for their %s, before they are parsed', async (name, code) => {
+])('%s are rejected for their %s before parsing', async (name, code) => {
   const { path, make } = WORST_BODIES.find((body) => body.name === name)!;
   const { body } = await caller.send('POST', path, { body: make(largest(path)), headers: JSON_TYPE });
   expect(body.errors).toEqual([expect.objectContaining({ code })]);
 });
 
-describe('on GraphQL', () => {
+describe('in GraphQL', () => {
   const UPSERT = 'mutation ($products: [ProductUpsert!]!) { upsert_products(products: $products) { failed } }';
 
-  test.each(WORST_BODIES)('$name in place of the body', async ({ make }) => {
+  test.each(WORST_BODIES)('$name as the body', async ({ make }) => {
     const body = make(BODY_LIMIT);
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     const headers = { ...JSON_TYPE, authorization: `Bearer ${key}` };
@@ -75,7 +78,7 @@ describe('on GraphQL', () => {
     ['long texts', new Array(40).fill('x'.repeat(20 * KIB))],
     ['long names', [Object.fromEntries(Array.from({ length: 40 }, (_, at) => [String(at) + 'x'.repeat(20 * KIB), 0]))]],
   ])('variables of %s', async (_title, products) => {
-    // once compiled, an operation is run by another library
+    // after compilation, another library runs the operation
     for (let times = 0; times < 4; times += 1) {
       const started = performance.now();
       const { status, body, text } = await caller.graphql(UPSERT, { products });
@@ -87,14 +90,14 @@ describe('on GraphQL', () => {
     }
   });
 
-  test('how many faults there are besides those listed is told too', async () => {
+  test('too many elements are one error', async () => {
     const elements = Array.from({ length: 1001 }, () => ({}));
     const found = await caller.graphql(UPSERT, { products: elements });
     expect(found.body.errors[0].extensions.errors).toHaveLength(1);
   });
 });
 
-test('of 150 faults 100 are listed and 50 counted', async () => {
+test('of 150 errors 100 are listed and 50 are counted', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 150 }, (_none, at) => [`x${String(at)}`, 0]));
   const { status, body } = await caller.post('/requests', { text: 'Hello', ...unknown });
   expect(status).toBe(422);
@@ -103,7 +106,7 @@ test('of 150 faults 100 are listed and 50 counted', async () => {
   expect(body.detail).toMatch(/^\/x0: is not a known field \(and 149 more\)$/);
 });
 
-test('so are those of parameters', async () => {
+test('the same applies to errors of parameters', async () => {
   const { status, body } = await caller.get(
     `/products?${Array.from({ length: 150 }, (_, at) => `x${String(at)}`).join('&')}`,
   );

@@ -19,7 +19,7 @@ async function authorization(of: OperatedGateway): Promise<string> {
 
 const JSON_BODY = 'Content-Type: application/json';
 
-/** Everything that comes back for a text, until the gateway closes. */
+/** Sends a text and returns everything received until the gateway closes the connection. */
 async function answerTo(text: string, url = gateway.url): Promise<string> {
   const wire = await openWire(url);
   wire.send(text);
@@ -31,7 +31,7 @@ interface Problem {
   readonly request_id: string;
 }
 
-/** Checks that an answer is one small problem that ends the connection. */
+/** Expects that an answer is a problem that closes the connection. */
 function problemOf(answer: string, status: number): Problem {
   expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} `));
   expect(answer).toMatch(/^Content-Type: application\/problem\+json\r$/m);
@@ -42,24 +42,27 @@ function problemOf(answer: string, status: number): Problem {
   return problem;
 }
 
-describe('what is no HTTP', () => {
+describe('a malformed request', () => {
   test.each([
-    ['noise', '\x16\x03\x01\x02noise\r\n\r\n'],
-    ['two lengths', `${head('POST /graphql', 'Content-Length: 5', 'Content-Length: 6')}\r\nhello`],
-    ['a length and chunks', `${head('POST /graphql', 'Content-Length: 5', 'Transfer-Encoding: chunked')}\r\n0\r\n\r\n`],
-    ['a header over two lines', `${head('GET /livez', 'X-One: a', ' b')}\r\n`],
-    ['a space before the colon', `${head('GET /livez', 'Authorization : Bearer x')}\r\n`],
-    ['a chunk that is none', `${head('POST /graphql', 'Transfer-Encoding: chunked')}\r\nzz\r\nhello\r\n`],
-  ])('%s is 400, logged under the id it was told', async (_name, text) => {
+    ['with binary noise', '\x16\x03\x01\x02noise\r\n\r\n'],
+    ['with two lengths', `${head('POST /graphql', 'Content-Length: 5', 'Content-Length: 6')}\r\nhello`],
+    [
+      'with a length and chunked encoding',
+      `${head('POST /graphql', 'Content-Length: 5', 'Transfer-Encoding: chunked')}\r\n0\r\n\r\n`,
+    ],
+    ['with a folded header', `${head('GET /livez', 'X-One: a', ' b')}\r\n`],
+    ['with a space before a colon', `${head('GET /livez', 'Authorization : Bearer x')}\r\n`],
+    ['with an invalid chunk', `${head('POST /graphql', 'Transfer-Encoding: chunked')}\r\nzz\r\nhello\r\n`],
+  ])('%s gets 400 and is logged with the request id of the answer', async (_name, text) => {
     const { request_id: id } = problemOf(await answerTo(text), 400);
     await eventually(() => gateway.logs.find((line) => line.request_id === id && line.status === 400));
   });
 
-  test('a head above 16 KiB is 431, and the caller can read that', async () => {
+  test('headers over 16 KiB get 431, which the caller can read', async () => {
     problemOf(await answerTo(`${head('GET /livez', `X-Long: ${'a'.repeat(200_000)}`)}\r\n`), 431);
   });
 
-  test('a second request is not read off a malformed first', async () => {
+  test('is not followed by a second request on the same connection', async () => {
     const answer = await answerTo(
       `${head('POST /graphql', 'Content-Length: 1', 'Transfer-Encoding: chunked')}\r\n0\r\n\r\n${head('GET /livez')}\r\n`,
     );
@@ -76,7 +79,7 @@ describe('a caller that is too slow', () => {
   });
   afterAll(() => strict.stop());
 
-  test('with its head gets 408', async () => {
+  test('with its headers gets 408', async () => {
     problemOf(await answerTo(head('GET /livez'), strict.url), 408);
   });
 
@@ -87,12 +90,12 @@ describe('a caller that is too slow', () => {
     );
   });
 
-  test('with anything at all is closed', async () => {
+  test('to send anything is disconnected', async () => {
     const silent = await openWire(strict.url);
     await silent.whole();
   });
 
-  test('does not keep others from being answered', async () => {
+  test('does not block others', async () => {
     const slow = await Promise.all(Array.from({ length: 100 }, () => openWire(strict.url)));
     for (const { send } of slow) send('GET /livez HTTP/1.1\r\n');
     expect((await fetch(`${strict.url}/livez`)).status).toBe(200);
@@ -104,27 +107,27 @@ describe('several Authorization headers', () => {
   test.each([
     ['GET /api/v1/me', ''],
     ['POST /graphql', '{"query":"{ me { key { id } } }"}'],
-  ])('are no key, even if each is valid: %s', async (line, body) => {
+  ])('are rejected, even if each is valid: %s', async (line, body) => {
     const headers = [bearer, bearer, JSON_BODY, `Content-Length: ${String(body.length)}`, 'Connection: close'];
     expect(await answerTo(`${head(line, ...headers)}\r\n${body}`)).toMatch(/^HTTP\/1\.1 401 /);
   });
 });
 
-describe('a caller that asks before it sends its body', () => {
+describe('a caller that sends Expect: 100-continue', () => {
   const expecting = (...headers: string[]): string =>
     `${head('POST /api/v1/requests', 'Expect: 100-continue', ...headers)}\r\n`;
 
   test.each([
     ['without a key', 401, [JSON_BODY, 'Content-Length: 100']],
-    ['of another type', 415, ['Content-Type: text/plain', 'Content-Length: 100']],
-    ['that is too large', 413, [JSON_BODY, 'Content-Length: 99000000']],
-  ])('is refused by its head: %s', async (_name, status, headers) => {
+    ['with another type', 415, ['Content-Type: text/plain', 'Content-Length: 100']],
+    ['with a body that is too large', 413, [JSON_BODY, 'Content-Length: 99000000']],
+  ])('is rejected before its body: %s', async (_name, status, headers) => {
     const answer = await answerTo(expecting(...(status === 401 ? [] : [bearer]), ...headers));
     expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${String(status)} `));
     expect(answer).toMatch(/^Connection: close\r$/m);
   });
 
-  test('is asked for it otherwise, and may keep its connection', async () => {
+  test('otherwise gets 100 Continue and can keep its connection', async () => {
     const body = '{"text":"Asked first"}';
     const wire = await openWire(gateway.url);
     wire.send(expecting(bearer, JSON_BODY, `Content-Length: ${String(body.length)}`));
@@ -135,13 +138,13 @@ describe('a caller that asks before it sends its body', () => {
     expect(await wire.whole()).toMatch(/\{"status":"ok"\}$/);
   });
 
-  test('for anything else gets 417', async () => {
+  test('with another expectation gets 417', async () => {
     const answer = await answerTo(`${head('GET /livez', 'Expect: a-miracle', 'Connection: close')}\r\n`);
     expect(answer).toMatch(/^HTTP\/1\.1 417 /);
   });
 });
 
-test('one connection more than MAX_CONNECTIONS is closed and counted; one that ends makes room', async () => {
+test('a connection beyond MAX_CONNECTIONS is closed and counted, until another one ends', async () => {
   const small = await operate({ MAX_CONNECTIONS: '2' });
   try {
     const [first, second] = [await openWire(small.url), await openWire(small.url)];
@@ -168,7 +171,7 @@ test('one connection more than MAX_CONNECTIONS is closed and counted; one that e
   }
 });
 
-test('requests sent without waiting for answers are answered in their order', async () => {
+test('pipelined requests are answered in order', async () => {
   const answer = await answerTo(
     `${head('GET /livez')}\r\n${head('GET /api/v1/me')}\r\n${head('GET /readyz', 'Connection: close')}\r\n`,
   );

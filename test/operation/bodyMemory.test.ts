@@ -4,7 +4,7 @@ import { operate, type OperatedGateway } from './gateway';
 import { head, openWire, type Wire } from './wire';
 
 const MIB = 1024 * 1024;
-/** The least that may be set: 4 MiB a key, 8 an organisation. */
+/** The minimum setting: 4 MiB per key, 8 MiB per organisation. */
 const MOST = 16 * MIB;
 
 let gateway: OperatedGateway;
@@ -32,7 +32,7 @@ async function newBearer(organisation = makeOrganisation(gateway)): Promise<stri
   return `Authorization: Bearer ${(await makeKey(gateway, await organisation)).key}`;
 }
 
-/** Sends the head of a bulk call and what is given of its body. */
+/** Sends the headers of a bulk call and part of its body. */
 async function begin(bearer: string, sent: string, length?: number): Promise<Wire> {
   const framing = length === undefined ? 'Transfer-Encoding: chunked' : `Content-Length: ${String(length)}`;
   const wire = await openWire(gateway.url);
@@ -41,7 +41,7 @@ async function begin(bearer: string, sent: string, length?: number): Promise<Wir
   return wire;
 }
 
-/** Bodies that lack a byte, one after another; how many of them were refused with 503 and Retry-After. */
+/** Sends bodies without their last byte, one after another; returns how many were rejected with 503 and Retry-After. */
 async function pile(bearer: string, count: number, size: number): Promise<number> {
   let refused = 0;
   for (let sent = 0; sent < count; sent += 1) {
@@ -67,7 +67,7 @@ async function isServed(bearer: string): Promise<boolean> {
   return (await wire.whole()).startsWith('HTTP/1.1 200 ');
 }
 
-test('one key may hold a quarter of the memory for bodies; others, of its organisation too, are served beside it', async () => {
+test('one key may use a quarter of the body memory, while other keys, even of its organisation, are served', async () => {
   const organisation = makeOrganisation(gateway);
   const bearer = await newBearer(organisation);
   expect(await pile(bearer, 8, MIB)).toBe(4);
@@ -77,7 +77,7 @@ test('one key may hold a quarter of the memory for bodies; others, of its organi
   expect(await metric('scopegate_http_requests_shed_total{reason="bodies"}')).toBe(4);
 });
 
-test('one organisation may hold half, however many keys it has', async () => {
+test('one organisation may use half, however many keys it has', async () => {
   const organisation = makeOrganisation(gateway);
   let refused = 0;
   for (let keys = 0; keys < 4; keys += 1) refused += await pile(await newBearer(organisation), 3, MIB);
@@ -86,14 +86,14 @@ test('one organisation may hold half, however many keys it has', async () => {
   expect(await isServed(await newBearer())).toBe(true);
 });
 
-test('all together hold no more than the whole', async () => {
+test('all callers together never exceed the limit', async () => {
   let refused = 0;
   for (let callers = 0; callers < 6; callers += 1) refused += await pile(await newBearer(), 3, MIB);
   expect(refused).toBe(2);
   expect(await held()).toBeLessThanOrEqual(MOST);
 });
 
-test('what is announced and not sent takes nothing from anyone', async () => {
+test('bytes that are announced but not sent do not count', async () => {
   const bearer = await newBearer();
   for (let callers = 0; callers < 20; callers += 1) await begin(bearer, '{', 5 * MIB);
   await eventually(async () => (await metric('scopegate_http_requests_in_hand')) === 20);
@@ -101,7 +101,7 @@ test('what is announced and not sent takes nothing from anyone', async () => {
   expect(await isServed(bearer)).toBe(true);
 });
 
-test('a body in pieces of a byte each takes at most twice its bytes', async () => {
+test('a body in chunks of one byte counts at most twice its size', async () => {
   const size = 300_000;
   const wire = await begin(await newBearer(), '');
   for (let sent = 0; sent < size; sent += 10_000) wire.send('1\r\n \r\n'.repeat(10_000));
@@ -109,7 +109,7 @@ test('a body in pieces of a byte each takes at most twice its bytes', async () =
   expect(await held()).toBeLessThanOrEqual(2 * size);
 });
 
-test('a body larger than the share of a key is read when nothing else is held, so that no caller tries again for ever', async () => {
+test('a body larger than the share of a key is accepted when no memory is in use, so retries succeed eventually', async () => {
   const wire = await openWire(gateway.url);
   const body = `{"products":[{"sku":"LARGE","name":"Large"}],"dry_run":true}`.padEnd(5 * MIB);
   wire.send(
@@ -118,7 +118,7 @@ test('a body larger than the share of a key is read when nothing else is held, s
   expect(await wire.whole()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
-test('what was parsed counts until its request is done, by the number of its values', async () => {
+test('parsed values count until their request ends', async () => {
   const organisation = await makeOrganisation(gateway);
   const bearer = await newBearer(Promise.resolve(organisation));
   let answer: (found: null) => void = () => undefined;
@@ -131,7 +131,7 @@ test('what was parsed counts until its request is done, by the number of its val
   wire.send(
     `${head('POST /graphql', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`)}\r\n${body}`,
   );
-  // an empty object takes 64 bytes in a list
+  // an empty object in a list takes 64 bytes
   await eventually(async () => (await held()) > 50_000 * 64);
   answer(null);
   await wire.until(/"code":"not_found"/);

@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
       eu.release();
     },
   ],
-  ['is gone', () => way.cut(), () => way.mend()],
+  ['is gone', () => way.cut(), () => way.restore()],
 ])('while one cluster %s', (_what, begin, end) => {
   let cold: Tenant;
 

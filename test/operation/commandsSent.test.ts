@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Command } from '../../faults/databaseProxy';
 import { everyCommand } from '../support/everyCommand';
 
-/* What the product sends to its database, read on the wire while everything it can do is done. */
+/* Checks the commands the product sends to its database, recorded by a proxy while it does everything it can. */
 
 let sent: Command[];
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const ENDS = ['commitTransaction', 'abortTransaction'];
 const READS = ['hello', 'buildInfo', 'ping', 'find', 'getMore', 'aggregate', 'listIndexes', 'endSessions'];
 
 describe('every write', () => {
-  test('outside a transaction carries majority and journal', () => {
+  test('outside a transaction has write concern majority and journal', () => {
     const outside = sent.filter((one) => WRITES.includes(nameOf(one)) && one.autocommit !== false);
     expect([...new Set(outside.map(targetOf))].sort()).toEqual(
       expect.arrayContaining([
@@ -41,7 +41,7 @@ describe('every write', () => {
     expect(weak.map((one) => [targetOf(one), one.writeConcern])).toEqual([]);
   });
 
-  test('in a transaction leaves that to its commit, which carries both', () => {
+  test('in a transaction has no write concern, but its commit has both', () => {
     const inside = sent.filter((one) => WRITES.includes(nameOf(one)) && one.autocommit === false);
     expect([...new Set(inside.map(targetOf))].sort()).toEqual(
       expect.arrayContaining([
@@ -61,26 +61,26 @@ describe('every write', () => {
     const ends = sent.filter((one) => ENDS.includes(nameOf(one)));
     expect(ends.map(nameOf)).toEqual(expect.arrayContaining(ENDS));
     for (const { writeConcern } of ends) expect(writeConcern).toMatchObject({ w: 'majority', j: true });
-    // each that began was ended
+    // every transaction was ended
     const transaction = ({ lsid, txnNumber }: Command): string => JSON.stringify([lsid, String(txnNumber)]);
     const begun = new Set(inside.map(transaction));
     for (const end of ends) begun.delete(transaction(end));
     expect(begun.size).toBe(0);
   });
 
-  test('is one of these commands, and an aggregation writes nothing', () => {
+  test('uses one of these commands, and no aggregation writes', () => {
     const others = sent.filter((one) => ![...WRITES, ...ENDS, ...READS].includes(nameOf(one)));
     expect(others.map(targetOf)).toEqual([]);
     expect(JSON.stringify(sent.filter((one) => 'aggregate' in one))).not.toMatch(/"\$(out|merge)"/);
   });
 });
 
-/** Options whose server matters; the others belong to a command as long as it is there. */
+/** Options whose support depends on the server version; others exist since their command does. */
 const OPTIONS = ['readConcern', 'writeConcern', 'maxTimeMS', 'txnNumber'];
-/** What the driver puts around every command. */
+/** Fields that the driver adds to every command. */
 const ENVELOPE = ['$db', '$clusterTime', '$readPreference'];
 
-/** Commands, operators, stages, system variables and options of indexes in a command. */
+/** The command, operators, stages, system variables and index options used in a command. */
 function wordsOf(command: Command): Set<string> {
   const words = new Set([nameOf(command), ...OPTIONS.filter((option) => option in command)]);
   const look = (value: unknown): void => {
@@ -91,18 +91,18 @@ function wordsOf(command: Command): Set<string> {
       look(inner);
     }
   };
-  // documents are data; the rest is ours
+  // documents are data, everything else is ours
   for (const [name, value] of Object.entries(command))
     if (name !== 'documents' && !ENVELOPE.includes(name)) look(value);
   for (const index of (command.indexes ?? []) as object[]) for (const option of Object.keys(index)) words.add(option);
   return words;
 }
 
-test('every word of it stands in the table of docs/decisions/mongodb-versions.md, and none besides', () => {
+test('the table in docs/decisions/mongodb-versions.md lists exactly what is used', () => {
   const page = readFileSync(join(__dirname, '..', '..', 'docs', 'decisions', 'mongodb-versions.md'), 'utf8');
   const known = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, word]) => word!);
   const words = new Set(sent.flatMap((command) => [...wordsOf(command)]));
-  // sent when a client closes, which does not wait for the answer
+  // sent when a client closes, without waiting for the answer
   words.add('endSessions');
   expect([...words].sort()).toEqual([...new Set(known)].sort());
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseDatabase } from '../../src/database/embedded';
 
-/** A database of a test's own, which it can hold still: it keeps its connections and answers nothing. */
+/** A separate database that a test can pause: connections stay open but get no answers. */
 export interface OwnDatabase {
   readonly uri: string;
   hold(): void;
@@ -28,7 +28,7 @@ export async function startDatabase(): Promise<OwnDatabase> {
     uri: database.uri,
     hold: () => {
       signal('SIGSTOP')();
-      // a thread on another core may answer one more question before it stops
+      // a thread on another core may answer one more command before it stops
       while (!isStill(run.serverPid));
     },
     release: signal('SIGCONT'),
@@ -40,14 +40,14 @@ export async function startDatabase(): Promise<OwnDatabase> {
   };
 }
 
-/** Whether every thread of a process has stopped; taken for granted where /proc is not. */
+/** Whether all threads of a process have stopped; true without /proc. */
 function isStill(pid: number): boolean {
   const threads = `/proc/${String(pid)}/task`;
   if (!existsSync(threads)) return true;
   try {
     return readdirSync(threads).every((id) => /\) [Tt] /.test(readFileSync(`${threads}/${id}/stat`, 'utf8')));
   } catch {
-    // a thread that was there is gone, so they run
+    // a thread has exited, so the process is still running
     return false;
   }
 }

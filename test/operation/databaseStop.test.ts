@@ -5,7 +5,7 @@ import { raw, type RawAnswer } from '../http/raw';
 import { type OwnDatabase, startDatabase } from './database';
 import { operate, type OperatedGateway } from './gateway';
 
-/** Milliseconds; a slow machine needs more than the 3 s that are promised, the driver's own patience would be 30 s. */
+/** Time limit in milliseconds: slow machines need more than the promised 3 s; the driver's own timeout is 30 s. */
 const SOON = 20_000;
 const LIST = '{ products { has_more } }';
 
@@ -34,7 +34,7 @@ function readiness(): Promise<Response> {
   return fetch(`${gateway.url}/readyz`);
 }
 
-/** A call with the key, by GET or by POST of a body. */
+/** Sends a GET with the key, or a POST if there is a body. */
 function call(path: string, body?: object): Promise<RawAnswer> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
   return raw(gateway.url, path, { headers, ...(body && { method: 'POST', body: JSON.stringify(body) }) });
@@ -55,22 +55,22 @@ function expectUnavailable({ status, headers, text }: RawAnswer): void {
 }
 
 const CALLS: readonly [string, () => Promise<RawAnswer>][] = [
-  ['a read on REST', read],
-  ['a read on GraphQL', () => graphql(LIST)],
-  ['a write on REST', () => call('/api/v1/requests', { text: 'While it stands still' })],
-  ['a write on GraphQL', () => graphql('mutation { open_request(text: "Still") { id } }')],
+  ['a read in REST', read],
+  ['a read in GraphQL', () => graphql(LIST)],
+  ['a write in REST', () => call('/api/v1/requests', { text: 'While it stands still' })],
+  ['a write in GraphQL', () => graphql('mutation { open_request(text: "Still") { id } }')],
   ['a bulk write', () => call('/api/v1/products/bulk', { products: [{ sku: randomUUID(), name: 'A' }] })],
 ];
 
-describe('while the database stands still', () => {
-  test.each(CALLS)('%s gets 503 with Retry-After soon', async (_name, make) => {
+describe('while the database is paused', () => {
+  test.each(CALLS)('%s quickly gets 503 with Retry-After', async (_name, make) => {
     database.hold();
     const { answer, ms } = await timed(make());
     expectUnavailable(answer);
     expect(ms).toBeLessThan(SOON);
   });
 
-  test('requests that were under way get it too, on both faces', async () => {
+  test('requests in progress get 503 too, in both APIs', async () => {
     const underWay = Array.from({ length: 60 }, (_, at) => CALLS[at % CALLS.length]![1]());
     database.hold();
     const { answer, ms } = await timed(Promise.all(underWay));
@@ -78,7 +78,7 @@ describe('while the database stands still', () => {
     for (const one of answer) if (one.status >= 300) expectUnavailable(one);
   });
 
-  test('once that is known, it is said at once, and nothing piles up', async () => {
+  test('once the gateway knows, requests fail immediately and do not pile up', async () => {
     database.hold();
     expectUnavailable(await read());
     const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
@@ -88,7 +88,7 @@ describe('while the database stands still', () => {
     expect(Number(/^scopegate_http_requests_in_hand (\d+)$/m.exec(metrics)?.[1])).toBeLessThan(10);
   });
 
-  test('the gateway lives, and is not ready', async () => {
+  test('the gateway is live but not ready', async () => {
     database.hold();
     expect((await fetch(`${gateway.url}/livez`)).status).toBe(200);
     const { answer, ms } = await timed(readiness());
@@ -97,7 +97,7 @@ describe('while the database stands still', () => {
     expect(ms).toBeLessThan(SOON);
   });
 
-  test('what needs no database is answered', async () => {
+  test('requests that need no database are answered', async () => {
     database.hold();
     expect((await raw(gateway.url, '/api/v1/products', {})).status).toBe(401);
     expect((await call('/api/v1/openapi.json')).status).toBe(200);
@@ -105,7 +105,7 @@ describe('while the database stands still', () => {
   });
 });
 
-test('when the database goes on, so does the gateway, by itself, and both are logged', async () => {
+test('the gateway recovers with the database, and logs both changes', async () => {
   const states = (): unknown[] =>
     gateway.logs.map(({ database: state }) => state).filter((state) => state !== undefined);
   const before = states().length;

@@ -7,7 +7,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { operate, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
-/** Connections that end in the middle of a body, on each route that takes one. */
+/** Number of connections reset in the middle of a body, per route. */
 const RESETS = 1000;
 const AT_ONCE = 250;
 
@@ -34,7 +34,7 @@ async function gauge(name: string): Promise<number> {
 const inHand = (): Promise<number> => gauge('scopegate_http_requests_in_hand');
 const connections = (): Promise<number> => gauge('scopegate_http_connections');
 
-/** Asks now and then, since the gateway accepts a connection a turn, and asking takes turns too. */
+/** Polls slowly, since the gateway accepts one connection per event-loop turn, and polling takes turns too. */
 async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
   const start = Date.now();
   while (!(await isSo())) {
@@ -52,7 +52,7 @@ async function begin(text: string): Promise<Socket> {
   return socket;
 }
 
-/** Lets no question of an object be answered until it is called. */
+/** Delays calls of a method until the returned function is called. */
 function holdBack<Name extends string>(of: Record<Name, (id: string) => Promise<unknown>>, name: Name): () => void {
   const ask = of[name];
   let release: () => void = () => undefined;
@@ -70,7 +70,7 @@ test.each([
   ['POST /api/v1/requests', [JSON_BODY]],
   ['POST /graphql', [JSON_BODY]],
   ['POST /settings/graphql', [JSON_BODY]],
-])('%s: a thousand connections reset while their key is looked up leave nothing behind', async (line, headers) => {
+])('%s: 1,000 connections reset during key lookup leave nothing behind', async (line, headers) => {
   const who = line.includes('/settings/') ? [cookie, csrf] : [bearer];
   const text = `${head(line, ...who, ...headers, 'Content-Length: 100')}\r\n{"`;
   for (let sent = 0; sent < RESETS; sent += AT_ONCE) {
@@ -87,7 +87,7 @@ test.each([
 });
 
 test.each([['POST /settings/sign-in'], ['POST /settings/sign-out']])(
-  '%s: a thousand connections reset in the middle of their form leave nothing behind',
+  '%s: 1,000 connections reset in the middle of a form leave nothing behind',
   async (line) => {
     const text = `${head(line, cookie, FORM, 'Content-Length: 100')}\r\nli`;
     const before = await connections();
@@ -101,7 +101,7 @@ test.each([['POST /settings/sign-in'], ['POST /settings/sign-out']])(
   },
 );
 
-test('requests that waited behind another on a connection that was reset are logged as left', async () => {
+test('pipelined requests waiting on a connection that is reset are logged with 499', async () => {
   const release = holdBack(gateway.control.apiKeys, 'find');
   const lines = gateway.logs.length;
   const socket = await begin(`${head('GET /api/v1/me', bearer)}\r\n`.repeat(5));
@@ -115,7 +115,7 @@ test('requests that waited behind another on a connection that was reset are log
   await eventually(async () => (await inHand()) === 0);
 });
 
-test('a form whose caller asks before it sends is asked for it', async () => {
+test('a form sent with Expect: 100-continue gets 100 Continue', async () => {
   const wire = await openWire(gateway.url);
   const body = 'link=none';
   wire.send(

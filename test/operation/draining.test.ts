@@ -10,7 +10,7 @@ afterEach(() => gateway.stop());
 
 const BODY = JSON.stringify({ text: 'Accepted before the end' });
 
-/** A write whose body the gateway has asked for: it is under way, and waits for its caller. */
+/** Starts a write that has got 100 Continue, so the gateway is waiting for its body. */
 async function writeUnderWay(): Promise<Wire> {
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const wire = await openWire(gateway.url);
@@ -35,7 +35,7 @@ async function isRefused(): Promise<boolean> {
 const LIVEZ = `${head('GET /livez')}\r\n`;
 const CLOSED_AFTER_200 = /HTTP\/1\.1 200 OK\r\n(.+\r\n)*Connection: close\r\n/;
 
-test('a request that was accepted is answered after the port is closed, and its connection ends', async () => {
+test('an accepted request is answered after the port is closed, and its connection is closed', async () => {
   gateway = await operate();
   const wire = await writeUnderWay();
   const drained = gateway.drain();
@@ -45,7 +45,7 @@ test('a request that was accepted is answered after the port is closed, and its 
   await drained;
 });
 
-test('/readyz says so first, and the port stays open for DRAIN_DELAY; every answer ends its connection', async () => {
+test('/readyz returns 503 first, the port stays open for DRAIN_DELAY, and every answer closes its connection', async () => {
   gateway = await operate({ DRAIN_DELAY: '2' });
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const reused = await openWire(gateway.url);
@@ -69,7 +69,7 @@ test('/readyz says so first, and the port stays open for DRAIN_DELAY; every answ
   expect(await isRefused()).toBe(true);
 });
 
-test('a request that is on its way on a kept connection is answered, not cut off', async () => {
+test('a request arriving on a keep-alive connection is answered, not cut off', async () => {
   gateway = await operate();
   const wire = await openWire(gateway.url);
   wire.send(LIVEZ);
@@ -80,14 +80,14 @@ test('a request that is on its way on a kept connection is answered, not cut off
   await probe.until(/"ok"/);
   const drained = gateway.drain();
   await eventually(isRefused);
-  // the idle one is ended, so the time of grace is over
+  // the idle connection is closed, so the grace period is over
   await probe.whole();
   wire.send('\r\n');
   expect((await wire.whole()).slice(20)).toMatch(CLOSED_AFTER_200);
   await drained;
 });
 
-test('connections that are idle, or never said anything, are ended without an answer', async () => {
+test('idle and silent connections are closed without an answer', async () => {
   gateway = await operate();
   const [idle, silent] = [await openWire(gateway.url), await openWire(gateway.url)];
   idle.send(LIVEZ);
@@ -97,12 +97,12 @@ test('connections that are idle, or never said anything, are ended without an an
   expect(await silent.whole()).toBe('');
 });
 
-test('an end that was asked for twice is one', async () => {
+test('draining twice is one drain', async () => {
   gateway = await operate();
   expect(gateway.drain()).toBe(gateway.drain());
 });
 
-test('a caller that never finishes cannot hold the end up', async () => {
+test('a caller that never finishes cannot delay the exit', async () => {
   gateway = await operate({}, { drain: 500 });
   const wire = await writeUnderWay();
   await gateway.drain();

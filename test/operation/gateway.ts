@@ -4,12 +4,12 @@ import { readConfig } from '../../src/config';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server';
 import type { TestGateway } from '../support/gateway';
 
-/** A gateway whose end and whose time limits are the matter of a test. */
+/** A gateway for tests of draining and time limits. */
 export interface OperatedGateway extends TestGateway {
   readonly drain: RunningServer['drain'];
 }
 
-/** Starts a gateway over the run's database, or over `MONGODB_URI`. */
+/** Starts a gateway on the test database, or on `MONGODB_URI`. */
 export async function operate(
   environment: Record<string, string> = {},
   timeouts: NonNullable<ServerOptions['timeouts']> = {},

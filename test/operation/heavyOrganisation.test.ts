@@ -6,7 +6,7 @@ import { makeKey, makeNorthwind } from '../support/factories';
 import { operate, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
-/** What may be under way, and what may wait beside it (docs/decisions/bodies-and-fairness.md). */
+/** How many may run, and how many may wait (docs/decisions/bodies-and-fairness.md). */
 const UNDER_WAY = { query: 1, body: 2, page: 4 };
 const WAITING = 16;
 const FLOOD = 64;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Lets no aggregation, or no transaction, of an organisation begin until it is called. */
+/** Delays an organisation's aggregations or transactions until the returned function is called. */
 function hold(organisation: Organisation, name: 'aggregations' | 'transaction'): () => void {
   const data = gateway.databases.organisationData(organisation);
   const work = data[name].bind(data) as (work: unknown) => Promise<unknown>;
@@ -41,7 +41,7 @@ function hold(organisation: Organisation, name: 'aggregations' | 'transaction'):
   };
 }
 
-/** The most commands of an organisation that were in flight at one moment while `work` ran, of those that are meant. */
+/** The maximum number of an organisation's commands with this name in flight while `work` ran. */
 async function mostInFlight(organisation: Organisation, name: string, work: () => Promise<unknown>): Promise<number> {
   const flying = new Set<number>();
   let most = 0;
@@ -58,7 +58,7 @@ async function mostInFlight(organisation: Organisation, name: string, work: () =
   return most;
 }
 
-/** The most commands that had or wanted a connection at one moment while `work` ran. */
+/** The maximum number of commands that had or waited for a connection while `work` ran. */
 async function mostAsked(work: () => Promise<unknown>): Promise<number> {
   let most = 0;
   const note = (): void => {
@@ -77,7 +77,7 @@ test.each([
   ['totals', TOTALS],
   ['nested lists', NESTED],
 ])(
-  'of a flood of %s a few are carried out and the rest is 503, while single reads and others go on',
+  'a flood of %s gets a few answers and otherwise 503, while single reads and other organisations are served',
   async (_name, query) => {
     const release = hold(heavy!, 'aggregations');
     const answers: Answer[] = [];
@@ -99,7 +99,7 @@ test.each([
   },
 );
 
-test('bodies over 64 KiB take turns of their own, and small ones need none', async () => {
+test('bodies over 64 KiB have their own turns, and small ones need none', async () => {
   const release = hold(heavy!, 'transaction');
   const products = [{ sku: 'TURN', name: 'Turn', description: 'x'.repeat(4000) }];
   const headers = { 'content-type': 'application/json' };
@@ -119,7 +119,7 @@ test('bodies over 64 KiB take turns of their own, and small ones need none', asy
 test.each([
   ['REST', (): Promise<Answer> => heavyCaller!.get('/quotes', { include: 'lines' })],
   ['GraphQL', (): Promise<Answer> => heavyCaller!.graphql('{ quotes { data { id lines { id } } } }')],
-])('of pages with lines on %s four are read at once, and none is refused', async (_face, ask) => {
+])('four pages with lines are read at a time in %s, and none is rejected', async (_face, ask) => {
   const answers: Answer[] = [];
   const most = await mostInFlight(heavy!, 'find', async () => {
     answers.push(...(await Promise.all(Array.from({ length: FLOOD }, ask))));
@@ -128,7 +128,7 @@ test.each([
   expect(most).toBeLessThanOrEqual(UNDER_WAY.page);
 });
 
-test('a caller that leaves gives up its place in the line', async () => {
+test('a caller that disconnects gives up its place in the queue', async () => {
   const release = hold(heavy!, 'aggregations');
   const body = JSON.stringify({ query: TOTALS });
   const text = `${head('POST /graphql', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`)}\r\n${body}`;
@@ -144,14 +144,14 @@ test('a caller that leaves gives up its place in the line', async () => {
   await eventually(async () => (await inHand()) === 0);
 });
 
-test('an organisation has one aggregation and twenty reads in flight, whatever it asks for at once', async () => {
+test('an organisation has at most one aggregation and twenty reads in flight', async () => {
   const twenty = (field: string): string =>
     `{ ${Array.from({ length: 20 }, (_none, at) => `f${String(at)}: ${field}`).join(' ')} }`;
   const ten = (query: string) => (): Promise<unknown> =>
     Promise.all(Array.from({ length: 10 }, () => heavyCaller!.graphql(query)));
   expect(await mostInFlight(heavy!, 'aggregate', ten(twenty('order_totals { data { count } }')))).toBe(1);
   const pages = ten(twenty('orders { has_more }'));
-  // beside one look at the key of each request
+  // plus one key lookup per request
   expect(await mostAsked(pages)).toBeLessThanOrEqual(20 + 10);
 });
 

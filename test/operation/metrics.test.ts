@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** The samples of a gateway, by name and labels. */
+/** The metrics of a gateway, by name and labels. */
 async function samples({ url }: { url: string }): Promise<Map<string, number>> {
   const text = await (await fetch(`${url}/metrics`)).text();
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
   return new Map(lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.split(' ').at(-1))]));
 }
 
-/** Waits for a sample: a request is counted when its answer is done, which its caller may learn earlier. */
+/** Waits for a value: a request is counted when its answer is finished, possibly after the caller has received it. */
 function counted(of: OperatedGateway, name: string, value: number): Promise<true> {
   return eventually(async () => ((await samples(of)).get(name) === value ? true : undefined));
 }
@@ -28,7 +28,7 @@ const requests = (operation: string, face: string, status: number): string =>
   `scopegate_http_requests_total{operation="${operation}",face="${face}",status="${String(status)}"}`;
 
 describe('requests', () => {
-  test('are counted by operation, face and status, with their durations', async () => {
+  test('are counted by operation, API and status, with their durations', async () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['products:read'] });
     const caller = client(gateway, key);
     await caller.get('/products');
@@ -54,7 +54,7 @@ describe('requests', () => {
     ['{ ...Any } fragment Any on Query { me { key { id } } }', 'other'],
     ['{ secret_of_42: nothing_like_this }', 'none'],
     ['{', 'none'],
-  ])('of GraphQL are known by one root field or none: %s is %s', async (query, operation) => {
+  ])('in GraphQL are labelled by a single root field, or a fixed word: %s is %s', async (query, operation) => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     const labels = new RegExp(`^scopegate_http_requests_total\\{operation="${operation}",face="graphql"`);
     const count = async (): Promise<number> =>
@@ -65,7 +65,7 @@ describe('requests', () => {
     expect([...(await samples(gateway)).keys()].join()).not.toMatch(/secret|nothing_like/);
   });
 
-  test('leave no key, organisation, path or address in any label', async () => {
+  test('have no key, organisation, path or address in any label', async () => {
     const organisation = await makeOrganisation(gateway);
     const { key, id } = await makeKey(gateway, organisation);
     await client(gateway, key).get('/products/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55');
@@ -76,7 +76,7 @@ describe('requests', () => {
   });
 });
 
-test('keys are counted by what became of them', async () => {
+test('key lookups are counted by result', async () => {
   const own = await operate();
   try {
     const organisation = await makeOrganisation(own);
@@ -98,7 +98,7 @@ test('keys are counted by what became of them', async () => {
   }
 });
 
-test('refusals of the limiter are counted, and where limits are kept is told', async () => {
+test('rate limit refusals are counted, and the limiter store is reported', async () => {
   const own = await operate({ RATE_LIMIT_PER_MINUTE: '2' });
   try {
     const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
@@ -112,7 +112,7 @@ test('refusals of the limiter are counted, and where limits are kept is told', a
 });
 
 describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
-  test('a shared store that goes away is told of, and its return', async () => {
+  test('losing the shared store is reported, and its recovery', async () => {
     const redis = await startRedis();
     const own = await operate({ REDIS_URL: redis.url });
     try {
@@ -133,7 +133,7 @@ describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
   });
 });
 
-test('connections to the database, and the process, are told of', async () => {
+test('database connections and process metrics are reported', async () => {
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   await Promise.all(Array.from({ length: 20 }, () => client(gateway, key).get('/products')));
   const found = await samples(gateway);
@@ -149,7 +149,7 @@ test('connections to the database, and the process, are told of', async () => {
     expect(found.get(name)).toBeGreaterThanOrEqual(0);
 });
 
-test('two gateways in one process count for themselves', async () => {
+test('two gateways in one process count separately', async () => {
   const other = await operate();
   try {
     await client(other).get('/orders');
@@ -160,20 +160,17 @@ test('two gateways in one process count for themselves', async () => {
   }
 });
 
-describe('who may read them', () => {
-  test.each(['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via'])(
-    'not a caller through a proxy: %s gets 404',
-    async (name) => {
-      const answer = await raw(gateway.url, '/metrics', { headers: { [name]: '127.0.0.1' } });
-      expect(answer.status).toBe(404);
-      expect(answer.text).not.toContain('scopegate_http');
-    },
-  );
+describe('access to metrics', () => {
+  test.each(['X-Forwarded-For', 'Forwarded', 'X-Real-IP', 'Via'])('through a proxy gets 404: %s', async (name) => {
+    const answer = await raw(gateway.url, '/metrics', { headers: { [name]: '127.0.0.1' } });
+    expect(answer.status).toBe(404);
+    expect(answer.text).not.toContain('scopegate_http');
+  });
 
   test.each([
     ['public', 200],
     ['off', 404],
-  ])('METRICS=%s answers anyone with %i', async (METRICS, status) => {
+  ])('with METRICS=%s gets %i from anywhere', async (METRICS, status) => {
     const own = await operate({ METRICS });
     try {
       expect((await raw(own.url, '/metrics', { headers: { 'x-forwarded-for': '8.8.8.8' } })).status).toBe(status);
@@ -182,7 +179,7 @@ describe('who may read them', () => {
     }
   });
 
-  test('reading is by GET and HEAD alone', async () => {
+  test('is only by GET and HEAD', async () => {
     expect((await raw(gateway.url, '/metrics', { method: 'HEAD' })).text).toBe('');
     expect((await raw(gateway.url, '/metrics', { method: 'POST' })).status).toBe(404);
   });

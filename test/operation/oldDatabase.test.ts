@@ -4,7 +4,7 @@ import { readConfig } from '../../src/config';
 import { tooOld } from '../../src/database/version';
 import { commandLine } from '../cli/commandLine';
 
-/* What runs is the tests' own database, which says through a proxy that it is older than it is. */
+/* Uses the test database through a proxy that reports an older version. */
 
 let old: DatabaseProxy;
 beforeAll(async () => {
@@ -25,7 +25,7 @@ async function open(environment: Record<string, string>): Promise<string[]> {
   return said;
 }
 
-test('a MongoDB older than 6.0 is refused in one sentence, and nothing serves from it', async () => {
+test('a MongoDB older than 6.0 is rejected with one sentence, and serve exits', async () => {
   await expect(open({ MONGODB_URI: old.uri })).rejects.toThrow(
     `${SENTENCE} (set ALLOW_OLD_MONGODB=true to use it anyway)`,
   );
@@ -33,7 +33,7 @@ test('a MongoDB older than 6.0 is refused in one sentence, and nothing serves fr
   expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(SENTENCE) as unknown });
 });
 
-test('a further cluster that is too old is refused by its name', async () => {
+test('another cluster that is too old is named in the error', async () => {
   const MONGODB_CLUSTERS = `eu=${old.uri}`;
   await expect(open({ MONGODB_URI: process.env.TEST_MONGODB_URI!, MONGODB_CLUSTERS })).rejects.toThrow(
     SENTENCE.replace('default', 'eu'),
@@ -45,7 +45,7 @@ test('ALLOW_OLD_MONGODB=true accepts it, with a warning', async () => {
   expect(said).toContainEqual(expect.stringMatching(`^warning: ${SENTENCE}`));
 });
 
-test('doctor names the version that was found and the one that is needed', async () => {
+test('doctor reports the version found and the version required', async () => {
   const { code, stdout } = await commandLine({ MONGODB_URI: old.uri }).run('doctor', '--json');
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({
@@ -66,6 +66,6 @@ test.each(['6.0.0', '6.0.19', '7.0.1', '8.2.11', '10.0.0', '6.0.0-rc3'])('%s is 
   expect(tooOld('c', version)).toBeUndefined();
 });
 
-test.each(['4.4.29', '5.0.31', '5.3.2', '3.6', '', 'unknown'])('"%s" is not', (version) => {
+test.each(['4.4.29', '5.0.31', '5.3.2', '3.6', '', 'unknown'])('"%s" is too old', (version) => {
   expect(tooOld('c', version)).toContain('6.0 or later is required');
 });

@@ -9,10 +9,10 @@ function isBeating(question: Question): Promise<boolean> {
   return pulse.isBeating();
 }
 
-test('a server that answers what it is asked is there', async () => {
+test('a server that answers the query is up', async () => {
   expect(await isBeating((client) => client.db('pulse').collection('nothing').findOne({}))).toBe(true);
 });
 
-test('a server that can be connected to, and refuses what it is asked, does not count', async () => {
+test('a server that accepts connections but rejects the query is not up', async () => {
   expect(await isBeating((client) => client.db('pulse').command({ no_such_command: 1 }))).toBe(false);
 });

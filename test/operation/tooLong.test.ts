@@ -2,7 +2,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { operate } from './gateway';
 import { head, openWire } from './wire';
 
-test('a request that takes too long is answered 503 with Retry-After, and not cut off by its connection', async () => {
+test('a request that takes too long gets 503 with Retry-After before its connection times out', async () => {
   const gateway = await operate({}, { answer: 1500, stalled: 5000 });
   try {
     const organisation = await makeOrganisation(gateway);

@@ -1,13 +1,13 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
-/** A connection on which a test says what no HTTP client would. */
+/** A raw connection, for sending what an HTTP client would not. */
 export interface Wire {
   readonly socket: Socket;
   readonly send: (text: string) => void;
-  /** What came so far, as soon as it matches. */
+  /** Resolves with everything received so far, once it matches. */
   until(pattern: RegExp): Promise<string>;
-  /** All that came, once the other side has closed. */
+  /** Resolves with everything received, once the other side has closed the connection. */
   readonly whole: () => Promise<string>;
 }
 
@@ -17,7 +17,7 @@ export async function openWire(url: string): Promise<Wire> {
   await once(socket, 'connect');
   let text = '';
   socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
-  // a reset is an end too; what came before it is judged
+  // a reset counts as an end; tests check what was received before it
   socket.on('error', () => undefined);
   const closed = new Promise<void>((resolve) => {
     socket.once('close', () => {
@@ -41,7 +41,7 @@ export async function openWire(url: string): Promise<Wire> {
   };
 }
 
-/** The head of a request, line by line, without its last empty line. */
+/** The request line and headers, without the final empty line. */
 export function head(line: string, ...headers: string[]): string {
   return [`${line} HTTP/1.1`, 'Host: test', ...headers, ''].join('\r\n');
 }

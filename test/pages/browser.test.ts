@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 
 const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-/** What a page shows once it is drawn. */
+/** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/', drawn: '#status[data-state=ready]' },
   { path: '/errors', drawn: '.errors' },
@@ -49,7 +49,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   }
 
   test.each(VIEWS)(
-    '$path, $theme and $width pixels wide, is accessible, fits, and asks no one else',
+    '$path ($theme, $width px) is accessible, fits, and makes no requests to other hosts',
     async ({ path, drawn, ...view }) => {
       const { faults, foreign } = await withPage(
         path,
@@ -67,7 +67,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   );
 
   test.each(PAGES)(
-    '$path is used by keyboard: past the bar first, every stop shows where it is',
+    '$path works by keyboard: the skip link comes first, and focus is always visible',
     async ({ path, drawn }) => {
       await withPage(path, async (page) => {
         await page.waitForSelector(drawn, { state: 'attached' });
@@ -90,7 +90,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
     },
   );
 
-  test('/graphql gives way to GraphiQL by itself, where an example runs with the key in the header box', async () => {
+  test('/graphql falls back to GraphiQL, where an example runs with a key in the header editor', async () => {
     const { foreign } = await withPage('/graphql', async (page) => {
       await page.waitForURL('**/graphiql');
       const headers = page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(2) .CodeMirror');
@@ -111,7 +111,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
     );
   });
 
-  test('the reference takes a key and tries a route with it', async () => {
+  test('the reference can try a route with a key', async () => {
     await withPage('/api/v1/docs', async (page) => {
       await page.locator('.btn.authorize').click();
       await page.locator('.auth-container input').fill(key);
@@ -125,7 +125,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
     });
   });
 
-  test('the landing page has a command that can be copied, with the address of the browser in it', async () => {
+  test("the landing page has a command to copy, with the browser's URL", async () => {
     const options = { permissions: ['clipboard-read', 'clipboard-write'] };
     await withPage(
       '/',

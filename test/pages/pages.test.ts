@@ -31,7 +31,7 @@ afterAll(() => {
 });
 
 describe('every page', () => {
-  test.each(PATHS)('%s is HTML that no one may frame and no inline script can run in', async (path) => {
+  test.each(PATHS)('%s is HTML that cannot be framed and allows no inline scripts', async (path) => {
     const { status, headers, body } = await site.call(path, { headers: BROWSER });
     expect(status).toBe(200);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -48,7 +48,7 @@ describe('every page', () => {
     expect(body).not.toMatch(/<script(?![^>]*(src=|type="application\/json"))|\son\w+="|javascript:|\sstyle="|<style/);
   });
 
-  test.each(PATHS)('%s loads nothing from a foreign host, but for Sandbox', async (path) => {
+  test.each(PATHS)('%s loads nothing from other hosts, except for Sandbox', async (path) => {
     const { headers, body } = await site.call(path, { headers: BROWSER });
     const hosts = [
       ...`${body} ${String(headers['content-security-policy'])}`.matchAll(/(?:https?:)?\/\/([a-z0-9.-]+\.[a-z]+)/gi),
@@ -56,7 +56,7 @@ describe('every page', () => {
     expect(hosts.filter((host) => path !== '/graphql' || !SANDBOX_HOSTS.includes(host ?? ''))).toEqual([]);
   });
 
-  test.each(PATHS)('%s answers HEAD like GET without a body, and other methods by 405', async (path) => {
+  test.each(PATHS)('%s returns the headers of GET for HEAD, and 405 for other methods', async (path) => {
     const head = await site.call(path, { method: 'HEAD', headers: BROWSER });
     const get = await site.call(path, { headers: BROWSER });
     expect(head).toMatchObject({ status: 200, body: '' });
@@ -68,7 +68,7 @@ describe('every page', () => {
     expect(JSON.parse(refused.body)).toMatchObject({ code: 'method_not_allowed', status: 405, request_id: 'req-1' });
   });
 
-  test.each(PATHS)('the links and assets of %s lead somewhere', async (path) => {
+  test.each(PATHS)('all links and assets of %s exist', async (path) => {
     const { body } = await site.call(path);
     const elsewhere = ['/api/v1/openapi.json', '/settings/integrations'];
     const links = [...body.matchAll(/(?:href|src)="(\/[^"]*)"/g)]
@@ -85,7 +85,7 @@ describe('every page', () => {
 });
 
 describe('assets', () => {
-  test.each(ASSET_NAMES)('%s comes with its type and an ETag that answers 304', async (name) => {
+  test.each(ASSET_NAMES)('%s has its content type, and an ETag for which it returns 304', async (name) => {
     const { status, headers, body } = await site.call(`/assets/${name}`);
     expect(status).toBe(200);
     expect(body.length).toBeGreaterThan(100);
@@ -103,20 +103,20 @@ describe('assets', () => {
   });
 
   test.each(['/assets/vendor/package.json', '/assets/../package.json', '/assets/%2e%2e/package.json', '/assets/'])(
-    '%s is nothing',
+    '%s gets 404',
     async (path) => {
       expect((await site.call(path)).status).toBe(404);
     },
   );
 });
 
-test.each(PATHS.filter((path) => path !== '/'))('%s with a slash after it is nothing', async (path) => {
+test.each(PATHS.filter((path) => path !== '/'))('%s with a trailing slash gets 404', async (path) => {
   expect((await site.call(`${path}/`, { headers: BROWSER })).status).toBe(404);
 });
 
 describe('an error code', () => {
   test.each(Object.entries(ERROR_CODES))(
-    '%s has a page with its status, title and remedy, and is in the list',
+    '%s has a page with its status, title and example, and is in the list',
     async (code, { status, title }) => {
       const page = await site.call(`/errors/${code}`);
       expect(page.body).toContain(`<h1>${title}</h1>`);
@@ -126,7 +126,7 @@ describe('an error code', () => {
     },
   );
 
-  test.each(['/errors/no_such_code', '/errors/NOT_FOUND', '/errors/constructor'])('%s is 404', async (path) => {
+  test.each(['/errors/no_such_code', '/errors/NOT_FOUND', '/errors/constructor'])('%s gets 404', async (path) => {
     expect((await site.call(path, { headers: BROWSER })).status).toBe(404);
   });
 });

@@ -2,7 +2,7 @@ import { createServer, request as send, type IncomingHttpHeaders, type Server } 
 import type { AddressInfo } from 'node:net';
 import { createPages, type PagesOptions } from '../../src/pages';
 
-/** What a browser sends as Accept. */
+/** A browser's Accept header. */
 export const BROWSER = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
 
 interface Answer {
@@ -21,7 +21,7 @@ export interface Site {
   close(): void;
 }
 
-/** Serves the pages on a free port, each answer with the X-Request-Id that the server in front would have set. */
+/** Serves the pages on a free port, with the X-Request-Id that the gateway would set. */
 export async function startSite(options: Partial<PagesOptions> = {}): Promise<Site> {
   const pages = createPages({ introspection: 'key', ...options });
   const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ export function policyOf(headers: IncomingHttpHeaders): Map<string, string[]> {
   );
 }
 
-/** By node:http and not fetch, which sets Host and cleans paths by itself. */
+/** Uses node:http, because fetch sets Host and normalises paths. */
 function exchange(server: Server, path: string, { method = 'GET', headers = {} }: Call = {}): Promise<Answer> {
   const { port } = server.address() as AddressInfo;
   return new Promise((resolve, reject) => {

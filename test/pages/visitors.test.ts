@@ -15,8 +15,8 @@ afterAll(() => {
   demo.close();
 });
 
-describe('a path that is none', () => {
-  test('a browser gets a page', async () => {
+describe('an unknown path', () => {
+  test('returns a page to a browser', async () => {
     const { status, headers, body } = await site.call('/nothing', { headers: BROWSER });
     expect(status).toBe(404);
     expect(headers['content-type']).toBe('text/html; charset=utf-8');
@@ -25,7 +25,7 @@ describe('a path that is none', () => {
   });
 
   test.each([{}, { accept: '*/*' }, { accept: 'application/json' }])(
-    'a caller with %j gets a problem',
+    'returns a problem for headers %j',
     async (headers) => {
       const answer = await site.call('/nothing', { headers });
       expect(answer.status).toBe(404);
@@ -41,7 +41,7 @@ describe('a path that is none', () => {
     },
   );
 
-  test('an address that cannot be decoded shows no internals', async () => {
+  test('that cannot be decoded reveals no internals', async () => {
     const { status, body } = await site.call('/errors/%E0%A4%A');
     expect([400, 404]).toContain(status);
     expect(body).not.toMatch(/node_modules|at |Error:/);
@@ -49,7 +49,7 @@ describe('a path that is none', () => {
 });
 
 describe('/graphql', () => {
-  test('a GraphQL client that sends a query by GET is told to POST', async () => {
+  test('returns 405 with Allow: POST for a query by GET', async () => {
     const { status, headers } = await site.call('/graphql?query={me{key{id}}}', {
       headers: { accept: 'application/graphql-response+json' },
     });
@@ -61,14 +61,14 @@ describe('/graphql', () => {
 describe("the demo's key", () => {
   const TOOLS = ['/', '/graphql', '/graphiql', '/api/v1/docs'];
 
-  test.each(TOOLS)('%s shows it on this machine, escaped, and keeps the page off the disk', async (path) => {
+  test.each(TOOLS)('%s shows it on localhost, escaped, and is not cached', async (path) => {
     const { headers, body } = await demo.call(path, { headers: { host: 'localhost:4000' } });
     expect(headers['cache-control']).toBe('no-store');
     expect(body).toMatch(/svc_live_demo(&lt;|\\u003c)key/);
     expect(body).not.toContain('<key>');
   });
 
-  test.each(TOOLS)('%s does not show it under another host or through a proxy', async (path) => {
+  test.each(TOOLS)('%s does not show it on another host or through a proxy', async (path) => {
     for (const headers of [
       { host: 'demo.example' },
       { host: 'localhost.example:4000' },
@@ -78,7 +78,7 @@ describe("the demo's key", () => {
     }
   });
 
-  test('without one the tools start with a placeholder', async () => {
+  test('without it the tools show a placeholder', async () => {
     for (const path of ['/graphql', '/graphiql']) expect((await site.call(path)).body).toContain('Bearer svc_live_…');
   });
 });

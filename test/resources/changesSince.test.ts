@@ -10,13 +10,13 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
 /*
- * The guide's promise: whoever remembers the largest updated_at and asks with updated_since misses nothing
+ * The guide's promise: a reader that keeps the largest updated_at and lists with updated_since misses nothing
  * (docs/decisions/changes-since.md).
  */
 
 const BEGINNING = '1970-01-01T00:00:00Z';
 let gateway: TestGateway;
-/** Another gateway over the same database: what it reads, the first one wrote. */
+/** Another gateway on the same database, which reads what the first one writes. */
 let other: TestGateway;
 let organisation: Organisation;
 let key: string;
@@ -36,7 +36,7 @@ beforeEach(async () => {
 const rowsOfOpenWrites = (): ReturnType<OrganisationData['connection']['collection']> =>
   gateway.databases.organisationData(organisation).connection.collection(openWrites.name);
 
-/** Holds every transaction of the writing gateway open before its commit, until what `hold` gives has passed. */
+/** Holds every transaction of the writing gateway open before its commit until `hold` resolves. */
 function holdCommits(hold: () => Promise<unknown>): void {
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
@@ -48,7 +48,7 @@ function holdCommits(hold: () => Promise<unknown>): void {
     });
 }
 
-/** A write that waits before its commit until it is let go; resolves when it waits. */
+/** Starts a write that waits before its commit; resolves once it is waiting, with a function that releases it. */
 async function holdOpen(send: () => Promise<unknown>): Promise<() => Promise<void>> {
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
@@ -72,7 +72,7 @@ async function holdOpen(send: () => Promise<unknown>): Promise<() => Promise<voi
 const upsert = (skus: readonly string[], description: string): Promise<Json> =>
   ask(REST, writer, 'upsert_products', { products: skus.map((sku) => ({ sku, name: sku, description })) });
 
-/** A copy that is kept as the guide says. */
+/** A copy kept as described in the guide. */
 function newCopy(list: string, args: Arguments) {
   const rows = new Map<string, Json>();
   let since = BEGINNING;
@@ -91,8 +91,8 @@ function newCopy(list: string, args: Arguments) {
 
 const bySort = (rows: Iterable<Json>): Json[] => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-test('copies that are kept as the guide says miss nothing of writers that take longer and shorter', async () => {
-  // the second write of each lane takes longest, so that it is overtaken by many
+test('copies kept as described in the guide miss nothing, however long concurrent writes take', async () => {
+  // every sixth write is held for long, so that many others overtake it
   const holds = [0, 5, 40, 150, 400, 1200];
   let nth = 0;
   holdCommits(() => sleep(holds[(nth += 1) % holds.length]));
@@ -111,7 +111,7 @@ test('copies that are kept as the guide says miss nothing of writers that take l
   });
   const writing = Array.from({ length: 6 }, async (_none, lane) => {
     for (let turn = 0; turn < 8; turn += 1) {
-      // new products, and some that are changed again and again
+      // new products, and some that are changed repeatedly
       const skus = [`${String(lane)}-${String(turn)}`, `${String(lane)}-new-${String(turn)}`, `${String(lane)}-again`];
       if (turn % 2 === 0) await upsert(skus, String(turn));
       else if (turn % 4 === 1) await writer.post('/requests', { text: skus.join(' ') });
@@ -132,11 +132,11 @@ test('copies that are kept as the guide says miss nothing of writers that take l
   expect(await rowsOfOpenWrites().countDocuments()).toBe(0);
 }, 60_000);
 
-describe.each(FACES)('beside a write that is still open, on $name', (face) => {
+describe.each(FACES)('while a write is open, in $name', (face) => {
   const skusOf = async (args: Arguments): Promise<string[]> =>
     (await askAll(face, reader, 'products', args)).map((row) => String(row.sku)).sort();
 
-  test('a later one that was acknowledged waits for it where updated_since is given, and nowhere else', async () => {
+  test('later acknowledged writes are not listed with updated_since, but are otherwise', async () => {
     await upsert(['before'], '');
     const letGo = await holdOpen(() => upsert(['slow'], ''));
     await upsert(['fast'], '');
@@ -147,7 +147,7 @@ describe.each(FACES)('beside a write that is still open, on $name', (face) => {
     expect(await skusOf({ updated_since: BEGINNING })).toEqual(['before', 'fast', 'slow']);
   });
 
-  test('all pages of a run end where its first one did', async () => {
+  test('all pages of a run have the time limit of the first', async () => {
     await upsert(['a', 'b', 'c'], '');
     const args = { updated_since: BEGINNING, sort: 'updated_at', limit: 2 };
     const first = await ask(face, reader, 'products', args);
@@ -160,7 +160,7 @@ describe.each(FACES)('beside a write that is still open, on $name', (face) => {
     expect(next).toEqual(expect.arrayContaining([changed, 'd']));
   });
 
-  test('a cursor that was given without a bound, or whose bound was changed, is refused', async () => {
+  test('a cursor without the time limit, or with a changed one, is rejected', async () => {
     await upsert(['a', 'b', 'c'], '');
     const args = { updated_since: BEGINNING, limit: 1 };
     const { next_cursor: cursor } = await ask(face, reader, 'products', args);
@@ -178,7 +178,7 @@ describe.each(FACES)('beside a write that is still open, on $name', (face) => {
   });
 });
 
-test('a write that was acknowledged is in the very next list, when no other is open', async () => {
+test('an acknowledged write is in the next list if no other is open', async () => {
   for (let turn = 0; turn < 50; turn += 1) {
     const sku = `turn-${String(turn)}`;
     await upsert([sku], '');
@@ -187,7 +187,7 @@ test('a write that was acknowledged is in the very next list, when no other is o
   }
 });
 
-test('a write that failed holds nobody back', async () => {
+test('a failed write does not delay readers', async () => {
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
   data.transaction = (work) =>
@@ -204,7 +204,7 @@ test('a write that failed holds nobody back', async () => {
   expect(await askAll(REST, reader, 'requests')).toEqual([]);
 });
 
-test("a crashed gateway's write holds readers back for 100 s, and is then taken away for good", async () => {
+test("a crashed gateway's write delays readers for 100 s and is then deleted", async () => {
   await upsert(['a'], '');
   const [young, old] = [99_000, 101_000].map((age) => ({
     _id: randomUUID() as never,
@@ -218,10 +218,10 @@ test("a crashed gateway's write holds readers back for 100 s, and is then taken 
   expect(await rowsOfOpenWrites().countDocuments()).toBe(0);
 });
 
-test('a write that readers stopped waiting for stores nothing and is answered 503', async () => {
+test('a write that readers no longer wait for stores nothing and gets 503', async () => {
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
-  // its transaction begins after its row was taken away, as that of a gateway that stood still for long would
+  // the transaction starts after its row was deleted, as after a long pause of the gateway
   data.transaction = async (work) => {
     await rowsOfOpenWrites().deleteMany({});
     return transaction(work);
@@ -233,7 +233,7 @@ test('a write that readers stopped waiting for stores nothing and is answered 50
   expect(await askAll(REST, reader, 'products')).toEqual([]);
 });
 
-test('a dry run, a read and a list without updated_since ask nothing of open writes', async () => {
+test('a dry run, a read and a list without updated_since do not query open writes', async () => {
   const sent = await commandsOf(gateway, organisation, async () => {
     await ask(REST, writer, 'upsert_products', { products: [{ sku: 'a', name: 'a' }], dry_run: true });
     await ask(REST, writer, 'products', { sort: 'updated_at' });
@@ -241,7 +241,7 @@ test('a dry run, a read and a list without updated_since ask nothing of open wri
   expect(JSON.stringify(sent.map(({ command }) => command))).not.toContain(openWrites.name);
 });
 
-test('a write is stamped after its row is stored, since readers see the row no earlier', async () => {
+test('the timestamp of a write is taken after its row is stored', async () => {
   const driver = gateway.databases.control.getClient();
   const heard: string[] = [];
   const note = (what: string) => (event: { commandName: string }) => heard.push(`${event.commandName} ${what}`);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A caller of an organisation of its own; two of them differ in nothing but the organisation's id. */
+/** A caller of a new organisation; all these organisations have the same rows. */
 async function makeCaller(): Promise<Client> {
   const organisation = await makeOrganisation(gateway);
   const { quotes } = northwindRecords();
@@ -38,13 +38,13 @@ const CHANGES: readonly [title: string, list: string, args: Arguments][] = [
   ['another sort', 'quotes', { ...ACCEPTED, sort: '-updated_at' }],
   ['another value of a filter', 'quotes', { ...ACCEPTED, status: ['declined'] }],
   ['a further value of a filter', 'quotes', { ...ACCEPTED, status: ['accepted', 'declined'] }],
-  ['a filter less', 'quotes', { status: ['accepted'] }],
-  ['a filter more', 'quotes', { ...ACCEPTED, q: 'Q' }],
-  ['no filter at all', 'quotes', {}],
+  ['fewer filters', 'quotes', { status: ['accepted'] }],
+  ['more filters', 'quotes', { ...ACCEPTED, q: 'Q' }],
+  ['no filter', 'quotes', {}],
 ];
 
-describe.each(FACES)('$name refuses a cursor', (face) => {
-  test.each(CHANGES)('that was given for %s', async (_title, list, args) => {
+describe.each(FACES)('$name rejects a cursor', (face) => {
+  test.each(CHANGES)('used with %s', async (_title, list, args) => {
     const cursor = await cursorOf(face, 'quotes', { ...ACCEPTED, limit: 2 });
     expect((await ask(face, caller, 'quotes', { ...ACCEPTED, cursor })).data).toHaveLength(20);
     expect(await refusal(face, caller, list, { ...args, cursor })).toMatchObject(BAD_CURSOR);
@@ -62,7 +62,7 @@ describe.each(FACES)('$name refuses a cursor', (face) => {
     expect(await refusal(face, caller, 'request_messages', { id: other, cursor })).toMatchObject(BAD_CURSOR);
   });
 
-  test('in which any one character was changed', async () => {
+  test('with any one character changed', async () => {
     const cursor = await cursorOf(face, 'quotes', { limit: 2 });
     for (let at = 0; at < cursor.length; at += 1) {
       const changed = cursor.slice(0, at) + (cursor[at] === 'A' ? 'B' : 'A') + cursor.slice(at + 1);
@@ -70,7 +70,7 @@ describe.each(FACES)('$name refuses a cursor', (face) => {
     }
   });
 
-  test('that names a position of its own making', async () => {
+  test('with a forged position', async () => {
     const cursor = await cursorOf(face, 'quotes', { limit: 2 });
     const [mark] = JSON.parse(Buffer.from(cursor, 'base64url').toString()) as [string];
     for (const position of [
@@ -94,21 +94,21 @@ describe.each(FACES)('$name refuses a cursor', (face) => {
     ['a percent sign', '%'],
     ['NUL', '\u0000'],
     ['an emoji', '😀'],
-    ['as long as one can be', 'a'.repeat(2048)],
+    ['the maximum length', 'a'.repeat(2048)],
     ['an operator', '{"$gt":""}'],
     ['a path', '../..'],
-  ])('that is none: %s', async (_title, cursor) => {
+  ])('that is invalid: %s', async (_title, cursor) => {
     expect(await refusal(face, caller, 'products', { cursor })).toMatchObject(BAD_CURSOR);
   });
 
-  test('with something put before or behind it', async () => {
+  test('with characters added or removed', async () => {
     const cursor = await cursorOf(face, 'quotes', { limit: 2 });
     for (const padded of [`${cursor} `, ` ${cursor}`, `${cursor}=`, `${cursor}!`, `${cursor}A`, cursor.slice(0, -1)]) {
       expect(await refusal(face, caller, 'quotes', { cursor: padded })).toMatchObject(BAD_CURSOR);
     }
   });
 
-  test('longer than one can be', async () => {
+  test('that is too long', async () => {
     const cursor = 'a'.repeat(2049);
     const { status, errors } = await refusal(face, caller, 'quotes', { cursor });
     expect({ status, parameter: errors[0].parameter }).toEqual({ status: 400, parameter: 'cursor' });

@@ -29,13 +29,13 @@ const person = (name: string, members: Json = {}): Json => ({
   ...members,
 });
 
-describe.each(FACES)('upserting a customer on $name', (face) => {
+describe.each(FACES)('upserting a customer in $name', (face) => {
   const { report, element, stored } = upserting(upsertOf('customers'), face, () => caller);
 
   test.each<[string, Json, string, string]>([
     ['an external_ref of 65 characters', { external_ref: 'r'.repeat(65) }, 'external_ref', 'length'],
     ['a name of 201 characters', { name: 'n'.repeat(201) }, 'name', 'length'],
-    ['an e-mail address that is none', { email: 'mill.example' }, 'email', 'format'],
+    ['an invalid e-mail address', { email: 'mill.example' }, 'email', 'format'],
     ['an e-mail address of 255 characters', { email: `${'a'.repeat(242)}@mill.example` }, 'email', 'length'],
     ['a phone number of 51 characters', { phone: '1'.repeat(51) }, 'phone', 'length'],
     ['a VAT number of 51 characters', { vat_number: 'V'.repeat(51) }, 'vat_number', 'length'],
@@ -71,7 +71,7 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
       'format',
     ],
     ['101 contacts', { contacts: Array.from({ length: 101 }, () => ({ name: 'Ann' })) }, 'contacts', 'length'],
-  ])('fails %s alone', async (_title, members, pointer, code) => {
+  ])('fails only the element with %s', async (_title, members, pointer, code) => {
     const [bad, good] = [element(members), element()];
     const before = await count();
     const { failed, created, results } = await report([bad, good]);
@@ -81,7 +81,7 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
     expect(await stored(good)).toBeDefined();
   });
 
-  test('replaces an address as a whole', async () => {
+  test('replaces a whole address', async () => {
     const one = element({ billing_address: { ...ADDRESS, line2: 'Yard 3', postcode: 'LS1' } });
     await report([one]);
     await report([{ ...one, billing_address: { ...ADDRESS, city: 'York' } }]);
@@ -95,7 +95,7 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
       person('Bob', { email: 'bob@mill.example' }),
       person('Cid'),
     ];
-    /** Stores one list of contacts, then another; gives both as they were stored. */
+    /** Stores one list of contacts, then another; returns both as stored. */
     const replace = async (
       first: Json[],
       second: Json[],
@@ -110,18 +110,18 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
     };
     const idOf = (contacts: Json[], name: string): string => contacts.find((contact) => contact.name === name).id;
 
-    test('replaces the list: who is not in it is gone, who is new gets an id', async () => {
+    test('replaces the list: missing people are removed, new ones get an id', async () => {
       const { before, after } = await replace([ann, bob], [bob, cid]);
       expect(idOf(after, 'Bob')).toBe(idOf(before, 'Bob'));
       expect(before.map(({ id }) => id)).not.toContain(idOf(after, 'Cid'));
     });
 
-    test('leaves the same list unchanged, ids too', async () => {
+    test('leaves an identical list unchanged, including ids', async () => {
       const { before, after, outcome } = await replace([ann, bob, cid], [ann, bob, cid]);
       expect({ outcome, after }).toEqual({ outcome: 'unchanged', after: before });
     });
 
-    test('keeps the ids of people whose place changes', async () => {
+    test('keeps the ids of people whose position changes', async () => {
       const { before, after, outcome } = await replace([ann, bob, cid], [cid, ann, bob]);
       expect(outcome).toBe('updated');
       for (const name of ['Ann', 'Bob', 'Cid']) expect(idOf(after, name)).toBe(idOf(before, name));
@@ -135,7 +135,7 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
       expect(idOf(after, 'Ann')).toBe(idOf(before, 'Ann'));
     });
 
-    test('keeps the ids of two people of one name apart, by who did not change', async () => {
+    test('tells two people with the same name apart by their other members', async () => {
       const [sales, stores] = [person('Ann', { role: 'Sales' }), person('Ann', { role: 'Stores' })];
       const { before, after } = await replace([sales, stores], [stores]);
       expect(after[0].id).toBe(before[1].id);
@@ -143,12 +143,12 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
       expect(swapped.after.map(({ id }) => id)).toEqual(swapped.before.map(({ id }) => id).reverse());
     });
 
-    test('gives two people of one name an id each', async () => {
+    test('gives two identical people different ids', async () => {
       const { after } = await replace([], [ann, ann]);
       expect(new Set(after.map(({ id }) => id)).size).toBe(2);
     });
 
-    test('takes 100 of them, empties the list with an empty one, and keeps it where it is left out', async () => {
+    test('accepts 100 contacts, clears them with an empty list, and keeps them if omitted', async () => {
       const crowd = Array.from({ length: 100 }, (_none, at) => person(`Person ${String(at)}`));
       await replace(crowd, []);
       const one = element({ contacts: crowd });
@@ -159,7 +159,7 @@ describe.each(FACES)('upserting a customer on $name', (face) => {
   });
 });
 
-test('a customer put in on one face reads back on the other, in the same members', async () => {
+test('a customer written in one API is read back with the same members in the other', async () => {
   const one = { external_ref: 'BOTH', name: 'Both', billing_address: ADDRESS, contacts: [{ name: 'Ann' }] };
   const { results } = await ask(REST, caller, 'upsert_customers', { customers: [one] });
   const customer = await ask(GRAPHQL, caller, 'customer', { id: results[0].id });

@@ -23,14 +23,14 @@ async function callerOf(of: Organisation): Promise<Client> {
   return client(gateway, (await makeKey(gateway, of)).key);
 }
 
-/** A caller of an organisation that holds these rows alone. */
+/** A caller of a new organisation with only these rows. */
 async function callerWith(records: { orders?: Json[]; quotes?: Json[] }): Promise<Client> {
   const own = await makeOrganisation(gateway);
   await store(gateway, own, records);
   return callerOf(own);
 }
 
-/** Northwind's first order with other members, and the ids of another. */
+/** Northwind's first order with some members changed, and a new id and number. */
 function orderWith(changes: Json): Json {
   return { ...orders[0], id: randomUUID(), number: randomUUID(), ...changes };
 }
@@ -44,7 +44,7 @@ const KEYS: Record<string, (row: Json, at: string) => [string, unknown]> = {
   CURRENCY: (row) => ['currency', row.currency],
 };
 
-/** The totals of some rows, computed here. */
+/** The expected totals of rows. */
 function expectedTotals(rows: Json[], at: string, groupBy: readonly string[], amounts: readonly string[]): Json[] {
   const groups = new Map<string, { names: Json; sums: Record<string, number> }>();
   for (const row of rows) {
@@ -79,22 +79,19 @@ const GROUPINGS = [
   ['STATUS', 'STATUS'],
 ];
 
-test.each(GROUPINGS.map((groupBy) => ({ groupBy })))(
-  'totals by $groupBy are those of the rows',
-  async ({ groupBy }) => {
-    const args = { group_by: groupBy };
-    expect(await ask(GRAPHQL, caller, 'quote_totals', args)).toEqual({
-      data: expectedTotals(quotes, 'created_at', groupBy, AMOUNTS),
-      has_more: false,
-    });
-    expect(await ask(GRAPHQL, caller, 'order_totals', args)).toEqual({
-      data: expectedTotals(orders, 'placed_at', groupBy, [...AMOUNTS, 'shipping_minor']),
-      has_more: false,
-    });
-  },
-);
+test.each(GROUPINGS.map((groupBy) => ({ groupBy })))('totals by $groupBy match the rows', async ({ groupBy }) => {
+  const args = { group_by: groupBy };
+  expect(await ask(GRAPHQL, caller, 'quote_totals', args)).toEqual({
+    data: expectedTotals(quotes, 'created_at', groupBy, AMOUNTS),
+    has_more: false,
+  });
+  expect(await ask(GRAPHQL, caller, 'order_totals', args)).toEqual({
+    data: expectedTotals(orders, 'placed_at', groupBy, [...AMOUNTS, 'shipping_minor']),
+    has_more: false,
+  });
+});
 
-test('a span begins with its first moment and ends before its last, whatever their offset', async () => {
+test('a period includes its start and excludes its end, whatever their UTC offsets', async () => {
   const [from, to] = [orders[100]!.placed_at as string, orders[300]!.placed_at as string];
   const within = orders.filter((row) => row.placed_at >= from && row.placed_at < to);
   const [total] = (await ask(GRAPHQL, caller, 'order_totals', { from, to })).data;
@@ -105,7 +102,7 @@ test('a span begins with its first moment and ends before its last, whatever the
   expect((await ask(GRAPHQL, caller, 'order_totals', { from: to, to })).data).toEqual([]);
 });
 
-test('two currencies are never added, nor two units of measure', async () => {
+test('currencies and units of measure are never mixed', async () => {
   const two = await callerWith({
     orders: [orderWith({ currency: 'USD' }), orderWith({ currency: 'EUR' }), orderWith({ currency: 'EUR' })],
   });
@@ -128,7 +125,7 @@ test('two currencies are never added, nor two units of measure', async () => {
   ]);
 });
 
-test('sums are exact to 2^53-1, and refused beyond it rather than rounded', async () => {
+test('sums are exact up to 2^53-1 and an error above, never rounded', async () => {
   const most = Number.MAX_SAFE_INTEGER;
   const amounts = (subtotal: number): Json =>
     orderWith({ subtotal_minor: subtotal, total_minor: subtotal, shipping_minor: 0, lines: [] });
@@ -141,7 +138,7 @@ test('sums are exact to 2^53-1, and refused beyond it rather than rounded', asyn
   });
 });
 
-/** What each product sold, computed from the lines as the sample's own amounts are. */
+/** The expected sales of each product, computed from the lines as the sample's amounts are. */
 function expectedSales(rows: Json[]): Json[] {
   const sales = new Map<string, { names: Json; qty: number; count: number; gross: number; discount: number }>();
   for (const { currency, lines } of rows) {
@@ -166,7 +163,7 @@ function expectedSales(rows: Json[]): Json[] {
     .sort((a, b) => b.net_minor - a.net_minor || (a.sku < b.sku ? -1 : 1));
 }
 
-test('sales by product add up to the orders, the best first', async () => {
+test('sales by product add up to the orders, best seller first', async () => {
   const { data, has_more } = await ask(GRAPHQL, caller, 'product_sales', { limit: 100 });
   expect(has_more).toBe(false);
   expect(data).toEqual(expectedSales(orders));
@@ -175,7 +172,7 @@ test('sales by product add up to the orders, the best first', async () => {
   expect((await ask(GRAPHQL, caller, 'product_sales')).data).toEqual(data.slice(0, 20));
 });
 
-test('cancelled orders and lines without a product sell nothing; each currency has its best', async () => {
+test('sales exclude cancelled orders and lines without a product, and are limited per currency', async () => {
   const [line] = orders[0]!.lines;
   const withLines = (changes: Json, ...skus: (string | null)[]): Json =>
     orderWith({ ...changes, lines: skus.map((sku, position) => ({ ...line, sku, position, qty: 10 - position })) });
@@ -198,7 +195,7 @@ test.each([
   ['quote_totals', { from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'to'],
   ['product_sales', { limit: 0 }, 'limit'],
   ['product_sales', { limit: 101 }, 'limit'],
-])('%s with %j is refused', async (name, args, parameter) => {
+])('%s with %j gets 400', async (name, args, parameter) => {
   expect(await refusal(GRAPHQL, caller, name, args)).toMatchObject({
     code: 'invalid_request',
     status: 400,
@@ -206,7 +203,7 @@ test.each([
   });
 });
 
-test('more than 1,000 groups are cut, and said to be', async () => {
+test('more than 1,000 groups are cut off, with has_more', async () => {
   const many = await callerWith({
     orders: Array.from({ length: 1001 }, () => orderWith({ customer_id: randomUUID(), lines: [] })),
   });
@@ -226,7 +223,7 @@ describe('the database', () => {
   }
 
   test.each(['quote_totals', 'order_totals', 'product_sales'])(
-    'is asked once by %s, through an index, with a span or without',
+    'runs one indexed query for %s, with and without a period',
     async (name) => {
       for (const span of [{}, { from: '1997-01-01T00:00:00Z', to: '1997-02-01T00:00:00Z' }]) {
         const plan = await plansOf(name, span);
@@ -237,7 +234,7 @@ describe('the database', () => {
   );
 });
 
-test('a dashboard is one request: several totals beside each other', async () => {
+test('a dashboard needs one request for several totals', async () => {
   const answer = await query(
     caller,
     `{ byMonth: order_totals(group_by: [MONTH]) { data { month currency total_minor } }

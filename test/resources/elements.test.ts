@@ -6,7 +6,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { newKey, UPSERTS, upserting } from '../support/upserts';
 
-/* Each element of a bulk call is judged by itself, whatever it is, and an answer lists so many faults and counts the rest. */
+/* Each element of a bulk call is checked separately, and answers list a limited number of errors and count the rest. */
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -21,12 +21,12 @@ afterAll(() => gateway.stop());
 
 const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
 
-describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
+describe.each(UPSERTS)('in REST, an element of $list', (kind) => {
   const { list, key } = kind;
   const { call, report, element, stored } = upserting(kind, REST, () => caller);
 
   test.each<[string, () => Json, string, string]>([
-    ['that is a text', () => 'x', '', 'type'],
+    ['that is a string', () => 'x', '', 'type'],
     ['that is a number', () => 5, '', 'type'],
     ['that is null', () => null, '', 'required'],
     ['that is a list', () => [element()], '', 'type'],
@@ -40,9 +40,9 @@ describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
       '/__proto__',
       'unknown',
     ],
-    ['with a time that is none', () => element({ created_at: 'yesterday' }), '/created_at', 'format'],
-    ['with an id that is none', () => element({ id: 'x' }), '/id', 'format'],
-  ])('%s fails alone', async (_title, make, pointer, code) => {
+    ['with an invalid date', () => element({ created_at: 'yesterday' }), '/created_at', 'format'],
+    ['with an invalid id', () => element({ id: 'x' }), '/id', 'format'],
+  ])('%s fails, and only that one', async (_title, make, pointer, code) => {
     const good = element();
     const { results, ...counts } = await report([make(), good]);
     expect(counts).toEqual({ created: 1, updated: 0, unchanged: 0, failed: 1 });
@@ -51,7 +51,7 @@ describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
     expect(await stored(good)).toBeDefined();
   });
 
-  test('that is nested deeply fails alone, with an Idempotency-Key too', async () => {
+  test('that is deeply nested fails, and only that one, with an Idempotency-Key too', async () => {
     const deep = '['.repeat(60) + ']'.repeat(60);
     const good = element();
     const body = `{"${list}":[${deep},{"${key}":"${newKey()}","name":${deep}},${JSON.stringify(good)}]}`;
@@ -64,14 +64,14 @@ describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
     });
   });
 
-  test.each([['atomic'], ['dry_run']])('is not looked at where %s is ill-typed', async (option) => {
+  test.each([['atomic'], ['dry_run']])('is not processed if %s is ill-typed', async (option) => {
     const good = element();
     const { problem } = await call(['x', good], { [option]: 'yes' });
     expect(problem).toMatchObject({ status: 422, errors: [{ pointer: `/${option}`, code: 'type' }] });
     expect(await stored(good)).toBeUndefined();
   });
 
-  test('that is ill-typed refuses an atomic call', async () => {
+  test('that is ill-typed rejects an atomic call', async () => {
     const good = element();
     const { problem } = await call(['x', good, element({ colour: 1 })], { atomic: true });
     const pointers = problem!.errors.map(({ pointer }: Json) => pointer);
@@ -79,7 +79,7 @@ describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
     expect(await stored(good)).toBeUndefined();
   });
 
-  test('every row that was read can be sent back as it is, and changes nothing', async () => {
+  test('rows read back can be sent again unchanged, and change nothing', async () => {
     await report(Array.from({ length: 5 }, () => element(kind.full)));
     const rows = (await readAll(caller, `/${list}`, { limit: 100 })).slice(0, 1000);
     expect(rows.length).toBeGreaterThanOrEqual(5);
@@ -88,14 +88,14 @@ describe.each(UPSERTS)('on REST, an element of $list', (kind) => {
   });
 });
 
-describe.each(UPSERTS)('on GraphQL, a variable of $list', (kind) => {
+describe.each(UPSERTS)('in GraphQL, a variable of $list', (kind) => {
   const { call, element, stored } = upserting(kind, GRAPHQL, () => caller);
   test.each<[string, Json]>([
-    ['that is a text', 'x'],
+    ['that is a string', 'x'],
     ['that is null', null],
     ['with a number for its name', { name: 5 }],
     ['with an unknown member', { colour: 'red' }],
-  ])('%s refuses the call', async (_title, members) => {
+  ])('%s rejects the call', async (_title, members) => {
     const good = element();
     const bad = typeof members === 'object' && members !== null ? element(members) : members;
     const { problem } = await call([bad, good]);
@@ -104,11 +104,11 @@ describe.each(UPSERTS)('on GraphQL, a variable of $list', (kind) => {
   });
 });
 
-describe.each(KINDS)('an id in an element of $list on $face_name', ({ kind, face }) => {
+describe.each(KINDS)('an id in an element of $list in $face_name', ({ kind, face }) => {
   const { list, key } = kind;
   const { report, element, stored } = upserting(kind, face, () => caller);
 
-  test("that is another object's, or nobody's, fails the element alone", async () => {
+  test('of another object, or of none, fails only that element', async () => {
     const [one, other] = [element(), element()];
     await report([one, other]);
     const { id } = await stored(other);
@@ -124,22 +124,22 @@ describe.each(KINDS)('an id in an element of $list on $face_name', ({ kind, face
     expect(await stored({ [key]: elements[1][key] })).toBeUndefined();
   });
 
-  test('and times that were read are ignored', async () => {
+  test('that is null is ignored, like timestamps', async () => {
     const one = element({ created_at: '1997-01-01T00:00:00Z', updated_at: '1997-01-01T00:00:00Z', id: null });
     expect(await report([one])).toMatchObject({ created: 1 });
     expect((await stored(one)).created_at).not.toMatch(/^1997/);
   });
 });
 
-/** Contacts with two faults each. */
+/** Contacts with two errors each. */
 const faulty = (contacts: number): Json => ({
   contacts: Array.from({ length: contacts }, () => ({ name: '', email: 'a' })),
 });
 
-describe.each(FACES)('on $name, faults', (face) => {
+describe.each(FACES)('in $name, errors', (face) => {
   const { call, report, element } = upserting(UPSERTS[1]!, face, () => caller);
 
-  test('of one element are listed up to 10, then counted', async () => {
+  test('of one element are listed up to 10, and the rest counted', async () => {
     const { results } = await report([
       element(faulty(5)),
       element(faulty(10)),
@@ -152,7 +152,7 @@ describe.each(FACES)('on $name, faults', (face) => {
     expect(results[2].errors.slice(10)).toEqual([{ pointer: '/customers/2', code: 'more', detail: '1 more fault' }]);
   });
 
-  test('of a call are listed up to 100, and each later element says how many it has', async () => {
+  test('of a call are listed up to 100, and later elements have only their number', async () => {
     const elements = [
       element({ name: '' }),
       ...Array.from({ length: 10 }, () => element(faulty(5))),
@@ -169,7 +169,7 @@ describe.each(FACES)('on $name, faults', (face) => {
     ]);
   });
 
-  test('of an atomic call are listed up to 100, and counted in its detail', async () => {
+  test('of an atomic call are listed up to 100, and the rest counted in its detail', async () => {
     const { answer, problem } = await call(
       Array.from({ length: 20 }, () => element(faulty(5))),
       { atomic: true },
@@ -179,7 +179,7 @@ describe.each(FACES)('on $name, faults', (face) => {
   });
 });
 
-test('an answer repeats little of what a caller sent: keys and pointers are cut, and hold whole characters', async () => {
+test('keys and pointers in answers are truncated at whole characters', async () => {
   const { report, element } = upserting(UPSERTS[0]!, REST, () => caller);
   const { results } = await report([
     element({ sku: 's'.repeat(100_000) }),
@@ -197,8 +197,8 @@ test('an answer repeats little of what a caller sent: keys and pointers are cut,
   expect(results[4].sku).toBe(results[4].sku.toWellFormed());
 });
 
-describe('with an Idempotency-Key, the worst body', () => {
-  /** 1,000 elements whose faults fill the largest body that a bulk call takes. */
+describe('with an Idempotency-Key, the largest body', () => {
+  /** 1,000 invalid elements that fill the maximum body of a bulk call. */
   const MOST_BYTES = 5 * 1024 * 1024;
   const bodies: readonly (readonly [string, () => Json])[] = [
     [
@@ -210,7 +210,7 @@ describe('with an Idempotency-Key, the worst body', () => {
       }),
     ],
     [
-      'of 1,000 customers with unknown members of long names',
+      'of 1,000 customers with long unknown member names',
       () => ({
         customers: Array.from({ length: 1000 }, (_none, at) =>
           Object.fromEntries(
@@ -221,7 +221,7 @@ describe('with an Idempotency-Key, the worst body', () => {
     ],
   ];
 
-  test.each(bodies)('%s is answered with 200, and replayed byte for byte', async (_title, make) => {
+  test.each(bodies)('%s gets 200 and is replayed byte for byte', async (_title, make) => {
     const body = make();
     expect(Buffer.byteLength(JSON.stringify(body))).toBeGreaterThan(MOST_BYTES / 2);
     expect(Buffer.byteLength(JSON.stringify(body))).toBeLessThan(MOST_BYTES);

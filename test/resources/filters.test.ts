@@ -13,7 +13,7 @@ import {
   variedNorthwind,
 } from '../support/resources';
 
-/** Every third quote and order: several pages, every status, and not the time that all take. */
+/** Every third quote and order, to save time; still several pages and every status. */
 const records = thinned(variedNorthwind());
 let gateway: TestGateway;
 let caller: Client;
@@ -37,7 +37,7 @@ function thinned({ quotes, orders, ...others }: Records): Records {
 
 const customerId = String(records.quotes[0]!.customer_id);
 const since = (list: ListName, member: string): string => {
-  // a moment that rows stand at exactly, so that the bound itself is tested
+  // the exact time of a row, to test the bound itself
   const values = records[list].map((record) => String(record[member])).sort();
   return values[Math.floor(values.length / 2)]!;
 };
@@ -60,7 +60,7 @@ function before(list: ListName, member: string): Filter {
   return { args: { [member.replace('_at', '_before')]: bound }, keeps: (row) => row[member] < bound };
 }
 
-/** A filter whose argument is written in another way. */
+/** A filter whose argument is written differently. */
 function written(filter: Filter, args: Arguments): Filter {
   return { ...filter, args };
 }
@@ -69,7 +69,7 @@ function both(one: Filter, other: Filter): Filter {
   return { args: { ...one.args, ...other.args }, keeps: (row) => one.keeps(row) && other.keeps(row) };
 }
 
-/** From a quarter of the rows to three quarters. */
+/** The middle half of the rows. */
 function between(list: ListName, member: string): Filter {
   const values = records[list].map((record) => String(record[member])).sort();
   const [from, to] = [values[Math.floor(values.length / 4)]!, values[Math.floor((values.length * 3) / 4)]!];
@@ -152,31 +152,31 @@ const FILTERS: Partial<Record<string, readonly Filter[]>> = {
 
 const ids = (rows: readonly Json[]): string[] => rows.map((row) => row.id);
 
-describe.each(FACES)('lists on $name', (face) => {
+describe.each(FACES)('lists in $name', (face) => {
   describe.each(RESOURCES)('$list', (resource) => {
     const { list } = resource;
     const filters = FILTERS[list] ?? [notBefore(list, 'updated_at')];
 
-    test.each(sortsOf(resource))('sorted by %s come in that order, ties by id', async (sort) => {
+    test.each(sortsOf(resource))('are sorted by %s, ties by id', async (sort) => {
       const rows = await askAll(face, caller, list, { sort });
       expect(ids(rows)).toEqual(ids(expectedRows(records[list], { sort })));
     });
 
     test.each(filters.map((filter) => [JSON.stringify(filter.args), filter] as const))(
-      'filtered by %s are the rows that match, newest first',
+      'filtered by %s have the matching rows, newest first',
       async (_title, { args, keeps }) => {
         const rows = await askAll(face, caller, list, { ...args, limit: 60 });
         expect(ids(rows)).toEqual(ids(expectedRows(records[list], { keeps })));
       },
     );
 
-    test.each(sortsOf(resource))('take a filter and the sort %s together', async (sort) => {
+    test.each(sortsOf(resource))('can be filtered and sorted by %s', async (sort) => {
       const { args, keeps } = filters.at(-1)!;
       const rows = await askAll(face, caller, list, { ...args, sort, limit: 40 });
       expect(ids(rows)).toEqual(ids(expectedRows(records[list], { keeps, sort })));
     });
 
-    test.each(['total_minor', 'id', '-', 'name ', '--created_at', ''])('refuse the sort "%s"', async (sort) => {
+    test.each(['total_minor', 'id', '-', 'name ', '--created_at', ''])('reject the sort "%s"', async (sort) => {
       expect(await refusal(face, caller, list, { sort })).toMatchObject({
         status: 400,
         code: 'invalid_request',
@@ -198,18 +198,18 @@ describe.each(FACES)('lists on $name', (face) => {
     ['orders', 'customer_id', ''],
     ['orders', 'placed_since', ''],
     ['requests', 'customer_id', ''],
-  ])('of %s refuse an empty %s: it never lists everything', async (list, parameter, value) => {
+  ])('of %s reject an empty %s instead of listing everything', async (list, parameter, value) => {
     const problem = await refusal(face, caller, list, { [parameter]: value });
     expect(problem).toMatchObject({ status: 400, code: 'invalid_request' });
-    // a moment that is none is refused by GraphQL itself, in its words
+    // GraphQL itself rejects an invalid date, with its own message
     if (!(parameter.endsWith('_since') && face === GRAPHQL)) expect(problem).toMatchObject({ errors: [{ parameter }] });
   });
 
-  test('refuse an empty filter of every list, whatever it is called', async () => {
+  test('reject an empty value for every filter', async () => {
     const filters = await filtersOf();
     expect(filters.length).toBeGreaterThan(15);
     for (const { list, name, isEnum, isList } of filters) {
-      // GraphQL refuses an enum's empty text itself, and REST has no empty list
+      // GraphQL itself rejects an empty enum value, and REST has no empty lists
       const value = isList && face === GRAPHQL ? [] : isList ? [''] : '';
       if (isEnum && !isList && face === GRAPHQL) continue;
       const { status, code, errors } = await refusal(face, caller, list, { [name]: value });
@@ -218,7 +218,7 @@ describe.each(FACES)('lists on $name', (face) => {
     }
   });
 
-  test.each(RESOURCES)('of $list take an empty q as left out, its cursors too', async ({ list }) => {
+  test.each(RESOURCES)('of $list treat an empty q as omitted, in cursors too', async ({ list }) => {
     const plain = await ask(face, caller, list, { limit: 3 });
     const page = await ask(face, caller, list, { q: '', limit: 3 });
     expect(page).toEqual(plain);
@@ -226,7 +226,7 @@ describe.each(FACES)('lists on $name', (face) => {
     expect(next).toEqual(await ask(face, caller, list, { q: '', limit: 3, cursor: plain.next_cursor }));
   });
 
-  test.each(RESOURCES)('of $list find nothing by a q without a letter or digit', async ({ list }) => {
+  test.each(RESOURCES)('of $list find nothing for a q without a letter or digit', async ({ list }) => {
     for (const q of [' ', '-', '…/&', '\u{1f600}']) {
       expect(await ask(face, caller, list, { q })).toEqual({ data: [], has_more: false, next_cursor: null });
     }
@@ -235,15 +235,15 @@ describe.each(FACES)('lists on $name', (face) => {
     expect(await refusal(face, caller, list, { q: '-', limit: 0 })).toMatchObject({ errors: [{ parameter: 'limit' }] });
   });
 
-  test('measure a sku in the spelling that is kept', async () => {
-    // two characters as they are sent, one as they are kept
+  test('measure the length of a sku after NFC normalisation', async () => {
+    // two characters as sent, one after normalisation
     expect(await ask(face, caller, 'products', { sku: 'e\u0301'.repeat(64) })).toMatchObject({ data: [] });
     expect(await refusal(face, caller, 'products', { sku: 'e\u0301'.repeat(65) })).toMatchObject({
       errors: [{ parameter: 'sku', code: 'length' }],
     });
   });
 
-  test('hold against a part of a millisecond as they are stored: without one', async () => {
+  test('compare dates with fractions of a millisecond correctly, although rows have none', async () => {
     const bound = since('quotes', 'created_at');
     const finer = bound.replace('Z', '0001Z');
     const at = (await askAll(face, caller, 'quotes', { created_since: bound })).filter(
@@ -255,7 +255,7 @@ describe.each(FACES)('lists on $name', (face) => {
     expect(await count({ created_before: finer })).toBe((await count({ created_before: bound })) + at);
   });
 
-  test('take 20 values of a filter and refuse 21', async () => {
+  test('accept 20 values of a filter and reject 21', async () => {
     const status = new Array<string>(20).fill('sent');
     const expected = ids(expectedRows(records.quotes, oneOf('status', 'sent')));
     expect(ids(await askAll(face, caller, 'quotes', { status }))).toEqual(expected);
@@ -267,22 +267,22 @@ describe.each(FACES)('lists on $name', (face) => {
   });
 
   test.each([
-    ['customer_id that is no UUID', 'quotes', { customer_id: 'VINET' }],
-    ['status there is not', 'quotes', { status: ['lost'] }],
-    ['moment in words', 'quotes', { created_since: 'yesterday' }],
-    ['day that no calendar has', 'orders', { placed_since: '1997-02-30T00:00:00Z' }],
-    ['moment without a time', 'products', { updated_since: '1997' }],
-    ['moment past the year 9999', 'quotes', { created_since: '9999-12-31T23:59:59-12:00' }],
-    ['moment before the year 1', 'orders', { placed_since: '0001-01-01T00:00:00+12:00' }],
-    ['sku longer than one can be', 'products', { sku: 'x'.repeat(65) }],
+    ['customer_id that is not a UUID', 'quotes', { customer_id: 'VINET' }],
+    ['status that does not exist', 'quotes', { status: ['lost'] }],
+    ['date in words', 'quotes', { created_since: 'yesterday' }],
+    ['day that does not exist', 'orders', { placed_since: '1997-02-30T00:00:00Z' }],
+    ['year without a date', 'products', { updated_since: '1997' }],
+    ['date after the year 9999', 'quotes', { created_since: '9999-12-31T23:59:59-12:00' }],
+    ['date before the year 1', 'orders', { placed_since: '0001-01-01T00:00:00+12:00' }],
+    ['sku that is too long', 'products', { sku: 'x'.repeat(65) }],
     ['search of 201 characters', 'customers', { q: 'x'.repeat(201) }],
-  ])('refuse a %s as a bad parameter', async (_title, list, args) => {
+  ])('reject a %s with 400', async (_title, list, args) => {
     expect(await refusal(face, caller, list, args)).toMatchObject({ status: 400, code: 'invalid_request' });
   });
 });
 
-describe('what only one face can say', () => {
-  test.each(RESOURCES)('a null argument of $list takes its default on GraphQL', async ({ list }) => {
+describe('arguments specific to one API:', () => {
+  test.each(RESOURCES)('a null argument of $list means its default in GraphQL', async ({ list }) => {
     const field = await query(caller, `{ __type(name: "Query") { fields { name args { name } } } }`);
     const { args } = field.__type.fields.find(({ name }: Json) => name === list);
     const nulls = Object.fromEntries(args.map(({ name }: Json) => [name, null]));
@@ -290,14 +290,14 @@ describe('what only one face can say', () => {
     expect(await ask(GRAPHQL, caller, list, nulls)).toEqual(await ask(GRAPHQL, caller, list));
   });
 
-  test.each(RESOURCES)('an empty q of $list is as if left out on REST, without a = too', async ({ list }) => {
+  test.each(RESOURCES)('an empty q of $list is ignored in REST, with and without =', async ({ list }) => {
     const plain = await ask(REST, caller, list);
     expect((await caller.get(`/${list}?q=`)).body).toEqual(plain);
     expect((await caller.get(`/${list}?q`)).body).toEqual(plain);
     expect((await caller.get(`/${list}?updated_since`)).status).toBe(400);
   });
 
-  test('a list that belongs to another object refuses an empty cursor', async () => {
+  test('a nested list rejects an empty cursor', async () => {
     const document = `{ customers(limit: 1) { data { quotes(cursor: "") { has_more } } } }`;
     const { body } = await caller.graphql(document);
     expect(body.errors[0].extensions).toMatchObject({ status: 400, errors: [{ parameter: 'cursor' }] });
@@ -311,7 +311,7 @@ interface ListFilter {
   readonly isList: boolean;
 }
 
-/** The arguments of lists that narrow them down by a text, an id, a moment or one of several words. */
+/** The list arguments that filter by text, id, date or enum. */
 async function filtersOf(): Promise<ListFilter[]> {
   const type = 'type { kind name ofType { kind name ofType { kind name } } }';
   const schema = await query(caller, `{ __type(name: "Query") { fields { name args { name ${type} } } } }`);

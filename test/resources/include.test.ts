@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => {
-  test('have their lines, byte for byte as reading each alone answers them', async () => {
+  test('have the same bytes per row as reading each separately', async () => {
     const { status, text, body } = await caller.get(`/${list}`, { include: 'lines', limit: 5, sort: 'number' });
     expect(status).toBe(200);
     const alone: string[] = [];
@@ -21,7 +21,7 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
     expect(body.data[0].lines.length).toBeGreaterThan(0);
   });
 
-  test('are paged as without: the same rows, the same cursors, and a Link that keeps it', async () => {
+  test('have the same pages and cursors as without, and a Link that keeps it', async () => {
     const args = { limit: 50, sort: 'number' };
     const [plain, whole] = [
       await caller.get(`/${list}`, args),
@@ -40,7 +40,7 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
     expect(plainSecond.data[0].lines).toBeUndefined();
   });
 
-  test('take filters', async () => {
+  test('accept filters', async () => {
     const { body } = await caller.get(`/${list}`, { include: 'lines' });
     const { number } = body.data[3];
     expect((await caller.get(`/${list}`, { include: 'lines', number })).body.data).toEqual([body.data[3]]);
@@ -58,25 +58,25 @@ describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => 
     ],
     [{ include: 'customer' }, { parameter: 'include', code: 'not_allowed' }],
     [{ include: '' }, { parameter: 'include', code: 'not_allowed' }],
-  ])('are 400 with %j', async (args, ...errors) => {
+  ])('get 400 with %j', async (args, ...errors) => {
     const { status, body } = await caller.get(`/${list}`, args);
     expect(status).toBe(400);
     expect(body).toMatchObject({ code: 'invalid_request', errors });
   });
 
-  test('need the scope of the list', async () => {
+  test("require the list's scope", async () => {
     const organisation = await makeNorthwind(gateway, 1);
     const { key } = await makeKey(gateway, organisation, { scopes: ['products:read'] });
     expect((await client(gateway, key).get(`/${list}`, { include: 'lines' })).body.code).toBe('insufficient_scope');
   });
 });
 
-test('other lists take no include', async () => {
+test('other lists reject include', async () => {
   const { body } = await caller.get('/products', { include: 'lines' });
   expect(body.errors).toEqual([expect.objectContaining({ parameter: 'include', code: 'unknown' })]);
 });
 
-test('the twin of a list has no route of its own', async () => {
+test('the internal variant of a list has no route', async () => {
   for (const path of ['/quotes/with-lines', '/quotes_with_lines', '/quotes-with-lines']) {
     expect([400, 404]).toContain((await caller.get(path)).status);
   }

@@ -10,7 +10,7 @@ import { type ListName, RESOURCES, sortsOf, variedNorthwind } from '../support/r
 import { threadRecord } from '../support/threads';
 
 /*
- * The commands that the gateway sends are caught and given back to the database to explain: what is judged is what runs.
+ * Records the commands that the gateway sends and has the database explain them, so that the real queries are checked.
  */
 
 const records = variedNorthwind();
@@ -19,9 +19,9 @@ let gateway: TestGateway;
 let organisation: Organisation;
 let caller: Client;
 /**
- * Whether the server plans as MongoDB does. SecantusDB's Python server, which tests run on where there is no other, explains
- * a query without its limit, sorts what an equality found, and uses no index for $or and $elemMatch: of it only the first
- * pages are asked for, and that they run through an index.
+ * Whether the server plans queries like MongoDB. SecantusDB's Python server, the fallback for tests, explains queries
+ * without their limit, sorts after an equality match, and uses no index for $or and $elemMatch; with it, only first pages
+ * are checked, and only for the use of an index.
  */
 let plansFully: boolean;
 
@@ -42,12 +42,12 @@ async function explain(command: Json): Promise<Json> {
 
 const OF_A_QUERY = ['find', 'filter', 'sort', 'limit', 'projection'];
 
-/** The queries that a call sends to the database, without what belongs to their session. */
+/** The queries that a call sends to the database, without session fields. */
 async function findsOf(operation: string, args: Arguments): Promise<Json[]> {
   const sent = await commandsOf(gateway, organisation, () => ask(REST, caller, operation, args));
   return (
     sent
-      // the open writes are a handful of rows, all of which are read
+      // open writes are a handful of rows, which are all read
       .filter(({ name, command }) => name === 'find' && command.find !== openWrites.name)
       .map(({ command }) =>
         Object.fromEntries(OF_A_QUERY.filter((key) => key in command).map((key) => [key, command[key]])),
@@ -62,13 +62,13 @@ function stagesOf(plan: Json): string[] {
 }
 
 interface Expected {
-  /** Rows that may be examined at most. */
+  /** Maximum number of rows examined. */
   readonly examined?: number;
-  /** Whether what was found may be sorted in memory. */
+  /** Whether results may be sorted in memory. */
   readonly maySort?: boolean;
 }
 
-/** The queries of a call all run through an index. */
+/** Expects all queries of a call to use an index. */
 async function expectIndexed(operation: string, args: Arguments, expected: Expected = {}): Promise<void> {
   const { examined = Infinity, maySort = false } = expected;
   const commands = await findsOf(operation, args);
@@ -86,7 +86,7 @@ async function expectIndexed(operation: string, args: Arguments, expected: Expec
 
 const LIMIT = 10;
 
-/** The arguments of the first page of a list, of a deep one, and of the last; a cursor fits pages of any size. */
+/** The arguments of a list's first page, a deep one and the last; cursors work with any page size. */
 async function pagesOf(operation: string, args: Arguments): Promise<Arguments[]> {
   const all = await askPages(REST, caller, operation, {
     ...args,
@@ -102,7 +102,7 @@ async function pagesOf(operation: string, args: Arguments): Promise<Arguments[]>
   }));
 }
 
-/** The most rows that a page may examine: its own, the one behind it, and those that share the cursor's value. */
+/** The maximum number of rows examined for a page: its own, the next one, and those with the cursor's value. */
 function mostOf(list: ListName, sort = '-created_at'): number {
   const shared = new Map<unknown, number>();
   for (const record of records[list]) {
@@ -114,7 +114,7 @@ function mostOf(list: ListName, sort = '-created_at'): number {
 
 const SORTS = RESOURCES.flatMap((resource) => sortsOf(resource).map((sort) => [resource.list, sort] as const));
 
-test.each(SORTS)('%s sorted by %s are read in the order of an index, at any depth', async (list, sort) => {
+test.each(SORTS)('%s sorted by %s are read in index order, at any depth', async (list, sort) => {
   const [first, ...deep] = await pagesOf(list, { sort });
   await expectIndexed(list, first!, { examined: LIMIT + 1 });
   for (const args of deep) await expectIndexed(list, args, { examined: mostOf(list, sort) });
@@ -132,7 +132,7 @@ test.each<[ListName, Arguments]>([
   ['orders', { customer_id: records.quotes[0]!.customer_id }],
   ['requests', { status: ['closed'] }],
   ['requests', { customer_id: records.requests[1]!.customer_id }],
-])('%s with %j are read in the order of an index, at any depth', async (list, filter) => {
+])('%s with %j are read in index order, at any depth', async (list, filter) => {
   const [first, ...deep] = await pagesOf(list, filter);
   await expectIndexed(list, first!, { examined: LIMIT + 1 });
   for (const args of deep) await expectIndexed(list, args, { examined: mostOf(list) });
@@ -143,11 +143,11 @@ test.each<[string, Arguments]>([
   ['quotes', { number: 'Q-10248' }],
   ['orders', { number: 'SO-10248' }],
   ['customers', { external_ref: 'ALFKI' }],
-])('%s with %j, of which there is one at most, are found by an index', async (list, filter) => {
+])('%s with %j, at most one row, are found by index', async (list, filter) => {
   await expectIndexed(list, { ...filter, limit: LIMIT }, { examined: 1, maySort: true });
 });
 
-test('products with one of several skus are found by an index', async () => {
+test('products with one of several skus are found by index', async () => {
   await expectIndexed(
     'products',
     { sku: ['NW-001', 'NW-017', 'NW-999'], limit: LIMIT },
@@ -155,13 +155,13 @@ test('products with one of several skus are found by an index', async () => {
   );
 });
 
-test("a thread's messages are read in the order of an index, at any depth", async () => {
+test("a thread's messages are read in index order, at any depth", async () => {
   const [first, deep] = await pagesOf('request_messages', { id: thread.id });
   await expectIndexed('request_messages', first!, { examined: LIMIT + 1 });
   if (deep) await expectIndexed('request_messages', deep, { examined: LIMIT + 2 });
 });
 
-test.each(RESOURCES)('one of $list is found by its id', async ({ list, one }) => {
+test.each(RESOURCES)('one of $list is found by id', async ({ list, one }) => {
   await expectIndexed(one, { id: records[list][0]!.id }, { examined: 1 });
 });
 
@@ -175,7 +175,7 @@ test.each<[ListName, string]>([
   ['quotes', 'created_before'],
   ['orders', 'placed_since'],
   ['orders', 'placed_before'],
-])('a range of %s by %s runs through an index', async (list, bound) => {
+])('a range of %s by %s uses an index', async (list, bound) => {
   await expectIndexed(list, { [bound]: '1998-01-05T00:00:00Z', limit: LIMIT }, { maySort: true });
 });
 
@@ -188,7 +188,7 @@ const FEW: Partial<Record<string, string>> = {
 };
 
 test.each(RESOURCES)(
-  'a search of $list runs through the index of its words, few rows for few matches',
+  'a search of $list uses the index of words and examines few rows for few matches',
   async ({ list }) => {
     const { connection } = gateway.databases.organisationData(organisation);
     const keys = (await connection.collection(list).indexes()).map(({ key }) => key);
@@ -206,11 +206,11 @@ test.each(RESOURCES)(
 test.each([
   ['quotes', 'Q-10248'],
   ['orders', 'SO-10248'],
-] as const)('a search of %s for %s examines few rows, though all have one of its words', async (list, q) => {
+] as const)('a search of %s for %s examines few rows, although all have one of its words', async (list, q) => {
   if (!plansFully) return;
   await expectIndexed(list, { q, limit: LIMIT }, { examined: 2 * LIMIT, maySort: true });
 });
 
-test('no index of the design is missing', async () => {
+test('no index is missing', async () => {
   expect(await gateway.databases.organisationData(organisation).missingIndexes()).toEqual([]);
 });

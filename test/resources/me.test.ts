@@ -11,8 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-describe.each(FACES)('me on $name', (face) => {
-  test('says who the key belongs to, what it may do, and what is left of its budget', async () => {
+describe.each(FACES)('me in $name', (face) => {
+  test('returns the organisation, scopes and remaining rate limit of the key', async () => {
     const organisation = await makeOrganisation(gateway, { name: 'Mill & Söhne', plan: 'enterprise' });
     const expiresAt = new Date(Date.now() + 86_400_000);
     const { id, key } = await makeKey(gateway, organisation, {
@@ -38,7 +38,7 @@ describe.each(FACES)('me on $name', (face) => {
     expect(untilReset).toBeLessThanOrEqual(60_000);
   });
 
-  test("shows of the key its beginning and nothing of its secret's end", async () => {
+  test("shows the key's prefix and nothing of its secret", async () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     const { key: shown } = await ask(face, client(gateway, key), 'me');
     expect(key.startsWith(shown.prefix)).toBe(true);
@@ -46,24 +46,24 @@ describe.each(FACES)('me on $name', (face) => {
     expect(shown.prefix.length).toBeLessThan(key.length / 2);
   });
 
-  test('says null for a key that never ends', async () => {
+  test('returns null for a key that never expires', async () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     expect((await ask(face, client(gateway, key), 'me')).key.expires_at).toBeNull();
   });
 
-  test('answers a key whose scopes open nothing else', async () => {
+  test('works for a key without other permissions', async () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['quotes:write'] });
     expect((await ask(face, client(gateway, key), 'me')).key.scopes).toEqual(['quotes:write']);
   });
 });
 
-describe('the budget that me shows', () => {
+describe('the rate limit that me returns', () => {
   let caller: Client;
   beforeEach(async () => {
     caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
   });
 
-  test('goes down by one with each request, and by one with each root field of a GraphQL request', async () => {
+  test('decreases by one per REST request and per root field of a GraphQL request', async () => {
     const remaining = async (): Promise<number> => (await ask(REST, caller, 'me')).rate_limit.remaining as number;
     const before = await remaining();
     expect(await remaining()).toBe(before - 1);
@@ -71,14 +71,14 @@ describe('the budget that me shows', () => {
     expect(await remaining()).toBe(before - 5);
   });
 
-  test('is the one that the headers of the same answer show', async () => {
+  test('matches the headers of the same answer', async () => {
     const { body, headers } = await caller.get('/me');
     expect(headers.get('x-ratelimit-limit')).toBe(String(body.rate_limit.limit));
     expect(headers.get('x-ratelimit-remaining')).toBe(String(body.rate_limit.remaining));
   });
 });
 
-test('me says what the organisation is called and planned now, not when the key was made', async () => {
+test("me returns the organisation's current plan, not the one when the key was created", async () => {
   const organisation = await makeOrganisation(gateway, { plan: 'integrations' });
   const caller = client(gateway, (await makeKey(gateway, organisation)).key);
   await gateway.control.organisations.setPlan(organisation.id, 'enterprise');

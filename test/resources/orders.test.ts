@@ -19,30 +19,30 @@ function sum<T>(rows: readonly T[], of: (row: T) => number): number {
   return rows.reduce((total, row) => total + of(row), 0);
 }
 
-describe.each(FACES)("Northwind's orders on $name", (face) => {
+describe.each(FACES)("Northwind's orders in $name", (face) => {
   let orders: Json[];
   beforeAll(async () => {
     orders = await askAll(face, caller, 'orders', { limit: 100 });
   });
 
-  test('are 830 in nine pages, the last one short', async () => {
+  test('are 830 in nine pages, the last one partial', async () => {
     const pages = await askPages(face, caller, 'orders', { limit: 100 });
     expect(pages.map(({ data }) => data.length)).toEqual([...new Array<number>(8).fill(100), 30]);
   });
 
-  test('come to the subtotal and the net sales that Northwind is known for', () => {
+  test('add up to the known subtotal and net sales of Northwind', () => {
     expect(sum(orders as Amounts[], (order) => order.subtotal_minor)).toBe(135_445_859);
     expect(sum(orders as Amounts[], (order) => order.subtotal_minor - order.discount_minor)).toBe(126_579_276);
   });
 
-  test('each total is subtotal - discount + vat + shipping, to the minor unit', () => {
+  test('each total is exactly subtotal - discount + vat + shipping', () => {
     for (const order of orders as Amounts[]) {
       const net = order.subtotal_minor - order.discount_minor;
       expect(order.total_minor).toBe(net + order.vat_minor + order.shipping_minor);
     }
   });
 
-  test('lines ascend from 0 and name a sku of the catalogue', async () => {
+  test('have lines with positions from 0 and skus of products', async () => {
     const skus = new Set((await askAll(REST, caller, 'products')).map(({ sku }) => sku));
     for (const { id } of orders.slice(0, 40)) {
       const { lines } = await ask(face, caller, 'order', { id });
@@ -52,7 +52,7 @@ describe.each(FACES)("Northwind's orders on $name", (face) => {
   });
 });
 
-test('lines multiplied out come to the subtotals of the orders', async () => {
+test('the lines of an order add up to its subtotal', async () => {
   const rows: Json[] = [];
   for (let cursor: unknown = null; rows.length === 0 || cursor !== null;) {
     const document = `query($cursor: String) {

@@ -21,16 +21,16 @@ afterAll(() => gateway.stop());
 
 const ids = (rows: readonly Json[]): string[] => rows.map((row) => row.id);
 
-describe.each(FACES)('pages on $name', (face) => {
-  test.each(RESOURCES)('of $list have 20 rows where no limit is given', async ({ list }) => {
+describe.each(FACES)('pages in $name', (face) => {
+  test.each(RESOURCES)('of $list have 20 rows by default', async ({ list }) => {
     expect((await ask(face, caller, list)).data).toHaveLength(20);
   });
 
-  test.each([1, 2, 99, 100])('have %i rows where that is the limit', async (limit) => {
+  test.each([1, 2, 99, 100])('have %i rows with that limit', async (limit) => {
     expect((await ask(face, caller, 'quotes', { limit })).data).toHaveLength(limit);
   });
 
-  test.each([0, -1, 101, 1_000_000])('refuse a limit of %i', async (limit) => {
+  test.each([0, -1, 101, 1_000_000])('reject a limit of %i', async (limit) => {
     expect(await refusal(face, caller, 'quotes', { limit })).toMatchObject({
       status: 400,
       code: 'invalid_request',
@@ -44,7 +44,7 @@ describe.each(FACES)('pages on $name', (face) => {
     [76, 2],
     [77, 1],
     [100, 1],
-  ])('of %i products together are all 77, each once, in %i pages', async (limit, count) => {
+  ])('of %i products have all 77 exactly once, in %i pages', async (limit, count) => {
     const pages = await askPages(face, caller, 'products', { limit, sort: 'updated_at' });
     expect(pages).toHaveLength(count);
     expect(pages.map((page) => page.has_more)).toEqual(pages.map((_page, at) => at < count - 1));
@@ -54,12 +54,12 @@ describe.each(FACES)('pages on $name', (face) => {
     );
   });
 
-  test('that hold nothing say so, and have no next', async () => {
+  test('without rows have no next page', async () => {
     const page = await ask(face, caller, 'products', { sku: 'none' });
     expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
   });
 
-  test('may change their size from one to the next', async () => {
+  test('may differ in size', async () => {
     const rows: Json[] = [];
     let cursor: string | undefined;
     for (const limit of [1, 5, 40, 100]) {
@@ -71,7 +71,7 @@ describe.each(FACES)('pages on $name', (face) => {
     expect(ids(rows)).toEqual(ids(expectedRows(records.customers, { sort: 'name' })));
   });
 
-  test('of a cursor that the other face gave go on where that ended', async () => {
+  test('continue with a cursor from the other API', async () => {
     const other = face === REST ? GRAPHQL : REST;
     const { data, next_cursor: cursor } = await ask(other, caller, 'orders', { limit: 30 });
     const rest = await ask(face, caller, 'orders', { limit: 30, cursor });
@@ -79,7 +79,7 @@ describe.each(FACES)('pages on $name', (face) => {
   });
 
   test.each(['created_at', '-created_at', 'name', '-name'])(
-    'sorted by %s neither skip nor repeat a row while others are put in, changed and taken out',
+    'sorted by %s neither skip nor repeat rows while others are inserted, changed and deleted',
     async (sort) => {
       const own = await makeOrganisation(gateway);
       const reader = client(gateway, (await makeKey(gateway, own)).key);
@@ -93,7 +93,7 @@ describe.each(FACES)('pages on $name', (face) => {
         const page = await ask(face, reader, 'products', { sort, limit: 6, ...(cursor && { cursor }) });
         seen.push(...ids(page.data));
         cursor = page.next_cursor as string | null;
-        // one before, one after and one among the rows read so far, and one row changed where it stands
+        // one before, one after and one among the rows read so far, and one changed in place
         const names = ['AAA', 'ZZZ', page.data.at(-1)?.name ?? 'M'];
         const products = names.map((name) => ({ sku: `NEW-${String((added += 1))}`, name: String(name) }));
         const { sku, name } = there[added % there.length] as Json;
@@ -115,7 +115,7 @@ describe('the Link header of a REST list', () => {
     ['/quotes', { status: ['accepted', 'sent'], sort: '-number', limit: 90 }],
     ['/customers', { q: '& a+', limit: 7 }],
     ['/orders', { q: '', limit: 100, placed_since: '1998-01-01T01:00:00+01:00' }],
-  ])('of %s with %j is relative and leads through every page', async (path, args) => {
+  ])('of %s with %j is relative and links every page', async (path, args) => {
     const list = path.slice(1);
     const pages = await askPages(REST, caller, list, args);
     const followed: Json[] = [];
@@ -132,7 +132,7 @@ describe('the Link header of a REST list', () => {
     expect(followed).toEqual(pages);
   });
 
-  test("of a thread's messages leads to the next page too", async () => {
+  test("of a thread's messages links the next page too", async () => {
     const thread = threadRecord(['one', 'two', 'three']);
     await store(gateway, organisation, { requests: [thread] });
     const { headers } = await caller.get(`/requests/${thread.id}/messages`, { limit: 2 });

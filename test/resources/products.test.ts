@@ -21,7 +21,7 @@ const count = (): Promise<number> =>
 
 const BIGGEST = Number.MAX_SAFE_INTEGER;
 
-describe.each(FACES)('upserting a product on $name', (face) => {
+describe.each(FACES)('upserting a product in $name', (face) => {
   const { call, report, element, stored } = upserting(upsertOf('products'), face, () => caller);
 
   test.each<[string, Json, string]>([
@@ -31,15 +31,15 @@ describe.each(FACES)('upserting a product on $name', (face) => {
     ['a category of 101 characters', { category: 'c'.repeat(101) }, 'length'],
     ['an empty unit', { uom: '' }, 'length'],
     ['a unit of 21 characters', { uom: 'u'.repeat(21) }, 'length'],
-    ['a currency in small letters', { currency: 'usd' }, 'format'],
+    ['a currency in lower case', { currency: 'usd' }, 'format'],
     ['a currency of four letters', { currency: 'USDT' }, 'format'],
     ['a currency with a line break', { currency: 'USD\n' }, 'format'],
-    ['a currency that there is not', { currency: 'XYZ' }, 'format'],
-    ['a currency that is no longer', { currency: 'DEM' }, 'format'],
+    ['an unknown currency', { currency: 'XYZ' }, 'format'],
+    ['a historic currency', { currency: 'DEM' }, 'format'],
     ['a negative price', { unit_price_minor: -1 }, 'range'],
     ['a negative lead time', { lead_time_days: -1 }, 'range'],
     ['a lead time of 3,651 days', { lead_time_days: 3651 }, 'range'],
-  ])('fails %s alone', async (_title, members, code) => {
+  ])('fails only the element with %s', async (_title, members, code) => {
     const [bad, good] = [element(members), element()];
     const before = await count();
     const { failed, created, results } = await report([good, bad]);
@@ -58,19 +58,19 @@ describe.each(FACES)('upserting a product on $name', (face) => {
     ['a description of 5,000 characters', { description: 'd'.repeat(5000) }],
     ['a category of 100 characters', { category: 'c'.repeat(100) }],
     ['a unit of 20 characters', { uom: 'u'.repeat(20) }],
-    ['a price of nothing', { unit_price_minor: 0 }],
+    ['a price of 0', { unit_price_minor: 0 }],
     ['a lead time of 3,650 days', { lead_time_days: 3650 }],
-    ['text with tabs, line breaks and marks of direction', { description: 'a\tb\nc\r\nd', name: '\u202eabc' }],
-    ['a currency that came last', { currency: 'XCG' }],
-    ['names that JavaScript has for other things', { name: '__proto__', category: 'constructor' }],
+    ['text with tabs, line breaks and direction marks', { description: 'a\tb\nc\r\nd', name: '\u202eabc' }],
+    ['a recently added currency', { currency: 'XCG' }],
+    ['names of JavaScript properties', { name: '__proto__', category: 'constructor' }],
     ['empty text', { description: '', category: '' }],
-  ])('takes %s and gives it back', async (_title, members) => {
+  ])('stores %s unchanged', async (_title, members) => {
     const one = element(members);
     expect((await report([one])).created).toBe(1);
     expect(await stored(one)).toMatchObject(members);
   });
 
-  test('takes a price of 2^53-1 and gives it back to the last digit', async () => {
+  test('stores a price of 2^53-1 exactly', async () => {
     const one = element({ unit_price_minor: BIGGEST });
     await report([one]);
     const row = await stored(one);
@@ -80,7 +80,7 @@ describe.each(FACES)('upserting a product on $name', (face) => {
     expect((await caller.get(`/products/${String(row.id)}`)).text).toContain('"unit_price_minor":9007199254740991');
   });
 
-  test.each([BIGGEST + 1, 1.5, '100', true, 1e300])('refuses a price of %p', async (price) => {
+  test.each([BIGGEST + 1, 1.5, '100', true, 1e300])('rejects a price of %p', async (price) => {
     const one = element({ unit_price_minor: price });
     const { problem, data } = await call([one, element()]);
     if (face === REST) expect(data).toMatchObject({ failed: 1, created: 1 });
@@ -88,7 +88,7 @@ describe.each(FACES)('upserting a product on $name', (face) => {
     expect(await stored(one)).toBeUndefined();
   });
 
-  test('takes a currency that is left out from the organisation', async () => {
+  test("uses the organisation's currency if omitted", async () => {
     const euro = await gateway.control.organisations.create({ name: 'Euro', plan: 'integrations', currency: 'EUR' });
     const other = client(gateway, (await makeKey(gateway, euro)).key);
     const products = [
@@ -100,7 +100,7 @@ describe.each(FACES)('upserting a product on $name', (face) => {
     expect(data.map(({ currency }: Json) => currency)).toEqual(['EUR', 'EUR']);
   });
 
-  test('keeps the currency that a product has where it is left out', async () => {
+  test("keeps a product's currency if omitted", async () => {
     const one = element({ currency: 'GBP' });
     await report([one]);
     await report([{ sku: one.sku, name: 'Renamed' }]);
@@ -108,7 +108,7 @@ describe.each(FACES)('upserting a product on $name', (face) => {
   });
 });
 
-test('a product that was put in is found by its id, sku, category, activity and words at once', async () => {
+test('a new product is immediately found by its id, sku, category, activity and words', async () => {
   const { report } = upserting(upsertOf('products'), REST, () => caller);
   const sku = newKey();
   const { results } = await report([{ sku, name: 'Wing nut', category: 'Unusual nuts', active: false }]);

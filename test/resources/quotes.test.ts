@@ -14,25 +14,25 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test("Northwind's quotes are 913, their numbers all different", () => {
+test('Northwind has 913 quotes with different numbers', () => {
   expect(quotes).toHaveLength(913);
   expect(new Set(quotes.map(({ number }) => number)).size).toBe(913);
 });
 
-test('every total is subtotal - discount + vat, to the minor unit', () => {
+test('every total is exactly subtotal - discount + vat', () => {
   for (const quote of quotes as Record<`${'subtotal' | 'discount' | 'vat' | 'total'}_minor`, number>[]) {
     expect(quote.total_minor).toBe(quote.subtotal_minor - quote.discount_minor + quote.vat_minor);
   }
 });
 
-test('decided_at is set exactly when a quote is accepted or declined, sent_at for all that left the house', () => {
+test('decided_at is set only for accepted and declined quotes, sent_at for all that were sent', () => {
   for (const { status, decided_at: decided, sent_at: sent } of quotes) {
     expect([status, decided !== null]).toEqual([status, ['accepted', 'declined'].includes(status)]);
     expect([status, sent !== null]).toEqual([status, !['draft', 'withdrawn'].includes(status)]);
   }
 });
 
-test.each(FACES)("a quote's lines ascend from 0 on $name", async (face) => {
+test.each(FACES)("a quote's lines have positions from 0 in $name", async (face) => {
   const counts = new Set<number>();
   for (const { id } of quotes.slice(0, 60)) {
     const { lines } = await ask(face, caller, 'quote', { id });
@@ -42,7 +42,7 @@ test.each(FACES)("a quote's lines ascend from 0 on $name", async (face) => {
   expect(Math.max(...counts)).toBeGreaterThan(2);
 });
 
-test('no line of a quote names a sku', async () => {
+test('quote lines have no sku', async () => {
   const { lines } = await ask(REST, caller, 'quote', { id: quotes[0].id });
   for (const line of lines) expect(line).not.toHaveProperty('sku');
 });

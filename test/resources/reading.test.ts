@@ -18,7 +18,7 @@ afterAll(() => gateway.stop());
 
 const COUNTS: Partial<Record<string, number>> = { quotes: 913, orders: 830, customers: 91, products: 77, requests: 42 };
 
-/** What leads from a type to other resources. */
+/** The relations of a type to other resources. */
 function guarded(type: string): string[] {
   return RELATIONS.filter(({ parent }) => parent === type).map(({ name }) => name);
 }
@@ -27,7 +27,7 @@ describe.each(RESOURCES)('reading $list', (resource) => {
   const { list, one, members, nested } = resource;
   const everyTenth = records[list].filter((_record, at) => at % 10 === 0);
 
-  test('REST lists every row of the file, newest first, in all its members but for lines', async () => {
+  test('REST lists every row of the file, newest first, with all members except lines', async () => {
     const rows = await askAll(REST, caller, list);
     expect(rows).toHaveLength(COUNTS[list] ?? records[list].length);
     expect(rows).toEqual(expectedRows(records[list]).map(toItem));
@@ -44,18 +44,18 @@ describe.each(RESOURCES)('reading $list', (resource) => {
     expect(rows).toEqual(expectedRows(records[list]));
   });
 
-  test.each(FACES)('$name reads one object by id as the file has it', async (face) => {
+  test.each(FACES)('$name reads an object by id as it is in the file', async (face) => {
     for (const record of everyTenth) {
       expect(await ask(face, caller, one, { id: record.id })).toEqual(toRow(record));
     }
   });
 
-  test.each(FACES)('$name takes an id in upper case for the same object', async (face) => {
+  test.each(FACES)('$name accepts an id in upper case', async (face) => {
     const [record] = everyTenth;
     expect(await ask(face, caller, one, { id: record!.id.toUpperCase() })).toEqual(toRow(record!));
   });
 
-  test('an object has the members of the contract, at every depth, and no others', async () => {
+  test('an object has exactly the members of the contract, at every depth', async () => {
     const row = await ask(REST, caller, one, { id: everyTenth[0]!.id });
     expect(Object.keys(row).sort()).toEqual(names(members));
     for (const [member, inner] of Object.entries(nested)) {
@@ -64,12 +64,12 @@ describe.each(RESOURCES)('reading $list', (resource) => {
     }
   });
 
-  test('the items of a REST list have the same members but for lines', async () => {
+  test('the items of a REST list have the same members except lines', async () => {
     const { data } = await ask(REST, caller, list, { limit: 1 });
     expect(Object.keys(data[0]).sort()).toEqual(names(members).filter((member) => member !== 'lines'));
   });
 
-  test('GraphQL has no other fields than those of the contract and its relations', async () => {
+  test('GraphQL has only the fields of the contract and relations', async () => {
     const type = one.charAt(0).toUpperCase() + one.slice(1);
     const { __type } = await query(caller, `{ __type(name: "${type}") { fields { name } } }`);
     const fields = __type.fields.map((field: { name: string }) => field.name);
@@ -83,14 +83,14 @@ describe.each(RESOURCES)('reading $list', (resource) => {
     expect(fields.sort()).toEqual([...names(members), ...(relations[list] ?? guarded(type))].sort());
   });
 
-  test.each(FACES)('a page on $name has data, has_more and next_cursor, and nothing else', async (face) => {
+  test.each(FACES)('a page in $name has only data, has_more and next_cursor', async (face) => {
     const page = await ask(face, caller, list, { limit: 1 });
     expect(Object.keys(page).sort()).toEqual(['data', 'has_more', 'next_cursor']);
   });
 });
 
-describe('the two faces', () => {
-  test.each(RESOURCES)('answer one of $list in the same JSON', async ({ list, one }) => {
+describe('the two APIs', () => {
+  test.each(RESOURCES)('return the same JSON for one of $list', async ({ list, one }) => {
     const { id } = records[list].at(-1)!;
     expect(await ask(GRAPHQL, caller, one, { id })).toEqual(await ask(REST, caller, one, { id }));
   });

@@ -20,19 +20,19 @@ afterAll(() => gateway.stop());
 
 const rowsById = new Map(RESOURCES.flatMap(({ list }) => records[list].map((record) => [record.id, toRow(record)])));
 const fieldsOf = (list: string): string => selection(RESOURCES.find((resource) => resource.list === list)!);
-/** A customer with several rows of each kind, and one with none. */
+/** A customer with several rows of each kind, and one without. */
 const rowsOf = (list: 'requests' | 'orders', id: unknown) => records[list].filter((row) => row.customer_id === id);
 const busy = records.customers.find(({ id }) => rowsOf('requests', id).length > 2)!.id;
 const idle = records.customers.find(({ id }) => rowsOf('orders', id).length === 0)!.id;
 
-/** Names of the commands that a document sends to the database. */
+/** Names of the commands that a document causes. */
 async function commandNames(document: string, variables: Json = {}): Promise<string[]> {
   const sent = await commandsOf(gateway, organisation, () => query(caller, document, variables));
   return sent.map(({ name }) => name);
 }
 
 describe('a relation to one object', () => {
-  test("of every order is the customer and the quote that the order's ids name, with lines and all", async () => {
+  test('of an order is its customer or quote, complete with lines', async () => {
     const document = `{ orders(limit: 100) { data { customer_id quote_id
       customer { ${fieldsOf('customers')} } quote { ${fieldsOf('quotes')} customer { id } } } } }`;
     const { orders } = await query(caller, document);
@@ -43,7 +43,7 @@ describe('a relation to one object', () => {
     }
   });
 
-  test('is null where the id is null, and where what it names is gone', async () => {
+  test('is null if the id is null or its object does not exist', async () => {
     const own = await makeOrganisation(gateway);
     const [order, other] = records.orders;
     await store(gateway, own, { orders: [{ ...order!, customer_id: null, quote_id: null }, other!] });
@@ -59,7 +59,7 @@ describe('a relation to one object', () => {
     ['orders', 'customer { id name } quote { id number lines { id } customer { id } }'],
     ['orders', 'customer { id }'],
     ['quotes', 'customer { name contacts { name } }'],
-  ])('of 100 %s costs no more commands than of one: %s', async (list, relations) => {
+  ])('of 100 %s needs no more commands than of one: %s', async (list, relations) => {
     const document = `query($limit: Int!) { ${list}(limit: $limit) { data { id ${relations} } } }`;
     const ofOne = await commandNames(document, { limit: 1 });
     const ofHundred = await commandNames(document, { limit: 100 });
@@ -67,7 +67,7 @@ describe('a relation to one object', () => {
     expect(ofOne.length).toBeGreaterThan(1);
   });
 
-  test('reads no lines that nobody asked for', async () => {
+  test('reads lines only if selected', async () => {
     const document = '{ orders(limit: 5) { data { quote { number } } } }';
     const sent = await commandsOf(gateway, organisation, () => query(caller, document));
     const finds = sent.filter(({ name }) => name === 'find').map(({ command }) => [command.find, command.projection]);
@@ -85,14 +85,14 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
     ${list}(customer_id: $id, limit: $limit, cursor: $cursor) { data { ${fieldsOf(list)} } has_more next_cursor }
   }`;
 
-  test('are the rows with its id, newest first', async () => {
+  test('are its rows, newest first', async () => {
     const { customer } = await query(caller, document, { id: busy, limit: 100 });
     const expected = expectedRows(records[list], ofCustomer(busy));
     expect(customer[list]).toEqual({ data: expected, has_more: false, next_cursor: null });
     expect(expected.length).toBeGreaterThan(1);
   });
 
-  test('are page for page those of the list of that customer, cursors too', async () => {
+  test('have the same pages and cursors as the list filtered by customer', async () => {
     for (let cursor: unknown = null, pages = 0; pages === 0 || cursor !== null; pages += 1) {
       const { customer, [list]: listed } = await query(caller, document, { id: busy, limit: 1, cursor });
       expect(customer[list]).toEqual(listed);
@@ -101,7 +101,7 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
     }
   });
 
-  test.each(FACES)('have a cursor that leads on in the list on $name', async (face) => {
+  test.each(FACES)('have a cursor that works in the list in $name', async (face) => {
     const { customer } = await query(caller, document, { id: busy, limit: 1 });
     const { next_cursor: cursor, data } = customer[list];
     const rest = await ask(face, caller, list, { customer_id: busy, cursor, limit: 100 });
@@ -109,7 +109,7 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
     expect(ids).toEqual(expectedRows(records[list], ofCustomer(busy)).map(({ id }) => id));
   });
 
-  test("refuse another customer's cursor, beside the rest of the answer", async () => {
+  test("reject another customer's cursor without affecting other fields", async () => {
     const { customer } = await query(caller, document, { id: busy, limit: 1 });
     const { next_cursor: cursor } = customer[list];
     const mixed = `{ customer(id: "${idle}") { name ${list}(cursor: "${String(cursor)}") { data { id } } } }`;
@@ -118,12 +118,12 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
     expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'cursor' }] });
   });
 
-  test('are an empty page where there are none', async () => {
+  test('are an empty page if there are none', async () => {
     const { customer } = await query(caller, document, { id: idle });
     expect(customer[list]).toEqual({ data: [], has_more: false, next_cursor: null });
   });
 
-  test('are 20 where no limit is given, and at most 100', async () => {
+  test('are 20 by default, and at most 100', async () => {
     const { customer } = await query(caller, `{ customer(id: "${busy}") { ${list} { data { id } } } }`);
     const all = expectedRows(records[list], ofCustomer(busy));
     expect(customer[list].data).toHaveLength(Math.min(20, all.length));
@@ -131,13 +131,13 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
     expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request', errors: [{ parameter: 'limit' }] });
   });
 
-  test('of 91 customers cost no more commands than of one', async () => {
+  test('of 91 customers need no more commands than of one', async () => {
     const pages = `query($limit: Int!) { customers(limit: $limit) { data { ${list}(limit: 3) { data { id } next_cursor } } } }`;
     const ofOne = await commandNames(pages, { limit: 1 });
     expect(await commandNames(pages, { limit: 100 })).toEqual(ofOne);
   });
 
-  test('of 91 customers at once are those of each alone', async () => {
+  test('of 91 customers together are the same as of each separately', async () => {
     const fields = `id ${list}(limit: 2) { data { id } has_more next_cursor }`;
     const { customers } = await query(caller, `{ customers(limit: 100) { data { ${fields} } } }`);
     expect(customers.data).toHaveLength(91);
@@ -154,7 +154,7 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
   });
 });
 
-test('all relations of a page of customers cost no more commands than those of one customer', async () => {
+test('all relations of a page of customers need no more commands than those of one customer', async () => {
   const document = `query($limit: Int!) { customers(limit: $limit) { data {
     quotes(limit: 2) { data { id customer { id } } } orders(limit: 2) { data { id quote { id } } } requests { data { id } }
   } } }`;
@@ -163,7 +163,7 @@ test('all relations of a page of customers cost no more commands than those of o
   );
 });
 
-test('a customer is read on GraphQL as its own relations name it', async () => {
+test('a customer is the same through a relation and by id', async () => {
   const { quotes } = await query(
     caller,
     `{ quotes(customer_id: "${busy}", limit: 1) { data { customer { ${fieldsOf('customers')} } } } }`,

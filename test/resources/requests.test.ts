@@ -22,11 +22,11 @@ afterAll(() => gateway.stop());
 const collection = (of: Organisation, name: string) =>
   gateway.databases.organisationData(of).connection.collection(name);
 
-describe.each(FACES)('open_request on $name', (face) => {
+describe.each(FACES)('open_request in $name', (face) => {
   const open = (args: Json): Promise<Json> => ask(face, caller, 'open_request', args);
   const messagesOf = (id: string): Promise<Json[]> => askAll(face, caller, 'request_messages', { id });
 
-  test('opens a thread that reads back as it was answered, with the text as its one message', async () => {
+  test('opens a thread that reads back identically, with the text as its only message', async () => {
     const from = Date.now();
     const thread = await open({ text: 'Do you deliver to Leeds?\nBy Friday?' });
     expect(thread).toEqual({
@@ -56,21 +56,21 @@ describe.each(FACES)('open_request on $name', (face) => {
   });
 
   test.each([
-    ['the one given', { text: 'A text', subject: 'Delivery' }, 'Delivery'],
-    ['the one given, without the space around it', { text: 'A text', subject: '  Delivery \n' }, 'Delivery'],
-    ['the first line of the text where none is given', { text: 'First\nSecond' }, 'First'],
-    ['the first line where it is null', { text: 'First\r\nSecond', subject: null }, 'First'],
-    ['the first line where it is blank', { text: 'First\r\nSecond', subject: ' \t' }, 'First'],
-    ['the first line that says something', { text: '\n\n  First  \nSecond' }, 'First'],
-    ['a first line of 200 characters as it is', { text: `${'😀'.repeat(200)}\nx` }, '😀'.repeat(200)],
+    ['the given one', { text: 'A text', subject: 'Delivery' }, 'Delivery'],
+    ['the given one, trimmed', { text: 'A text', subject: '  Delivery \n' }, 'Delivery'],
+    ['the first line of the text if omitted', { text: 'First\nSecond' }, 'First'],
+    ['the first line if null', { text: 'First\r\nSecond', subject: null }, 'First'],
+    ['the first line if blank', { text: 'First\r\nSecond', subject: ' \t' }, 'First'],
+    ['the first line that is not blank', { text: '\n\n  First  \nSecond' }, 'First'],
+    ['a first line of 200 characters unchanged', { text: `${'😀'.repeat(200)}\nx` }, '😀'.repeat(200)],
     ['a longer first line cut to 200 characters', { text: '😀'.repeat(201) }, `${'😀'.repeat(199)}…`],
-  ])('takes for a subject %s', async (_title, args, subject) => {
+  ])('uses as subject %s', async (_title, args, subject) => {
     const thread = await open(args);
     expect(thread.subject).toBe(subject);
     expect((await messagesOf(thread.id))[0].body).toBe(args.text);
   });
 
-  test('keeps the text as it was written, to the last character of 20,000', async () => {
+  test('stores a text of 20,000 characters unchanged', async () => {
     const text = ` ${'é😀'.repeat(9999)} `;
     expect(Array.from(text)).toHaveLength(20_000);
     const { id } = await open({ text });
@@ -81,26 +81,26 @@ describe.each(FACES)('open_request on $name', (face) => {
     ['no text', { text: '' }, '/text'],
     ['a blank text', { text: ' \n\t\u00a0' }, '/text'],
     ['20,001 characters', { text: 'x'.repeat(20_001) }, '/text'],
-    ['a text that is no Unicode', { text: 'x\ud800' }, '/text'],
+    ['a text with a lone surrogate', { text: 'x\ud800' }, '/text'],
     ['a subject of 201 characters', { text: 'x', subject: 's'.repeat(201) }, '/subject'],
     ['a contact with an empty name', { text: 'x', contact: { name: '' } }, '/contact/name'],
     ['a contact with a bad e-mail address', { text: 'x', contact: { name: 'Ann', email: 'ann' } }, '/contact/email'],
-    ['a customer_id that is no UUID', { text: 'x', customer_id: 'ALFKI' }, '/customer_id'],
-  ])('refuses %s and stores nothing', async (_title, args, pointer) => {
+    ['a customer_id that is not a UUID', { text: 'x', customer_id: 'ALFKI' }, '/customer_id'],
+  ])('rejects %s and stores nothing', async (_title, args, pointer) => {
     const before = await collection(organisation, 'requests').countDocuments();
     const problem = await refusal(face, caller, 'open_request', args);
     expect(problem).toMatchObject({ status: 422, code: 'validation_failed', errors: [{ pointer }] });
     expect(await collection(organisation, 'requests').countDocuments()).toBe(before);
   });
 
-  test('names every fault at once', async () => {
+  test('lists all errors together', async () => {
     const args = { text: '', subject: 's'.repeat(201), customer_id: 'x', contact: { name: '', phone: '1'.repeat(51) } };
     const { errors } = await refusal(face, caller, 'open_request', args);
     const pointers = errors.map(({ pointer }: Json) => pointer);
     expect(pointers.sort()).toEqual(['/contact/name', '/contact/phone', '/customer_id', '/subject', '/text']);
   });
 
-  test('takes a customer of the organisation, in any case, and names it as the author', async () => {
+  test('accepts a customer id in any case, and uses its name as the author', async () => {
     const [customer] = customers;
     const thread = await open({ text: 'Hello', customer_id: customer!.id.toUpperCase() });
     expect(thread.customer_id).toBe(customer!.id);
@@ -108,7 +108,7 @@ describe.each(FACES)('open_request on $name', (face) => {
     expect((await askAll(face, caller, 'requests', { customer_id: customer!.id }))[0]).toEqual(thread);
   });
 
-  test("refuses another organisation's customer as one that never was", async () => {
+  test("rejects another organisation's customer like an unknown one", async () => {
     const [foreign] = northwind('customers').slice(5);
     await store(gateway, await makeOrganisation(gateway), { customers: [foreign!] });
     const refused = (id: string) => refusal(face, caller, 'open_request', { text: 'Hello', customer_id: id });
@@ -117,7 +117,7 @@ describe.each(FACES)('open_request on $name', (face) => {
     expect(await refused(randomUUID())).toEqual(problem);
   });
 
-  test('keeps the contact, what is left out as null, and names it as the author', async () => {
+  test('stores the contact, with null for omitted members, and uses its name as the author', async () => {
     const thread = await open({ text: 'Hello', customer_id: customers[0]!.id, contact: { name: 'Ann', phone: '1' } });
     expect(thread.contact).toEqual({ name: 'Ann', email: null, phone: '1' });
     expect((await messagesOf(thread.id))[0].author_name).toBe('Ann');
@@ -125,7 +125,7 @@ describe.each(FACES)('open_request on $name', (face) => {
     expect(other.contact).toEqual({ name: 'Bob', email: 'bob@mill.example', phone: null });
   });
 
-  test('is found by the words of its subject and its text at once', async () => {
+  test('opens a thread that is immediately found by the words of its subject and text', async () => {
     const word = `w${randomUUID().slice(0, 8)}`;
     const thread = await open({ text: `Please quote\n12 x ${word}`, subject: 'Hinges' });
     for (const q of [word, word.slice(0, 7), `hinges ${word}`, `HINGES please`]) {
@@ -134,11 +134,11 @@ describe.each(FACES)('open_request on $name', (face) => {
     expect(await askAll(face, caller, 'requests', { q: `${word}x` })).toEqual([]);
   });
 
-  test('leaves no thread behind where its message cannot be stored', async () => {
+  test('stores no thread if its message cannot be stored', async () => {
     const own = await makeOrganisation(gateway);
     const writer = client(gateway, (await makeKey(gateway, own)).key);
     const first = await ask(face, writer, 'open_request', { text: 'First' });
-    // a second message of the same author is now refused by the database, after its thread was written
+    // the database now rejects a second message of the same author, after its thread is written
     const index = await collection(own, 'messages').createIndex({ author: 1 }, { unique: true }, {});
     const { problem } = await call(face, writer, 'open_request', { text: 'Second' });
     expect(problem).toMatchObject({ status: 500, code: 'internal' });
@@ -150,12 +150,12 @@ describe.each(FACES)('open_request on $name', (face) => {
   });
 });
 
-describe.each(FACES)("a thread's messages on $name", (face) => {
+describe.each(FACES)("a thread's messages in $name", (face) => {
   const bodies = Array.from({ length: 45 }, (_none, at) => `Message ${String(at)}`);
   const thread = threadRecord(bodies);
   beforeAll(() => store(gateway, organisation, { requests: [thread, threadRecord(['Another'])] }));
 
-  test('come oldest first, in pages, each once', async () => {
+  test('are listed oldest first, in pages, each exactly once', async () => {
     for (const limit of [7, 20, 45, 100]) {
       const pages = await askPages(face, caller, 'request_messages', { id: thread.id, limit });
       expect(pages).toHaveLength(Math.ceil(45 / limit));
@@ -163,24 +163,24 @@ describe.each(FACES)("a thread's messages on $name", (face) => {
     }
   });
 
-  test('come 20 where no limit is given', async () => {
+  test('are 20 by default', async () => {
     const { data, has_more: more } = await ask(face, caller, 'request_messages', { id: thread.id });
     expect([data.length, more]).toEqual([20, true]);
   });
 
-  test('have the members of the contract and no others', async () => {
+  test('have exactly the members of the contract', async () => {
     const [message] = await askAll(face, caller, 'request_messages', { id: thread.id.toUpperCase() });
     expect(Object.keys(message).sort()).toEqual(['author', 'author_name', 'body', 'created_at', 'id', 'request_id']);
     expect(message.request_id).toBe(thread.id);
   });
 
-  test('are counted in their thread, which knows when the last one was written', async () => {
+  test('are counted in their thread, which has the time of the last one', async () => {
     const row = await ask(face, caller, 'request', { id: thread.id });
     const messages = await askAll(face, caller, 'request_messages', { id: thread.id });
     expect([row.message_count, row.last_message_at]).toEqual([45, messages.at(-1).created_at]);
   });
 
-  test('of a thread that is not there are a 404, not an empty list', async () => {
+  test('of an unknown thread are a 404, not an empty list', async () => {
     expect(await refusal(face, caller, 'request_messages', { id: randomUUID() })).toEqual({
       status: 404,
       code: 'not_found',
@@ -188,7 +188,7 @@ describe.each(FACES)("a thread's messages on $name", (face) => {
   });
 });
 
-test('POST /requests answers 201 with the Location of the thread', async () => {
+test('POST /requests returns 201 with the Location of the thread', async () => {
   const { answer, data } = await call(REST, caller, 'open_request', { text: 'Hello' });
   expect(answer.status).toBe(201);
   expect(answer.headers.get('location')).toBe(`/api/v1/requests/${String(data.id)}`);

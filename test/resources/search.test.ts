@@ -12,14 +12,14 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** A caller of an organisation with these records. */
+/** A caller of a new organisation with these records. */
 async function withRecords(records: Partial<Record<ListName, readonly ImportRecord[]>>): Promise<Client> {
   const organisation = await makeOrganisation(gateway);
   await store(gateway, organisation, records);
   return client(gateway, (await makeKey(gateway, organisation)).key);
 }
 
-describe.each(FACES)('a search on $name', (face) => {
+describe.each(FACES)('a search in $name', (face) => {
   let empty: Promise<Client>;
   beforeAll(() => {
     empty = withRecords({});
@@ -43,14 +43,14 @@ describe.each(FACES)('a search on $name', (face) => {
       ['the start of a word', 'ch', 'Chai'],
       ['a whole word', 'tofu', 'Tofu'],
       ['words in any order', 'anton chef', "Chef Anton's Gumbo Mix"],
-      ['words of several fields', 'boxes 10 condiments', 'Northwoods Cranberry Sauce', 0],
-      ['a sku as it is written', 'NW-01', 'Uncle Bob', 0],
+      ['words of several members', 'boxes 10 condiments', 'Northwoods Cranberry Sauce', 0],
+      ['a sku as written', 'NW-01', 'Uncle Bob', 0],
       ['a sku without its dash', 'nw 017', 'Alice Mutton'],
-      ['capitals', 'QUESO', 'Queso Cabrales'],
-      ['accents where there are none', 'tòfü', 'Tofu'],
-      ['no accents where there are some', 'rossle', 'Rössle Sauerkraut'],
-      ['one word twice', 'chai chai', 'Chai'],
-      ['more spaces than needed', '  chef   anton  ', "Chef Anton's Cajun Seasoning"],
+      ['upper case', 'QUESO', 'Queso Cabrales'],
+      ['extra accents', 'tòfü', 'Tofu'],
+      ['missing accents', 'rossle', 'Rössle Sauerkraut'],
+      ['a repeated word', 'chai chai', 'Chai'],
+      ['extra spaces', '  chef   anton  ', "Chef Anton's Cajun Seasoning"],
     ])('finds %s: %j', async (_title, q, name, least = 1) => {
       const expected = expectedRows(records, { keeps: found(q) });
       const rows = await askAll(face, caller, 'products', { q });
@@ -60,14 +60,14 @@ describe.each(FACES)('a search on $name', (face) => {
 
     test.each([
       ['the end of a word', 'ofu'],
-      ['one word that nothing has among others that match', 'chef zzz'],
-      ['two words written as one', 'chefanton'],
+      ['an unknown word among matching ones', 'chef zzz'],
+      ['two words joined', 'chefanton'],
     ])('does not find %s: %j', async (_title, q) => {
       expect(await askAll(face, caller, 'products', { q })).toEqual([]);
     });
 
     test.each(['ch.*', 'ch$', '^ch', '"ch"', 'ch\\', '[ch]', 'ch\u0000', '😀ch', 'ch%'])(
-      'takes %j for the word in it',
+      'treats %j as the word in it',
       async (q) => {
         const expected = expectedRows(records, { keeps: found('ch') });
         expect(expected.length).toBeGreaterThan(3);
@@ -75,14 +75,14 @@ describe.each(FACES)('a search on $name', (face) => {
       },
     );
 
-    test('goes through pages as any list does', async () => {
+    test('is paged like any list', async () => {
       const rows = await askAll(face, caller, 'products', { q: 'b', limit: 2, sort: 'name' });
       expect(rows).toEqual(expectedRows(records, { keeps: found('b'), sort: 'name' }));
       expect(rows.length).toBeGreaterThan(4);
     });
   });
 
-  describe('meets words however they are written', () => {
+  describe('matches words however they are written:', () => {
     let made = 0;
     let caller: Client;
     beforeAll(async () => {
@@ -105,7 +105,7 @@ describe.each(FACES)('a search on $name', (face) => {
       ["O'Brien & Sons (Ltd.)", ["o'brien", 'brien', 'o brien', 'ltd', 'sons,ltd'], ['obrien']],
       [`x${'y'.repeat(120)}`, ['xyy', `x${'y'.repeat(120)}`], ['yy']],
     ])('%s', async (name, met, notMet) => {
-      // a word that no query here begins
+      // a word that matches no query here
       const sku = 'q'.repeat((made += 1));
       await ask(face, caller, 'upsert_products', { products: [{ sku, name }] });
       const meets = async (q: string): Promise<boolean> =>
@@ -115,7 +115,7 @@ describe.each(FACES)('a search on $name', (face) => {
     });
   });
 
-  test.each(RESOURCES)('of $list with any characters answers', async ({ list }) => {
+  test.each(RESOURCES)('of $list accepts any characters', async ({ list }) => {
     const caller = await empty;
     const marks = [
       '$',
@@ -162,7 +162,7 @@ describe('a search looks', () => {
     ['orders', 'customer_reference', { ...order, customer_reference: 'PO needle' }],
     ['requests', 'subject', threadRecord(['A text'], { subject: 'A needle' })],
     ['requests', 'messages', threadRecord(['A text', 'Another\nneedle', 'A third'])],
-  ] as never)("at %s' %s", async (where, _member, record) => {
+  ] as never)("in %s' %s", async (where, _member, record) => {
     const list = where.replace("' contacts", '') as ListName;
     const caller = await withRecords({ [list]: [record] });
     expect(await askAll(REST, caller, list, { q: 'needle' })).toHaveLength(1);
@@ -175,13 +175,13 @@ describe('a search looks', () => {
     ['quotes', 'lines', { ...quote, lines }],
     ['orders', 'lines and delivery_address', { ...order, lines, delivery_address: address }],
     ['requests', 'contact', threadRecord(['A text'], { contact: { name: 'Needle', email: null, phone: null } })],
-  ] as never)("not at %s' %s", async (list, _member, record) => {
+  ] as never)("not in %s' %s", async (list, _member, record) => {
     const caller = await withRecords({ [list]: [record] });
     expect(await askAll(REST, caller, list, { q: 'needle' })).toEqual([]);
     expect(await askAll(REST, caller, list)).toHaveLength(1);
   });
 
-  test.each(FACES)('at what a row says now, once it was changed on $name', async (face) => {
+  test.each(FACES)('only in current values, after a change in $name', async (face) => {
     const caller = await withRecords({ products: [product], customers: [customer] });
     const { sku } = product;
     const { external_ref: ref } = customer;

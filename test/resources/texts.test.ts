@@ -5,7 +5,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { newKey, UPSERTS, upserting, upsertOf } from '../support/upserts';
 
-/* What a text may hold that a caller writes, and when two of them are the same. */
+/* Which characters texts may contain, and when two keys are the same. */
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -36,7 +36,7 @@ const BLANKS = [' ', '\t', '\n', '\u00a0', '\u3000', '\ufeff'];
 const ADDRESS = { line1: '1 Mill Lane', city: 'Leeds', country: 'UK' };
 const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
 
-describe.each(KINDS)('a text of $list on $face_name', ({ kind, face }) => {
+describe.each(KINDS)('a text of $list in $face_name', ({ kind, face }) => {
   const { list, key } = kind;
   const { report, element, stored } = upserting(kind, face, () => caller);
   const faults = async (elements: Json[]): Promise<string[]> =>
@@ -44,7 +44,7 @@ describe.each(KINDS)('a text of $list on $face_name', ({ kind, face }) => {
       errors.map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`).join(),
     );
 
-  test('holds no control characters but tabs and line breaks', async () => {
+  test('must not contain control characters except tabs and line breaks', async () => {
     expect(await faults(CONTROLS.map((control) => element({ name: `a${control}b` })))).toEqual(
       CONTROLS.map((_control, at) => `/${list}/${String(at)}/name format`),
     );
@@ -54,14 +54,14 @@ describe.each(KINDS)('a text of $list on $face_name', ({ kind, face }) => {
     expect(await stored(kept)).toMatchObject({ name: kept.name });
   });
 
-  test('that names something is not white space alone', async () => {
+  test('that is a name or key must not be blank', async () => {
     expect(await faults(BLANKS.map((blank) => element({ name: blank })))).toEqual(
       BLANKS.map((_blank, at) => `/${list}/${String(at)}/name length`),
     );
     expect(await faults([element({ [key]: ' \n' })])).toEqual([`/${list}/0/${key} length`]);
   });
 
-  test('that is a key is one however its letters are composed, and keeps its case and white space', async () => {
+  test('that is a key is normalised to NFC, and keeps its case and white space', async () => {
     const composed = `${newKey()} caf\u00e9`;
     const decomposed = composed.normalize('NFD');
     const { results, ...counts } = await report([
@@ -78,14 +78,14 @@ describe.each(KINDS)('a text of $list on $face_name', ({ kind, face }) => {
     expect(await stored(padded)).toMatchObject({ [key]: padded[key] });
   });
 
-  test('that is a key is as long as what is kept of it', async () => {
-    // one letter that is two in NFC
+  test('that is a key is measured after normalisation', async () => {
+    // a letter that becomes two characters in NFC
     expect(await faults([element({ [key]: '\u0958'.repeat(33) })])).toEqual([`/${list}/0/${key} length`]);
   });
 });
 
-describe.each(FACES)('on $name', (face) => {
-  test('texts inside a customer are held to the same', async () => {
+describe.each(FACES)('in $name', (face) => {
+  test('the same rules apply to texts inside a customer', async () => {
     const { report, element } = upserting(upsertOf('customers'), face, () => caller);
     const { results } = await report([
       element({
@@ -101,19 +101,23 @@ describe.each(FACES)('on $name', (face) => {
   });
 
   test.each<[string, Json, string]>([
-    ['a text', { text: 'a\u0000b' }, '/text format'],
-    ['a subject', { text: 'a', subject: 'a\u0007b' }, '/subject format'],
-    ["a contact's name", { text: 'a', contact: { name: 'A\u001b' } }, '/contact/name format'],
-    ["a blank contact's name", { text: 'a', contact: { name: ' \t' } }, '/contact/name length'],
-    ["a contact's phone", { text: 'a', contact: { name: 'Ann', phone: '\u009b1' } }, '/contact/phone format'],
-  ])('a request with %s of that kind is refused', async (_title, args, fault) => {
+    ['a control character in its text', { text: 'a\u0000b' }, '/text format'],
+    ['a control character in its subject', { text: 'a', subject: 'a\u0007b' }, '/subject format'],
+    ["a control character in its contact's name", { text: 'a', contact: { name: 'A\u001b' } }, '/contact/name format'],
+    ['a blank contact name', { text: 'a', contact: { name: ' \t' } }, '/contact/name length'],
+    [
+      "a control character in its contact's phone",
+      { text: 'a', contact: { name: 'Ann', phone: '\u009b1' } },
+      '/contact/phone format',
+    ],
+  ])('a request with %s is rejected', async (_title, args, fault) => {
     const { problem } = await call(face, caller, 'open_request', args);
     expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
     expect(problem!.errors.map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`)).toEqual([fault]);
   });
 });
 
-test('a request keeps the line breaks of its text, those of Windows too', async () => {
+test('a request keeps the line breaks of its text, including CRLF', async () => {
   const text = 'Dear all\r\n\r\n\tdo you deliver?\nAnn';
   const { id } = await ask(REST, caller, 'open_request', { text });
   expect((await ask(REST, caller, 'request_messages', { id })).data[0].body).toBe(text);

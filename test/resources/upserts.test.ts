@@ -18,17 +18,17 @@ afterAll(() => gateway.stop());
 
 const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
 
-describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
+describe.each(KINDS)('upserting $list in $face_name', ({ kind, face }) => {
   const { list, key, full, cleared } = kind;
   const { call, report, element, stored } = upserting(kind, face, () => caller);
-  /** Stores an element and gives what is stored then. */
+  /** Stores an element and returns it with the stored row. */
   const make = async (members: Json = {}): Promise<{ one: Json; before: Json }> => {
     const one = element(members);
     await report([one]);
     return { one, before: await stored(one) };
   };
 
-  test('creates what is not there, with every member as given', async () => {
+  test('creates a new object with every member as given', async () => {
     const one = element(full);
     const { results, ...counts } = await report([one]);
     expect(counts).toEqual({ created: 1, updated: 0, unchanged: 0, failed: 0 });
@@ -38,18 +38,18 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     expect(row.created_at).toBe(row.updated_at);
   });
 
-  test('creates with the defaults what is given by key and name alone', async () => {
+  test('creates an object with defaults from only key and name', async () => {
     const { one, before } = await make();
     expect(written(before)).toEqual({ ...one, ...cleared });
   });
 
-  test('takes a null for a default where nothing was there', async () => {
+  test('treats null as the default for a new object', async () => {
     const nulls = Object.fromEntries(Object.keys(cleared).map((member) => [member, null]));
     const { one, before } = await make(nulls);
     expect(written(before)).toEqual({ ...one, ...cleared });
   });
 
-  test('changes what is there, and keeps its id and created_at', async () => {
+  test('updates an existing object and keeps its id and created_at', async () => {
     const { one, before } = await make();
     const { results, updated } = await report([{ ...one, ...full, name: 'Renamed' }]);
     expect(updated).toBe(1);
@@ -60,13 +60,13 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     expect(Date.parse(after.updated_at)).toBeGreaterThanOrEqual(Date.parse(before.updated_at));
   });
 
-  test('keeps every member that is left out', async () => {
+  test('keeps omitted members', async () => {
     const { one } = await make(full);
     await report([{ [key]: one[key], name: 'Renamed' }]);
     expect(written(await stored(one))).toEqual({ ...one, name: 'Renamed' });
   });
 
-  test('keeps the name that is left out of what is there, and fails a null one', async () => {
+  test('keeps an omitted name of an existing object, and rejects null', async () => {
     const { one } = await make(full);
     const [member, value] = Object.entries<Json>(full)[0]!;
     const { results, ...counts } = await report([{ [key]: one[key], [member]: null }]);
@@ -79,13 +79,13 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     ]);
   });
 
-  test.each(Object.keys(full))('clears %s alone by a null', async (member) => {
+  test.each(Object.keys(full))('clears only %s with null', async (member) => {
     const { one } = await make(full);
     expect((await report([{ [key]: one[key], name: one.name, [member]: null }])).updated).toBe(1);
     expect(written(await stored(one))).toEqual({ ...one, [member]: cleared[member] });
   });
 
-  test('leaves what does not change as it is, updated_at too', async () => {
+  test('leaves an unchanged object as it is, including updated_at', async () => {
     const { one, before } = await make(full);
     for (const same of [one, { [key]: one[key], name: one.name }]) {
       const { results, ...counts } = await report([same]);
@@ -95,7 +95,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     expect(await stored(one)).toEqual(before);
   });
 
-  test('never sets updated_at back, whatever the clock says', async () => {
+  test('never moves updated_at backwards, whatever the clock says', async () => {
     const { one } = await make();
     const future = new Date(Date.now() + 3_600_000);
     const { connection } = gateway.databases.organisationData(organisation);
@@ -121,7 +121,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     );
   });
 
-  test('fails the later of two elements with one key, and stores the first', async () => {
+  test('fails later elements with the same key, and stores the first', async () => {
     const one = element();
     const { results } = await report([one, element(), { ...one, name: 'Second' }, { ...one, name: 'Third' }]);
     expect(results.map(({ outcome }: Json) => outcome)).toEqual(['created', 'created', 'failed', 'failed']);
@@ -130,13 +130,13 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     expect(await stored(one)).toMatchObject({ name: one.name });
   });
 
-  test('takes keys that differ in case for two', async () => {
+  test('treats keys that differ in case as different', async () => {
     const one = element();
     const { created } = await report([one, { ...one, [key]: one[key].toLowerCase() }]);
     expect(created).toBe(2);
   });
 
-  test('fails an element without a key or a name alone, with a pointer to each fault', async () => {
+  test('fails only elements without a key or name, with a pointer for each error', async () => {
     const good = element();
     const { results } = await report([{}, { [key]: null, name: null }, { [key]: '', name: '' }, good]);
     const at = (index: number, member: string, code: string): Json => ({
@@ -158,7 +158,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     ]);
   });
 
-  test('fails an element with text that is no Unicode alone, however often it is sent', async () => {
+  test('fails only an element with a lone surrogate, however often it is sent', async () => {
     for (const bad of [element({ [key]: `\ud800${newKey()}` }), element({ name: 'x\udfff' })]) {
       const good = element();
       const sent = await report([bad, good]);
@@ -169,7 +169,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
   });
 
   describe('as a dry run', () => {
-    test('says what would happen and stores nothing', async () => {
+    test('reports what would happen and stores nothing', async () => {
       const [{ one: changed, before }, { one: same, before: unchanged }] = await Promise.all([make(full), make()]);
       const fresh = element();
       const elements = [fresh, { ...changed, name: 'Renamed' }, same, element({ name: null })];
@@ -185,20 +185,20 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
       expect(await stored(changed)).toEqual(before);
     });
 
-    test('of an atomic call with a fault is refused as the call would be', async () => {
+    test('of an invalid atomic call is rejected like the call itself', async () => {
       const { problem } = await call([element(), element({ name: '' })], { atomic: true, dry_run: true });
       expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });
     });
   });
 
   describe('atomically', () => {
-    test('stores all where nothing is wrong', async () => {
+    test('stores everything if all elements are valid', async () => {
       const [one, other] = [element(), element(full)];
       expect(await report([one, other], { atomic: true })).toMatchObject({ created: 2, failed: 0 });
       expect(written(await stored(other))).toEqual(other);
     });
 
-    test('stores nothing where anything is wrong, and lists every fault', async () => {
+    test('stores nothing if any element is invalid, and lists all errors', async () => {
       const { one: changed, before } = await make();
       const fresh = element();
       const elements = [fresh, { ...changed, name: 'Renamed' }, { name: null }, element({ name: '' }), { ...fresh }];
@@ -218,7 +218,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     });
   });
 
-  test('takes 1,000 elements, which the same call again leaves unchanged', async () => {
+  test('accepts 1,000 elements, and the same call again changes nothing', async () => {
     const elements = Array.from({ length: 1000 }, () => element());
     const first = await report(elements);
     expect(first).toMatchObject({ created: 1000, failed: 0 });
@@ -228,7 +228,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     expect(again.results.map(({ id }: Json) => id)).toEqual(first.results.map(({ id }: Json) => id));
   });
 
-  test.each([0, 1001])('refuses %i elements', async (length) => {
+  test.each([0, 1001])('rejects %i elements', async (length) => {
     const { problem } = await call(Array.from({ length }, () => element()));
     expect(problem).toMatchObject({
       status: 422,
@@ -237,7 +237,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     });
   });
 
-  test('meets no object of another organisation with the same key', async () => {
+  test('does not affect an object of another organisation with the same key', async () => {
     const { one, before } = await make(full);
     const other = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
     const theirs = upserting(kind, face, () => other);
@@ -246,7 +246,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
     expect(await stored(one)).toEqual(before);
   });
 
-  test('keeps one object a key when eight calls bring the same new keys at once', async () => {
+  test('stores one object per key when eight concurrent calls have the same new keys', async () => {
     const shared = Array.from({ length: 50 }, () => element());
     const calls = Array.from({ length: 8 }, (_none, at) => {
       const order = at % 2 === 0 ? shared : shared.toReversed();
@@ -264,7 +264,7 @@ describe.each(KINDS)('upserting $list on $face_name', ({ kind, face }) => {
   });
 });
 
-test.each(UPSERTS)('the two faces report alike on $list', async (kind) => {
+test.each(UPSERTS)('the two APIs return the same report for $list', async (kind) => {
   const elements = [{ [kind.key]: 'ALIKE', name: 'Alike', ...kind.full }, { [kind.key]: 'ALIKE', name: '' }, {}];
   await upserting(kind, REST, () => caller).report(elements);
   const [rest, graphql] = [REST, GRAPHQL].map((face) => upserting(kind, face, () => caller).report(elements));

@@ -24,7 +24,7 @@ async function statusOf(key: string): Promise<number> {
 }
 
 describe('an admin', () => {
-  test('makes a key that works, holds what was chosen, and is listed without its value', async () => {
+  test('creates a key that works, has the chosen settings, and is listed without its secret', async () => {
     const expires_at = new Date(Date.now() + 48 * HOUR).toISOString();
     const { key, api_key } = await make({
       expires_at,
@@ -48,7 +48,7 @@ describe('an admin', () => {
     expect(JSON.stringify(data)).not.toContain(key);
   });
 
-  test('rotates a key: both work during the overlap, the old one to its end', async () => {
+  test('rotates a key: both work during the overlap, then only the new one', async () => {
     const old = await make();
     const rotated = await admin.call('rotate_api_key', { id: old.api_key.id.toUpperCase(), overlap_hours: 2 });
     expect([await statusOf(old.key), await statusOf(rotated.key)]).toEqual([200, 200]);
@@ -61,7 +61,7 @@ describe('an admin', () => {
     });
   });
 
-  test('revokes a key: out at once, once and for all', async () => {
+  test('revokes a key immediately and permanently', async () => {
     const { key, api_key } = await make();
     expect(await statusOf(key)).toBe(200);
     const revoked = await admin.call('revoke_api_key', { id: api_key.id });
@@ -79,11 +79,11 @@ describe('an admin', () => {
     [{ scopes: ['quotes:read', 'quotes:burn'] }, '/scopes/1'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],
     [{ allowed_ranges: ['10.0.0.0/8', 'everywhere'] }, '/allowed_ranges/1'],
-  ])('is told what is wrong with %j', async (changes, pointer) => {
+  ])('gets 422 for %j', async (changes, pointer) => {
     expect(await make(changes)).toMatchObject({ code: 'validation_failed', status: 422, errors: [{ pointer }] });
   });
 
-  test('is the one whom the audit log names, with where from', async () => {
+  test('is named in the audit log with the address', async () => {
     const { api_key } = await make();
     await admin.call('revoke_api_key', { id: api_key.id });
     const { data } = await member.call('audit_events', { key_id: api_key.id });
@@ -124,7 +124,7 @@ describe('a member', () => {
 });
 
 describe('a signed-in user', () => {
-  test.each(operations)('may not call $name, which takes a key', async (operation) => {
+  test.each(operations)('may not call $name, which requires a key', async (operation) => {
     const { name } = operation;
     const args = documentOf(operation).includes('$id: ID!') ? { id: organisation.id } : VALID[name];
     const { body } = await admin.graphql(documentOf(operation), args);
@@ -138,7 +138,7 @@ describe('a signed-in user', () => {
     open_request: { text: 'Hello' },
   };
 
-  test('finds no key of another organisation: byte for byte the 404 of one that never was', async () => {
+  test('gets the same 404 for a key of another organisation as for an unknown key', async () => {
     const elsewhere = await makeKey(gateway, await makeOrganisation(gateway));
     const nobody = '00000000-0000-4000-8000-000000000000';
     const byId = userOperations.filter((operation) => 'id' in userArguments(operation, nobody));
@@ -156,7 +156,7 @@ describe('a signed-in user', () => {
     expect((await admin.call('audit_events', { key_id: elsewhere.id })).data).toEqual([]);
   });
 
-  test('pages through keys and events, each once, and a cursor fits no other list', async () => {
+  test('pages through keys and events without repeats, and cannot use a cursor of another organisation', async () => {
     const own = await makeOrganisation(gateway);
     const there = await signIn(gateway, own);
     const made: string[] = [];
@@ -176,7 +176,7 @@ describe('a signed-in user', () => {
     }
   });
 
-  test('is shown active keys, ended ones, or all', async () => {
+  test('can list active, ended or all keys', async () => {
     const own = await makeOrganisation(gateway);
     const there = await signIn(gateway, own);
     const [live, revoked, expired] = [
@@ -197,7 +197,7 @@ describe('a signed-in user', () => {
 });
 
 describe('on a plan without integrations', () => {
-  test('keys are looked at and revoked, not made or rotated, from the next request on', async () => {
+  test('keys can be listed and revoked, but not created or rotated, from the next request on', async () => {
     const own = await makeOrganisation(gateway);
     const there = await signIn(gateway, own);
     const { id } = await makeKey(gateway, own);

@@ -30,7 +30,7 @@ beforeAll(async () => {
     max: { ...own, name: 'Max', scopegate_role: ['guest', 'member'] },
     both: { ...own, scopegate_role: ['member', 'admin'] },
     'no role': { ...own },
-    'another role': { ...own, scopegate_role: 'owner' },
+    'an unknown role': { ...own, scopegate_role: 'owner' },
     'no organisation': { scopegate_role: 'admin' },
     'an organisation by name': { scopegate_organisation: 'Test', scopegate_role: 'admin' },
     'an unknown organisation': {
@@ -77,7 +77,7 @@ async function freePort(): Promise<number> {
   return port;
 }
 
-/** A browser: cookies by host, redirects one at a time. */
+/** A minimal browser: cookies per host, redirects one at a time. */
 class Visitor {
   readonly cookies = new Map<string, Map<string, string>>();
 
@@ -99,7 +99,7 @@ class Visitor {
     return response;
   }
 
-  /** Follows redirects until one leads to `stop`, or to a page. */
+  /** Follows redirects until one leads to `stop` or a page. */
   async follow(url: string, stop: string): Promise<{ url: string; response: Response }> {
     let at = url;
     for (;;) {
@@ -112,7 +112,7 @@ class Visitor {
   }
 }
 
-/** Signs in at the provider as far as the way back to the gateway. */
+/** Signs in at the provider and returns the callback URL, without opening it. */
 async function goThere(visitor: Visitor, login: string): Promise<string> {
   const callback = `${gateway.url}${START}/callback`;
   let { url, response } = await visitor.follow(gateway.url + START, callback);
@@ -136,12 +136,12 @@ function sessionOf(visitor: Visitor): string {
   return `scopegate_session=${jar?.get('scopegate_session') ?? ''}`;
 }
 
-describe('signing in at an OpenID provider', () => {
+describe('signing in with an OpenID provider', () => {
   test.each([
     ['ada', 'admin', 'Ada Lovelace'],
     ['max', 'member', 'Max'],
     ['both', 'admin', 'both'],
-  ])('lets %s in as %s, with the organisation and name of the claims', async (login, role, name) => {
+  ])('signs %s in as %s, with the organisation and name in the claims', async (login, role, name) => {
     const { visitor, answer } = await cookieOfLogin(login);
     expect([answer.status, answer.headers.get('location')]).toEqual([303, '/settings/integrations']);
     const there = await person(gateway, sessionOf(visitor));
@@ -153,18 +153,18 @@ describe('signing in at an OpenID provider', () => {
 
   test.each([
     ['no role', 'scopegate_role'],
-    ['another role', 'scopegate_role'],
+    ['an unknown role', 'scopegate_role'],
     ['no organisation', 'scopegate_organisation'],
     ['an organisation by name', 'scopegate_organisation'],
     ['an unknown organisation', 'returned an unknown organisation'],
-  ])('lets no one in with %s, and says so', async (login, said) => {
+  ])('rejects an account with %s, with the reason', async (login, said) => {
     const { visitor, answer } = await cookieOfLogin(login);
     expect(answer.status).toBe(403);
     expect(await answer.text()).toContain(said);
     expect(sessionOf(visitor)).toBe('scopegate_session=');
   });
 
-  test('sends PKCE, state and nonce, each new each time, and keeps them from scripts', async () => {
+  test('sends a new PKCE challenge, state and nonce each time, and hides them from scripts', async () => {
     const [first, second] = await Promise.all([0, 1].map(() => new Visitor().ask(gateway.url + START)));
     const [one, two] = [first!, second!].map((answer) => new URL(answer.headers.get('location')!).searchParams);
     expect(one!.get('code_challenge_method')).toBe('S256');
@@ -176,7 +176,7 @@ describe('signing in at an OpenID provider', () => {
     expect(first!.headers.getSetCookie()[0]).toMatch(/; Max-Age=600; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  test('is refused on the way back with another state, another browser’s attempt, or none', async () => {
+  test('is rejected with another state, another browser’s attempt, or no attempt', async () => {
     const visitor = new Visitor();
     const callback = await goThere(visitor, 'ada');
     const other = new Visitor();
@@ -194,14 +194,14 @@ describe('signing in at an OpenID provider', () => {
     }
   });
 
-  test('is refused when a code comes a second time', async () => {
+  test('is rejected when a code is used twice', async () => {
     const { visitor, answer, callback } = await cookieOfLogin('ada');
     expect(answer.status).toBe(303);
     await visitor.ask(`${gateway.url}/settings/sign-in/oidc`);
     expect((await visitor.ask(callback)).status).toBe(403);
   });
 
-  test('is refused with the nonce or verifier of another attempt', async () => {
+  test('is rejected with the nonce or verifier of another attempt', async () => {
     for (const part of [1, 2]) {
       const visitor = new Visitor();
       const callback = await goThere(visitor, 'ada');
@@ -213,7 +213,7 @@ describe('signing in at an OpenID provider', () => {
     }
   });
 
-  test('is refused when the user refuses there', async () => {
+  test('is rejected when the user denies access', async () => {
     const visitor = new Visitor();
     const started = await visitor.ask(gateway.url + START);
     const state = new URL(started.headers.get('location')!).searchParams.get('state')!;
@@ -221,18 +221,18 @@ describe('signing in at an OpenID provider', () => {
     expect((await visitor.ask(denied)).status).toBe(403);
   });
 
-  test('leaves no code, token or secret in a log line', () => {
+  test('logs no code, token or secret', () => {
     const lines = JSON.stringify(gateway.logs);
     expect(lines).not.toMatch(/code=|id_token|access_token"/);
     expect(lines).not.toContain(CLIENT.client_secret);
   });
 });
 
-test('the sign-in page offers the provider where there is one, and links still work without', async () => {
+test('the sign-in page offers the provider if there is one', async () => {
   expect(await (await visit(gateway, '/settings/sign-in')).text()).toContain('href="/settings/sign-in/oidc"');
 });
 
-test('while the provider is away signing in there is 503, and the rest is served', async () => {
+test('while the provider is down, signing in with it gets 503, and other pages are served', async () => {
   const away = await startGateway(environmentOf('http://127.0.0.1:9', gateway.url));
   try {
     expect((await visit(away, START)).status).toBe(503);

@@ -27,7 +27,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     await gateway.stop();
   });
 
-  /** Opens a link, presses Continue, and gives the page to `work` once its rows are there. */
+  /** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
   async function signedIn(
     work: (page: Page) => Promise<void>,
     {
@@ -57,43 +57,40 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
   }
 
-  test.each(VIEWS)(
-    'is accessible and fits, $theme and $width pixels wide: rows, usage and every dialog',
-    async (view) => {
-      const own = await makeOrganisation(gateway);
-      const { id } = await makeKey(gateway, own, {
-        name: 'A name that is as long as the names of keys come in practice',
-      });
-      const ended = await makeKey(gateway, own, { name: 'ended' });
-      await gateway.control.apiKeys.revoke(ended.id);
-      const hour = new Date();
-      await gateway.control.usage.add([{ keyId: id, hour, requests: 1234, errors: 40, rate_limited: 9 }]);
-      await signedIn(
-        async (page) => {
-          await page.getByLabel('Show').selectOption('');
-          await page.waitForSelector('#keys tr.ended');
-          await page.getByRole('button', { name: /^Usage A name/ }).click();
-          await page.waitForSelector('.chart rect');
-          await page.getByText('As a table').click();
+  test.each(VIEWS)('is accessible and fits, with rows, usage and every dialog ($theme, $width px)', async (view) => {
+    const own = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, own, {
+      name: 'A name that is as long as the names of keys come in practice',
+    });
+    const ended = await makeKey(gateway, own, { name: 'ended' });
+    await gateway.control.apiKeys.revoke(ended.id);
+    const hour = new Date();
+    await gateway.control.usage.add([{ keyId: id, hour, requests: 1234, errors: 40, rate_limited: 9 }]);
+    await signedIn(
+      async (page) => {
+        await page.getByLabel('Show').selectOption('');
+        await page.waitForSelector('#keys tr.ended');
+        await page.getByRole('button', { name: /^Usage A name/ }).click();
+        await page.waitForSelector('.chart rect');
+        await page.getByText('As a table').click();
+        await expectAccessible(page);
+        for (const [opener, dialog] of [
+          ['New key', '#make-dialog'],
+          [/^Rotate/, '#rotate-dialog'],
+          [/^Revoke/, '#revoke-dialog'],
+        ] as const) {
+          await page.getByRole('button', { name: opener }).first().click();
+          await page.waitForSelector(`${dialog}[open]`);
           await expectAccessible(page);
-          for (const [opener, dialog] of [
-            ['New key', '#make-dialog'],
-            [/^Rotate/, '#rotate-dialog'],
-            [/^Revoke/, '#revoke-dialog'],
-          ] as const) {
-            await page.getByRole('button', { name: opener }).first().click();
-            await page.waitForSelector(`${dialog}[open]`);
-            await expectAccessible(page);
-            await page.keyboard.press('Escape');
-            await page.waitForSelector(dialog, { state: 'hidden' });
-          }
-        },
-        { ...view, of: own },
-      );
-    },
-  );
+          await page.keyboard.press('Escape');
+          await page.waitForSelector(dialog, { state: 'hidden' });
+        }
+      },
+      { ...view, of: own },
+    );
+  });
 
-  test.each(VIEWS)('signing in is accessible and fits, $theme and $width pixels wide', async (view) => {
+  test.each(VIEWS)('sign-in is accessible and fits ($theme, $width px)', async (view) => {
     const { page, close } = await visitor(browser, [gateway.url], view);
     try {
       await page.goto(`${gateway.url}/settings/integrations`);
@@ -106,7 +103,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     }
   });
 
-  test('a key can be created by keyboard, is shown once, can be copied, works in its curl line, and is gone from the page', async () => {
+  test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
     await signedIn(async (page) => {
       await page.getByRole('button', { name: 'New key' }).focus();
       await page.keyboard.press('Enter');
@@ -139,7 +136,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     });
   });
 
-  test('a key is rotated with an overlap: the new one is shown, both work, both are listed', async () => {
+  test('a key can be rotated with an overlap: the new one is shown, and both work and are listed', async () => {
     const own = await makeOrganisation(gateway);
     const old = await makeKey(gateway, own, { name: 'nightly' });
     await signedIn(
@@ -158,7 +155,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     );
   });
 
-  test('revoking says what breaks, can be cancelled, and then ends the key at once', async () => {
+  test('revoking explains what will break, can be cancelled, and ends the key immediately', async () => {
     const own = await makeOrganisation(gateway);
     const { key, id } = await makeKey(gateway, own, { name: 'till', scopes: ['orders:read'] });
     await client(gateway, key).get('/me');
@@ -167,7 +164,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       async (page) => {
         const dialog = page.locator('#revoke-dialog');
         await page.getByRole('button', { name: 'Revoke till' }).click();
-        // the call above counts too, once the minute's usage is written
+        // the call above is included once the minute's usage is written
         await dialog.getByText(/1[78] requests in the last 24 hours/).waitFor();
         expect(await dialog.textContent()).toMatch(/till.*gets a 401.*orders:read/s);
         await dialog.getByRole('button', { name: 'Cancel' }).click();
@@ -183,7 +180,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     );
   });
 
-  test('usage is drawn for 24 hours and 30 days, in bars, totals and a table', async () => {
+  test('usage is shown for 24 hours and 30 days, as a chart, totals and a table', async () => {
     const own = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, own, { name: 'busy' });
     const ago = (hours: number): Date => new Date(Date.now() - hours * 3_600_000);
@@ -207,7 +204,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     );
   });
 
-  test('a member looks at all of it and is offered no change', async () => {
+  test('a member can see everything and change nothing', async () => {
     const own = await makeOrganisation(gateway);
     await makeKey(gateway, own, { name: 'theirs' });
     await signedIn(
@@ -221,7 +218,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     );
   });
 
-  test('on a plan without integrations the page says so, and keys can be revoked only', async () => {
+  test('on a plan without integrations the page says so, and keys can only be revoked', async () => {
     const own = await makeOrganisation(gateway, { plan: 'starter' });
     await makeKey(gateway, own, { name: 'asleep' });
     await signedIn(
@@ -238,7 +235,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     );
   });
 
-  test('signing out leads to signing in, there and on every page that is still open', async () => {
+  test('signing out leads to the sign-in page, on other open pages too', async () => {
     await signedIn(async (page) => {
       const other = await page.context().newPage();
       await other.goto(`${gateway.url}/settings/integrations`);
@@ -250,7 +247,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     });
   });
 
-  test('what is stored in names and scopes is shown as text and runs nowhere', async () => {
+  test('names are shown as text and never run as markup', async () => {
     const name = '<img src=x onerror=alert(1)>"\'&';
     const own = await makeOrganisation(gateway, { name });
     await makeKey(gateway, own, { name });

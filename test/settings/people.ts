@@ -4,15 +4,15 @@ import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Signed-in users, as their browser would act. */
+/* Signed-in users who act like browsers. */
 
 export interface Person {
-  /** The Cookie header of their browser. */
+  /** The browser's Cookie header. */
   readonly cookie: string;
   readonly csrf: string;
-  /** What the settings page would ask. */
+  /** Sends a query as the settings page would. */
   graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<{ status: number; body: Json }>;
-  /** What one operation answers, or its error's extensions. */
+  /** Calls an operation and returns its result, or its error's extensions. */
   call(operation: keyof typeof DOCUMENTS, variables?: object): Promise<Json>;
 }
 
@@ -34,7 +34,7 @@ const DOCUMENTS = {
   revoke_api_key: `mutation($id: ID!) { revoke_api_key(id: $id) { ${KEY} } }`,
 };
 
-/** An organisation behind a gateway, with someone of each role signed in. */
+/** A gateway and an organisation, with a signed-in user of each role. */
 export interface Office {
   readonly gateway: TestGateway;
   readonly organisation: Organisation;
@@ -50,7 +50,7 @@ export async function openOffice(): Promise<Office> {
   return { gateway, organisation, admin, member };
 }
 
-/** Makes a link and uses it, by its form. */
+/** Signs in with a new link. */
 export async function signIn(
   gateway: TestGateway,
   organisation: Organisation,
@@ -61,7 +61,7 @@ export async function signIn(
   return person(gateway, cookieOf(await sendLink(gateway, link)));
 }
 
-/** Signs in again as a browser that holds a session's cookie. */
+/** Continues a session with its cookie. */
 export async function person(gateway: TestGateway, cookie: string): Promise<Person> {
   const page = await (await visit(gateway, '/settings/integrations', cookie)).text();
   const csrf = /name="csrf" value="([^"]+)"/.exec(page)?.[1] ?? '';
@@ -99,12 +99,12 @@ export async function makeLink(
   return made!.token;
 }
 
-/** GET as a browser, without following where it leads. */
+/** Sends a request as a browser would, without following redirects. */
 export function visit(gateway: TestGateway, path: string, cookie = '', method = 'GET'): Promise<Response> {
   return fetch(gateway.url + path, { method, headers: { accept: 'text/html', cookie }, redirect: 'manual' });
 }
 
-/** The form that a link's page shows. */
+/** Submits the form of a link's page. */
 export function sendLink(gateway: TestGateway, link: string, headers: Record<string, string> = {}): Promise<Response> {
   return sendForm(gateway, '/settings/sign-in', { link }, headers);
 }
@@ -123,7 +123,7 @@ export function sendForm(
   });
 }
 
-/** The session that an answer sets, as the Cookie header of the next request. */
+/** The session cookie set by an answer, as a Cookie header. */
 export function cookieOf(response: Response): string {
   return response.headers
     .getSetCookie()

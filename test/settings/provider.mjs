@@ -1,5 +1,5 @@
-// A real OpenID Connect provider in a process of its own: an ES module that jest need not load.
-// ACCOUNTS: claims by login, as JSON; CLIENT: its one client. Prints its issuer once it answers.
+// A real OpenID Connect provider in a separate process, because Jest cannot load the ES module.
+// ACCOUNTS has claims by login, as JSON; CLIENT is its only client. Prints its issuer when it is ready.
 import { createServer } from 'node:http';
 import Provider from 'oidc-provider';
 

@@ -20,26 +20,26 @@ describe('forged requests', () => {
     ['without a CSRF token', { 'x-csrf-token': '' }],
     ['with another CSRF token', { 'x-csrf-token': 'x'.repeat(43) }],
     ['from the page of another site', { origin: 'https://evil.example' }],
-    ['from a page that hides its origin', { origin: 'null' }],
-    ['that a browser says come from elsewhere', { 'sec-fetch-site': 'cross-site' }],
-    ['that a browser says come from a neighbour', { 'sec-fetch-site': 'same-site' }],
-  ])('%s are refused, reads too', async (_title, headers) => {
+    ['from a page with an opaque origin', { origin: 'null' }],
+    ['marked cross-site by the browser', { 'sec-fetch-site': 'cross-site' }],
+    ['marked same-site by the browser', { 'sec-fetch-site': 'same-site' }],
+  ])('%s are rejected, including reads', async (_title, headers) => {
     const { status, body } = await admin.graphql(LIST, {}, headers);
     expect(status).toBe(403);
     expect(body).toMatchObject({ errors: [{ extensions: { code: 'forbidden', request_id: expect.any(String) } }] });
   });
 
-  test("with another session's CSRF token are refused", async () => {
+  test("with another session's CSRF token are rejected", async () => {
     expect((await admin.graphql(LIST, {}, { 'x-csrf-token': member.csrf })).status).toBe(403);
   });
 
-  test('as forms or text are refused', async () => {
+  test('as forms or text are rejected', async () => {
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data']) {
       expect((await admin.graphql(LIST, {}, { 'content-type': type })).status).toBe(415);
     }
   });
 
-  test('from our own page are let in, and no cache keeps the answer', async () => {
+  test('from our own page are accepted, and answers are not cached', async () => {
     const headers = { origin: gateway.url, 'sec-fetch-site': 'same-origin' };
     expect((await admin.graphql(LIST, {}, headers)).status).toBe(200);
     const answer = await fetch(`${gateway.url}/settings/graphql`, {
@@ -72,14 +72,14 @@ describe('the API', () => {
     expect([rest.status, graphql.status]).toEqual([401, 401]);
   });
 
-  test('takes a key for what it is, whatever cookie comes with it', async () => {
+  test('uses the key and ignores a cookie sent with it', async () => {
     const { key } = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
     const headers = { cookie: admin.cookie, 'x-csrf-token': admin.csrf };
     const { body } = await client(gateway, key).graphql('{ api_keys { data { id } } }', {}, headers);
     expect(body.errors).toMatchObject([{ extensions: { code: 'forbidden' } }]);
   });
 
-  test('a key is no session: settings answer 401 to it', async () => {
+  test('keys are not sessions: settings return 401', async () => {
     const { key } = await makeKey(gateway, organisation);
     const response = await fetch(`${gateway.url}/settings/graphql`, {
       method: 'POST',
@@ -90,7 +90,7 @@ describe('the API', () => {
   });
 });
 
-test('users have a budget of their own, a 429 beyond it', async () => {
+test('users have their own rate limit, and get 429 beyond it', async () => {
   const tight = await startGateway({ RATE_LIMIT_PER_MINUTE: '3' });
   try {
     const own = await makeOrganisation(tight);
@@ -110,9 +110,9 @@ describe('a hostile document of a member', () => {
   }).join(' ');
 
   test.each([
-    ['whose fragments double', `{ api_keys { ...F0 } } ${doubled} fragment F60 on ApiKeyPage { has_more }`],
-    ['that asks for one object again and again', `{ api_keys { ${'data { id } '.repeat(101)} } }`],
-  ])("%s is refused as a key's", async (_title, query) => {
+    ['with doubling fragments', `{ api_keys { ...F0 } } ${doubled} fragment F60 on ApiKeyPage { has_more }`],
+    ['that selects one object repeatedly', `{ api_keys { ${'data { id } '.repeat(101)} } }`],
+  ])("%s is rejected like a key's", async (_title, query) => {
     const { status, body } = await member.graphql(query);
     expect(status).toBe(400);
     expect(body.errors[0].extensions).toMatchObject({ code: 'invalid_request' });

@@ -23,7 +23,7 @@ function sessions() {
 }
 
 describe('a one-time link', () => {
-  test('signs in once: GET and HEAD show a button and use nothing up, its POST does, and a second is refused', async () => {
+  test('signs in once: GET and HEAD show a button without using the link, POST uses it, and a second POST is rejected', async () => {
     const link = await makeLink(gateway, organisation);
     for (const method of ['GET', 'HEAD', 'GET']) {
       const shown = await visit(gateway, `/settings/sign-in?link=${link}`, '', method);
@@ -41,19 +41,19 @@ describe('a one-time link', () => {
     expect(await again.text()).toContain('has been used or has expired');
   });
 
-  test('of many that use it at once lets in one', async () => {
+  test('signs in only one of several concurrent uses', async () => {
     const link = await makeLink(gateway, organisation);
     const answers = await Promise.all([0, 1, 2, 3].map(() => sendLink(gateway, link)));
     expect(answers.map(({ status }) => status).sort()).toEqual([303, 410, 410, 410]);
   });
 
-  test('that has ended is refused, swept or not', async () => {
+  test('that has expired is rejected, even if not deleted yet', async () => {
     const link = await makeLink(gateway, organisation);
     await links().updateMany({}, { $set: { ends_at: new Date(Date.now() - 1) } });
     expect((await sendLink(gateway, link)).status).toBe(410);
   });
 
-  test('is good for 15 minutes, and its token is nowhere in the database', async () => {
+  test('is valid for 15 minutes, and its token is not stored', async () => {
     const made = await gateway.control.sessions.makeLink(
       { organisationId: organisation.id, user: { id: 'link:x', name: 'x' }, role: 'member' },
       { who: 'cli:test', from: 'here' },
@@ -65,25 +65,28 @@ describe('a one-time link', () => {
     expect(stored).not.toContain(cookie.split('=')[1]);
   });
 
-  test('of an organisation that is none is not made', async () => {
+  test('cannot be created for an unknown organisation', async () => {
     const session = { organisationId: 'nothing', user: { id: 'link:x', name: 'x' }, role: 'admin' } as const;
     expect(await gateway.control.sessions.makeLink(session, { who: 'cli:test', from: 'here' })).toBeUndefined();
   });
 
-  test.each(['', 'x', 'x'.repeat(43), '$ne', '\'"><script>'])('that was never made, %j, is refused', async (link) => {
-    expect((await sendLink(gateway, link)).status).toBe(410);
-    const shown = await (await visit(gateway, `/settings/sign-in?link=${encodeURIComponent(link)}`)).text();
-    expect(shown).not.toContain('<script>');
-  });
+  test.each(['', 'x', 'x'.repeat(43), '$ne', '\'"><script>'])(
+    'with an unknown token, %j, is rejected',
+    async (link) => {
+      expect((await sendLink(gateway, link)).status).toBe(410);
+      const shown = await (await visit(gateway, `/settings/sign-in?link=${encodeURIComponent(link)}`)).text();
+      expect(shown).not.toContain('<script>');
+    },
+  );
 
-  test('is not used by the page of another site', async () => {
+  test('cannot be used by a page of another site', async () => {
     const link = await makeLink(gateway, organisation);
     const refused = await sendLink(gateway, link, { origin: 'https://evil.example' });
     expect([refused.status, refused.headers.getSetCookie()]).toEqual([403, []]);
     expect((await sendLink(gateway, link, { origin: gateway.url })).status).toBe(303);
   });
 
-  test('is in no log line', async () => {
+  test('is not logged', async () => {
     const link = await makeLink(gateway, organisation);
     await visit(gateway, `/settings/sign-in?link=${link}`);
     await sendLink(gateway, link);
@@ -92,13 +95,13 @@ describe('a one-time link', () => {
 });
 
 describe('the cookie', () => {
-  test('is for no script, for no other site, and for this host alone', async () => {
+  test('is HttpOnly, SameSite and only for this host', async () => {
     const entered = await sendLink(gateway, await makeLink(gateway, organisation));
     const [set = ''] = entered.headers.getSetCookie();
     expect(set).toMatch(/^scopegate_session=[\w-]{43}; Max-Age=43200; Path=\/; HttpOnly; SameSite=Lax$/);
   });
 
-  test('is __Host- and Secure where PUBLIC_URL is https', async () => {
+  test('is __Host- and Secure if PUBLIC_URL is https', async () => {
     const secure = await startGateway({ PUBLIC_URL: 'https://keys.example' });
     try {
       const entered = await sendLink(secure, await makeLink(secure, organisation), { origin: 'https://keys.example' });
@@ -116,7 +119,7 @@ describe('the cookie', () => {
 });
 
 describe('a session', () => {
-  test('that is signed out is out at once, on every instance', async () => {
+  test('that is signed out ends immediately, on every instance', async () => {
     const ann = await signIn(gateway, organisation);
     const other = await startGateway();
     try {
@@ -133,7 +136,7 @@ describe('a session', () => {
     }
   });
 
-  test('signed out everywhere takes the other sessions and links of its user with it, and nobody else’s', async () => {
+  test('signed out everywhere ends all sessions and links of its user, and no one else’s', async () => {
     const [here, there] = [
       await signIn(gateway, organisation, 'admin', 'Eve'),
       await signIn(gateway, organisation, 'admin', 'Eve'),
@@ -149,13 +152,13 @@ describe('a session', () => {
     for (const one of [bob, elsewhere]) expect((await one.call('api_keys')).data).toEqual([]);
   });
 
-  test('that was idle, or is older than it may be, is over, swept or not', async () => {
+  test('that has expired is rejected, even if not deleted yet', async () => {
     const ann = await signIn(gateway, organisation, 'admin', 'Idle');
     await sessions().updateOne({ 'user.id': 'link:Idle' }, { $set: { ends_at: new Date(Date.now() - 1) } });
     expect((await ann.call('api_keys')).code).toBe('unauthenticated');
   });
 
-  test('in use lives on, but never past 12 hours', async () => {
+  test('in use is extended, but never beyond 12 hours', async () => {
     const ann = await signIn(gateway, organisation, 'admin', 'Busy');
     const HOUR = 3_600_000;
     const created = Date.now() - 11.5 * HOUR;
@@ -166,13 +169,13 @@ describe('a session', () => {
     expect(stored.ends_at.getTime()).toBe(created + 12 * HOUR);
   });
 
-  test.each(['', 'nonsense', 'x'.repeat(43)])('of the cookie %j is none', async (token) => {
+  test.each(['', 'nonsense', 'x'.repeat(43)])('with the cookie %j does not exist', async (token) => {
     const page = await visit(gateway, PAGE, `scopegate_session=${token}`);
     expect([page.status, page.headers.get('location')]).toEqual([303, '/settings/sign-in']);
   });
 });
 
-test('signing out takes the CSRF token of the session', async () => {
+test("signing out requires the session's CSRF token", async () => {
   const ann = await signIn(gateway, organisation);
   for (const members of [
     {},
@@ -187,7 +190,7 @@ test('signing out takes the CSRF token of the session', async () => {
   expect((await ann.call('api_keys')).data).toEqual([]);
 });
 
-test('what is asked of settings in other ways is refused, not failed', async () => {
+test('unsupported requests to settings get a client error, not a 500', async () => {
   const cases: [string, string, number][] = [
     ['GET', '/settings/graphql', 405],
     ['DELETE', '/settings/integrations', 405],
@@ -202,7 +205,7 @@ test('what is asked of settings in other ways is refused, not failed', async () 
   expect(large.status).toBe(400);
 });
 
-test('the audit log tells who signed in and out, and from where', async () => {
+test('the audit log records who signed in and out, and from where', async () => {
   const own = await makeOrganisation(gateway);
   const ann = await signIn(gateway, own);
   await sendForm(gateway, '/settings/sign-out', { csrf: ann.csrf }, { cookie: ann.cookie });

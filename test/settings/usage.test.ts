@@ -7,7 +7,7 @@ import { eventually } from '../http/eventually';
 import { signIn } from './people';
 
 describe('requests of a key', () => {
-  test('are counted on both faces with errors and 429s apart, over instances, and seen after a drain', async () => {
+  test('are counted over both APIs and all instances, with errors and 429s separately, and stored on drain', async () => {
     const keeper = await startGateway();
     try {
       const organisation = await makeOrganisation(keeper);
@@ -24,7 +24,7 @@ describe('requests of a key', () => {
         ['last_30d', 30],
       ] as const) {
         const usage = await ann.call('key_usage', { id: key.id, period });
-        // 5 calls twice: 3 refused by scope, argument and key operation; with a budget of 2, the last 3 are 429
+        // 5 calls twice: 3 fail by scope, argument and operation; with a limit of 2, the last 3 get 429
         expect(usage).toMatchObject({ requests: 10, errors: 4, rate_limited: 3 });
         expect(usage.buckets).toHaveLength(buckets);
         const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
@@ -68,7 +68,7 @@ describe('the counter', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  test('writes once a minute what was counted, by key and hour, and nothing when nothing was', async () => {
+  test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined });
     counter.count('a', 'ok');
     counter.count('a', 'error');
@@ -90,7 +90,7 @@ describe('the counter', () => {
     await counter.stop();
   });
 
-  test('keeps what could not be written, adds to it, and tells', async () => {
+  test('keeps counts that could not be written, adds to them, and reports the error', async () => {
     const faults: unknown[] = [];
     const counter = createUsageCounter({ usage, onError: (error) => faults.push(error) });
     counter.count('a', 'ok');
@@ -103,7 +103,7 @@ describe('the counter', () => {
     expect(written.flat().reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
   });
 
-  test('holds no more than its capacity, whatever comes', async () => {
+  test('never holds more keys than its capacity', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, capacity: 3 });
     for (let key = 0; key < 10; key += 1) counter.count(String(key), 'ok');
     counter.count('0', 'ok');

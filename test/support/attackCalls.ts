@@ -14,23 +14,23 @@ import type { Arguments } from './faces';
 import type { Answer, Client, Json } from './client';
 import { documentOf, type Face, GRAPHQL, graphqlSchema, REST } from './operations';
 
-/** What a call said and what came back, with the part of it that the attacked value decides. */
+/** The answer to a call, with the part that depends on the attacked value. */
 export interface Called {
   readonly answer: Answer;
   readonly value: Json;
-  /** Code, status and so on; undefined where there was no error. */
+  /** Code, status and so on; undefined if there was no error. */
   readonly error: Json;
 }
 
-/** One way to hand arguments to an operation. */
+/** One way to pass arguments to an operation. */
 export interface Way {
   readonly name: string;
   readonly face: Face;
-  /** Calls with `args`; ways that ask for something else beside it ask for `beside`. */
+  /** Calls with `args`; a way that also sends a regular call uses `beside` for that. */
   call(caller: Client, operation: Operation, args: Arguments, beside: Arguments): Promise<Called>;
 }
 
-/** Calls an operation in a face's plain way. */
+/** Calls an operation in the usual way of an API. */
 export async function callOver(
   face: Face,
   caller: Client,
@@ -67,7 +67,7 @@ export const OVER_GRAPHQL: readonly Way[] = [
   },
 ];
 
-/** Sends a document and looks at what stands at a path of its answer. */
+/** Sends a document and returns the value and error at a path of its answer. */
 export async function ask(
   caller: Client,
   document: string,
@@ -82,7 +82,7 @@ export async function ask(
   return { answer, value, error: errors.find(concerns)?.extensions };
 }
 
-/** The operation twice: as it should be called, with literals, and as it is attacked, with variables. */
+/** The operation twice: a regular call with literals, and the attack with variables. */
 function aliased(operation: Operation, beside: Arguments): string {
   const { definition, field } = partsOf(operation);
   const { args } = (graphqlSchema.getType(operation.kind) as GraphQLObjectType).getFields()[operation.name]!;

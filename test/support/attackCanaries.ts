@@ -16,13 +16,13 @@ import { graphqlSchema } from './operations';
 import { names, type Records, RESOURCES } from './resources';
 
 /*
- * Records of which every text is a canary: a word that stands nowhere else, so that an answer which holds it shows where
- * it came from. What is a text is read from the schema, so that a new field has its canary too.
+ * Records in which every text is a canary: a unique word, so that an answer containing it reveals where it came from.
+ * Texts are found through the schema, so that new fields get canaries too.
  */
 
 const ROWS = 6;
 
-/** Six rows of each resource, all of one customer, every text a canary of the organisation. */
+/** Six rows of each resource, all of one customer, with a canary of the organisation in every text. */
 export function canaryRecords(organisation: string): Records {
   const canary = canaries(organisation);
   const make = (type: string, base: Json, members: Json = {}): ImportRecord[] =>
@@ -44,7 +44,7 @@ export function canaryRecords(organisation: string): Records {
   };
 }
 
-/** A thread as it is imported: with its messages, and without what is counted of them. */
+/** A thread as imported: with its messages, and without their count. */
 function toRecord(thread: ImportRecord, canary: () => string): ImportRecord {
   const { message_count: _count, last_message_at: _last, ...members } = thread as Json;
   const [first] = (northwind('requests')[0] as Json).messages;
@@ -67,7 +67,7 @@ export function canariesIn(text: string): string[] {
   return [...new Set(text.match(CANARY))];
 }
 
-/** What an answer must not show to a stranger: the canaries and ids among an organisation's texts. */
+/** What other organisations must not see: the canaries and ids in a value. */
 export function secretsIn(value: unknown): Set<string> {
   const text = JSON.stringify(value);
   const ids = text.match(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g) ?? [];
@@ -78,7 +78,7 @@ function typeNamed(name: string): GraphQLObjectType {
   return graphqlSchema.getType(name) as GraphQLObjectType;
 }
 
-/** An object of a type: a canary for every text, an id of its own, the rest as in `base`. */
+/** An object of a type with a canary in every text and a new id; the rest is from `base`. */
 function filled(type: GraphQLObjectType, base: Json, canary: () => string): Json {
   const fields = Object.values(type.getFields()).filter(({ astNode }) => !directiveOf(astNode, 'access'));
   return Object.fromEntries(fields.map((field) => [field.name, filledMember(field, base?.[field.name], canary)]));
@@ -93,7 +93,7 @@ function filledMember(field: GraphQLField<unknown, unknown>, base: Json, canary:
   if (field.name === 'id') return randomUUID();
   if (type.name === 'Boolean') return base ?? false;
   const { pattern, format } = constraintOf(graphqlSchema, field);
-  // one that holds more than white space is any text
+  // a pattern that only excludes blank texts allows any canary
   if (type.name !== 'String' || (pattern !== undefined && pattern !== '\\S')) return base;
   return format === 'email' ? `${canary()}@example.com` : canary();
 }

@@ -9,9 +9,9 @@ import { store } from './factories';
 import type { Arguments } from './faces';
 import { argumentsOf, CALLS, GRAPHQL, operations, RELATIONS, REST } from './operations';
 
-/* Ways to another organisation's data that are no argument of an operation. */
+/* Ways to reach another organisation's data other than arguments of an operation. */
 
-/** Rows of the callers' own that name customers and quotes of anyone, and the relations that follow those names. */
+/** Probes of relations, with the callers' own rows referring to customers and quotes of other organisations. */
 export async function relationProbes(scene: Scene): Promise<Probe[]> {
   const customers = idsOf(scene, ({ records }) => records.customers[NAMED]!.id);
   const quotes = idsOf(scene, ({ records }) => records.quotes[NAMED]!.id);
@@ -39,10 +39,10 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
   );
 }
 
-/** An import lets no row name what is no id. */
+/** An import rejects malformed ids. */
 const STORABLE: readonly Identity[] = ['own', 'foreign', 'random'];
 
-/** Lists below a customer, continued with a cursor. */
+/** Probes of a customer's lists with a cursor. */
 export async function relationCursorProbes(scene: Scene): Promise<Probe[]> {
   const probes: Probe[] = [];
   for (const { parent, name, scope, operation, document } of RELATIONS.filter(({ parent }) => parent === 'Customer')) {
@@ -63,7 +63,7 @@ export async function relationCursorProbes(scene: Scene): Promise<Probe[]> {
   return probes;
 }
 
-/** Every operation as it should be called, with the id of an organisation where none is asked for. */
+/** Regular calls of every operation, with an unexpected organisation id. */
 export function organisationProbes(scene: Scene): Probe[] {
   const ids = idsOf(scene, ({ organisation }) => organisation.id);
   return CALLS.flatMap(({ operation, face }) => {
@@ -84,7 +84,7 @@ export function organisationProbes(scene: Scene): Probe[] {
   });
 }
 
-/** Idempotency-Keys that were used: by the caller's own key, by the victim's, by a sibling of the caller's key. */
+/** Probes with Idempotency-Keys used by the same key, by the victim's, or by another key of the caller's organisation. */
 export async function replayProbes(scene: Scene): Promise<Probe[]> {
   const probes: Probe[] = [];
   for (const { operation, face } of CALLS.filter(({ operation }) => operation.kind === 'Mutation')) {
@@ -115,7 +115,7 @@ async function useKeys(scene: Scene, operation: Operation): Promise<Record<Ident
   return { own: mine, foreign, random: sibling, malformed: 'a b' };
 }
 
-/** The same write for every organisation; what it answers tells whose it is by the ids. */
+/** The same write for every organisation; the ids in its answer show whose it is. */
 function repeatable({ name }: Operation, { records }: Holding): Arguments {
   const { sku } = records.products.at(-1) as Json;
   const { external_ref } = records.customers.at(-1) as Json;

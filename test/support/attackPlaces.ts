@@ -1,14 +1,14 @@
 import type { RawRequest } from '../http/raw';
 
-/* Every place of a request where a caller can put a text of its own. */
+/* Every place in a request where a caller can put text. */
 
 export interface Place {
   readonly title: string;
   readonly path: string;
   readonly request: RawRequest;
-  /** Whether it is business data, which is kept and shown as it was given. */
+  /** Whether it is business data, which is stored and shown unchanged. */
   readonly isData?: boolean;
-  /** Whether the answer may name it, since it is the name of a parameter, member or field that does not exist. */
+  /** Whether the answer may contain it, because it is the name of an unknown parameter, member or field. */
   readonly isName?: boolean;
 }
 
@@ -42,7 +42,11 @@ export function placesFor(text: string): Place[] {
       path: '/api/v1/me',
       request: { headers: { authorization: `Token ${text}` } },
     },
-    { title: 'Authorization alone', path: '/graphql', request: { headers: { authorization: text, ...JSON_TYPE } } },
+    {
+      title: 'Authorization without a scheme',
+      path: '/graphql',
+      request: { headers: { authorization: text, ...JSON_TYPE } },
+    },
     { title: 'Authorization, Basic', path: '/api/v1/me', request: { headers: { authorization: basic(text) } } },
     ...['X-Request-Id', 'X-Api-Key', 'User-Agent', 'Referer', 'Origin', 'X-Forwarded-For', 'Forwarded'].map((name) =>
       header(name),
@@ -61,24 +65,24 @@ export function placesFor(text: string): Place[] {
     get('the path of an operation', `/api/v1/${encoded}/x`),
     get('the path of a page', `/${encoded}`),
     get('the path of an error page', `/errors/${encoded}`),
-    get('the path, behind a capital', `/api/v1/quotes/X${encoded}`),
-    get('the path, behind a digit', `/api/v1/quotes/1${encoded}`),
-    get('the path, behind a capital word', `/api/v1/quotes/KEY_${encoded}`),
+    get('the path, after an upper-case letter', `/api/v1/quotes/X${encoded}`),
+    get('the path, after a digit', `/api/v1/quotes/1${encoded}`),
+    get('the path, after an upper-case word', `/api/v1/quotes/KEY_${encoded}`),
     get('the path, twice in a row', `/api/v1/quotes/${encoded}${encoded}`),
     get('the path, every character encoded', `/api/v1/quotes/${everyCharacterOf(text)}`),
     get('the path, encoded twice', `/api/v1/quotes/${encodeURIComponent(everyCharacterOf(text))}`),
     get('a query parameter', `/api/v1/products?q=${encoded}`),
-    get('a query parameter that is refused', `/api/v1/products?sort=${encoded}`),
+    get('an invalid query parameter', `/api/v1/products?sort=${encoded}`),
     get('a cursor', `/api/v1/products?cursor=${encoded}`),
     get('the name of a query parameter', `/api/v1/products?${encoded}=1`, { isName: true }),
     get('the query of a page', `/?key=${encoded}`),
     get('the query of a health check', `/readyz?key=${encoded}`),
     get('the query of the metrics', `/metrics?key=${encoded}`),
     post('a text of a body', '/api/v1/requests', { text }, { isData: true }),
-    post('a text of a body that is refused', '/api/v1/requests', { text: 'Canary', customer_id: text }),
+    post('a text of an invalid body', '/api/v1/requests', { text: 'Canary', customer_id: text }),
     post('a sku', '/api/v1/products/bulk', { products: [{ sku: text.slice(0, 64), name: text }] }, { isData: true }),
     post('the name of a member', '/api/v1/requests', { text: 'Canary', [text]: 1 }, { isName: true }),
-    post('a body that is no JSON', '/api/v1/requests', `{"text": ${text}`),
+    post('malformed JSON', '/api/v1/requests', `{"text": ${text}`),
     graphql('a GraphQL comment', `# ${text}\n{ __typename }`),
     graphql('a GraphQL literal', `{ quote(id: ${JSON.stringify(text)}) { id } }`),
     graphql(
@@ -92,11 +96,11 @@ export function placesFor(text: string): Place[] {
     graphql('a GraphQL fragment', `{ ...${text} } fragment ${text} on Query { __typename }`, {}, { isName: true }),
     graphql('a GraphQL argument', `{ products(${text}: 1) { has_more } }`, {}, { isName: true }),
     graphql('a GraphQL operation', `query ${text} { __typename }`, { operationName: text }, { isName: true }),
-    graphql('operationName alone', '{ __typename }', { operationName: text }, { isName: true }),
+    graphql('only operationName', '{ __typename }', { operationName: text }, { isName: true }),
     graphql('a GraphQL variable', SEARCH, { variables: { q: text } }),
     graphql('an ill-typed GraphQL variable', SEARCH, { variables: { q: { [text]: text } } }, { isName: true }),
     graphql('GraphQL extensions', '{ __typename }', { extensions: { key: text } }),
-    get('a GraphQL address', `/graphql?query={${encoded}}`, { isName: true }),
+    get('a GraphQL URL', `/graphql?query={${encoded}}`, { isName: true }),
   ];
 }
 

@@ -6,7 +6,7 @@ import type { Arguments } from './faces';
 import { document } from './openapi';
 import { argumentsOf, graphqlSchema, type Ids, operations } from './operations';
 
-/* Every place of every operation that takes a value from the caller, read from the published document. */
+/* Every position of every operation that takes a value from the caller, read from the OpenAPI document. */
 
 type Step = string | number;
 
@@ -19,17 +19,17 @@ export interface Position {
   readonly title: string;
 }
 
-/** The document leaves the bounds of a bulk call's elements out; samples must keep them. */
+/** The document omits the bounds of a bulk call's elements, but samples must keep them. */
 const components = componentSchemas(graphqlSchema, { elementBounds: true, closed: true });
 
 export const positions: readonly Position[] = operations.flatMap(positionsOf);
 
-/** Whether a value at the position can be a text. */
+/** Whether the value can be a string. */
 export function isText({ schema }: Position): boolean {
   return [schema.type].flat().includes('string');
 }
 
-/** Whether it is a member of what was read, which may be sent back with its row (test/resources/elements.test.ts). */
+/** Whether it is a read-only member, which may be sent back with its row (test/resources/elements.test.ts). */
 export function isIgnored({ steps }: Position): boolean {
   return steps[1] === 0 && ['id', 'created_at', 'updated_at'].includes(String(steps.at(-1)));
 }
@@ -50,7 +50,7 @@ function positionsOf(operation: Operation): Position[] {
   return [...parameters, ...members];
 }
 
-/** Every member below a schema, lists by their first item. */
+/** Every member of a schema, recursively; lists by their first item. */
 function placesIn(schema: JsonSchema, steps: readonly Step[]): { steps: readonly Step[]; schema: JsonSchema }[] {
   const { properties, items } = resolved(schema) as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
   const inner = items ? [[0, items] as const] : Object.entries(properties ?? {});
@@ -60,13 +60,13 @@ function placesIn(schema: JsonSchema, steps: readonly Step[]): { steps: readonly
   });
 }
 
-/** The schema itself, where it is a reference or may be null. */
+/** Resolves a schema that is a reference or nullable. */
 function resolved(schema: JsonSchema): JsonSchema {
   const reference = (schema.$ref ?? (schema.anyOf as JsonSchema[] | undefined)?.[0]?.$ref) as string | undefined;
   return reference === undefined ? schema : components[reference.slice(SCHEMA_ROOT.length)]!;
 }
 
-/** Valid arguments of the position's operation, but for the value there. Objects on the way hold what they must. */
+/** Valid arguments of the position's operation except for the value there, with the required members of objects. */
 export function argumentsWith({ operation, steps, where }: Position, value: unknown, ids: Ids): Arguments {
   if (where !== 'body') return argumentsOf(operation, ids, { [steps[0]!]: value });
   const { rest } = operation;
@@ -74,7 +74,7 @@ export function argumentsWith({ operation, steps, where }: Position, value: unkn
   return withValue(described.content['application/json'].schema, steps, value) as Arguments;
 }
 
-/** The least object that fits a schema with a value put at a place of it. */
+/** The smallest value that matches a schema, with `value` at the given position. */
 function withValue(schema: JsonSchema, [step, ...more]: readonly Step[], value: unknown): unknown {
   if (step === undefined) return value;
   const { properties, items } = resolved(schema) as { properties?: Record<string, JsonSchema>; items?: JsonSchema };
@@ -85,12 +85,12 @@ function withValue(schema: JsonSchema, [step, ...more]: readonly Step[], value: 
 
 let samples = 0;
 
-/** The least value that fits a schema; texts differ each time. */
+/** The smallest value that matches a schema; strings are unique. */
 function sampleOf(schema: JsonSchema): unknown {
   const { type, required, properties, items, format } = resolved(schema) as Json;
   switch ([type].flat()[0]) {
     case 'object':
-      // what is new needs its name
+      // new objects require a name
       return Object.fromEntries(
         [...new Set<string>([...(required ?? []), ...('name' in properties ? ['name'] : [])])].map((name) => [
           name,
@@ -102,11 +102,11 @@ function sampleOf(schema: JsonSchema): unknown {
     case 'string':
       return format === 'uuid' ? randomUUID() : `sample ${String((samples += 1))}`;
     default:
-      throw new Error(`no sample of ${JSON.stringify(schema)}`);
+      throw new Error(`no sample for ${JSON.stringify(schema)}`);
   }
 }
 
-/** What stands at a place. */
+/** The value at a path. */
 export function valueAt(value: Json, steps: readonly Step[]): unknown {
   return steps.reduce((inner: Json, step) => inner?.[step], value);
 }

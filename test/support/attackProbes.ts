@@ -9,28 +9,28 @@ import type { Client, Json } from './client';
 import { argumentsOf, type Face, graphqlSchema, operations } from './operations';
 import type { ListName } from './resources';
 
-/** One place where a caller names something, and one way to do it there. */
+/** A position where a caller can refer to an object, and a way to pass the value. */
 export interface Probe {
-  /** How the value travels. */
+  /** How the value is passed. */
   readonly way: string;
-  /** The operation and what of it is attacked. */
+  /** The operation and what is attacked. */
   readonly title: string;
   readonly kind: Kind;
   readonly face: Face;
   readonly operation: Operation;
-  /** The scope that it needs; undefined for none. */
+  /** The required scope; undefined if none. */
   readonly scope: Operation['scope'];
   readonly identities: readonly Identity[];
-  /** `home` holds what the caller may have; the value is sent besides. */
+  /** Sends the attack as a caller of the organisation `home`. */
   send(caller: Client, home: Holding, identity: Identity): Promise<Sent>;
 }
 
 export interface Sent extends Called {
-  /** Everything the caller said. */
+  /** Everything the caller sent. */
   readonly said: unknown;
 }
 
-/** Every argument of every operation that can name something of an organisation, in every way to give it. */
+/** Probes for every argument of every operation that can refer to an organisation's data, in every way to pass it. */
 export async function argumentProbes(scene: Scene): Promise<Probe[]> {
   const probes: Probe[] = [];
   for (const operation of operations) {
@@ -51,7 +51,7 @@ export async function argumentProbes(scene: Scene): Promise<Probe[]> {
 
 interface Target {
   readonly kind: Kind;
-  /** The argument's value; `turn` counts the ways, so that no two write the same object, nor the first, which filters find. */
+  /** The argument's value; `turn` numbers the ways, so that each writes another object, and none the first, which filters find. */
   readonly value: (identity: Identity, turn: number) => unknown;
 }
 
@@ -91,7 +91,7 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   return { kind: 'filter', value: (identity) => (takesSeveral ? [text(identity)] : text(identity)) };
 }
 
-/** A text that a row of the organisation has: its member of that name, or the one that says what it is. */
+/** A text of a row of the organisation: its member of that name, or its number, name or subject. */
 function textOf({ own, victim }: Scene, list: ListName, member: string, identity: Identity): string {
   if (identity === 'random') return `nobody${randomUUID().slice(0, 8)}`;
   if (identity === 'malformed') return 'x'.repeat(300);
@@ -115,7 +115,7 @@ function cursorTarget(cursors: Readonly<Record<Identity, string>>): Target {
   return { kind: 'cursor', value: (identity) => cursors[identity] };
 }
 
-/** Cursors of the same list in two organisations (of a customer each, where asked for), a made-up one, and none at all. */
+/** Cursors of the same list in two organisations (optionally of one customer), a forged one and a malformed one. */
 export async function cursorsOf(
   scene: Scene,
   operation: Operation,

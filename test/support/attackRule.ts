@@ -4,31 +4,31 @@ import type { Identity, KeyKind } from './attackScene';
 import type { Answer, Json } from './client';
 import type { Face } from './operations';
 
-/** What a value that an attack changes is to its operation. */
+/** What the attacked value means to its operation. */
 export type Kind =
-  /** Nothing: the call is as it should be. */
+  /** Nothing; the call is regular. */
   | 'plain'
   /** The id of the object to read. */
   | 'object'
-  /** What rows of a list must match. */
+  /** A filter of a list. */
   | 'filter'
-  /** Where a list goes on. */
+  /** A cursor of a list. */
   | 'cursor'
-  /** The id of an object that a new one names. */
+  /** The id of an object that a new one refers to. */
   | 'reference'
-  /** The name in the caller's own words of an object to write. */
+  /** The external key of an object to write. */
   | 'element'
-  /** The id by which a row names another, to which the query follows. */
+  /** The id in a row that a relation follows. */
   | 'relation'
-  /** An Idempotency-Key that was used. */
+  /** An Idempotency-Key that has been used. */
   | 'replay'
   /** A parameter that the operation does not have. */
   | 'smuggled';
 
 interface Outcomes {
-  /** Where the value is the caller's organisation's own. */
+  /** If the value belongs to the caller's organisation. */
   readonly own: string;
-  /** Where it is another's, or nobody's: the two must not differ. */
+  /** If it belongs to another organisation or does not exist, which must not differ. */
   readonly others: string;
   readonly malformed: string;
 }
@@ -45,7 +45,7 @@ const OUTCOMES: Readonly<Record<Kind, Outcomes>> = {
   smuggled: { own: 'invalid_request', others: 'invalid_request', malformed: 'invalid_request' },
 };
 
-/** The rule: first the key, then whose the value is. Values that are `own` belong to the organisation of the key `own`. */
+/** The rule: first the key decides, then the owner of the value. `own` values belong to the organisation of the key `own`. */
 export function expectedOutcome(kind: Kind, key: KeyKind, identity: Identity, needsScope: boolean): string {
   if (key === 'expired' || key === 'revoked') return 'unauthenticated';
   if (key === 'plan off') return 'plan_required';
@@ -54,7 +54,7 @@ export function expectedOutcome(kind: Kind, key: KeyKind, identity: Identity, ne
   return identity === 'own' && key !== 'other organisation' ? OUTCOMES[kind].own : OUTCOMES[kind].others;
 }
 
-/** The HTTP status that goes with an outcome: on GraphQL only what concerns the whole request has one of its own. */
+/** The HTTP status of an outcome; in GraphQL only errors of the whole request have their own status. */
 export function expectedStatus(face: Face, operation: Operation, outcome: string): number {
   if (face.name === 'GraphQL') {
     return outcome === 'unauthenticated' ? 401 : outcome === 'plan_required' ? 403 : 200;
@@ -66,7 +66,7 @@ function isErrorCode(text: string): text is ErrorCode {
   return text in ERROR_CODES;
 }
 
-/** What came of a call, in the words of the rule. */
+/** The outcome of a call, in the terms of the rule. */
 export function outcomeOf(kind: Kind, answer: Answer, value: Json, error: Json): string {
   if (error) return String(error.code);
   if (kind === 'replay' && answer.headers.has('idempotent-replayed')) return 'replayed';

@@ -9,22 +9,22 @@ import type { TestGateway } from './gateway';
 import type { Ids } from './operations';
 import { names, type Records, RESOURCES } from './resources';
 
-/** Whose key a request comes with, and what is wrong with it. */
+/** The key of a request: its owner, or what is wrong with it. */
 export const KEYS = ['own', 'other organisation', 'scope missing', 'expired', 'revoked', 'plan off'] as const;
 export type KeyKind = (typeof KEYS)[number];
 
-/** Which customer and quote of an organisation are named in rows of others. */
+/** Index of the customer and quote that rows of other organisations refer to. */
 export const NAMED = 1;
 
-/** An organisation of the scene with what it holds. */
+/** An organisation of the scene with its data. */
 export interface Holding {
   readonly organisation: Organisation;
   readonly records: Records;
   /** One row of each resource. */
   readonly ids: Ids;
-  /** Caller with every scope. */
+  /** A caller with every scope. */
   readonly caller: Client;
-  /** Texts that no one else may see. */
+  /** Texts that other organisations must not see. */
   readonly secrets: ReadonlySet<string>;
 }
 
@@ -32,11 +32,11 @@ export interface Scene {
   readonly gateway: TestGateway;
   readonly own: Holding;
   readonly other: Holding;
-  /** Holds what the others are after; none of the keys above is its. */
+  /** The organisation under attack; none of the keys above belongs to it. */
   readonly victim: Holding;
-  /** Caller with a key of a kind; `scope` is what one with a scope missing lacks. */
+  /** A caller with this kind of key; 'scope missing' lacks `scope`. */
   callerWith(kind: KeyKind, scope: Scope | undefined): Client;
-  /** Whose caller a kind of key is. */
+  /** The organisation of a kind of key. */
   homeOf(kind: KeyKind): Holding;
 }
 
@@ -71,7 +71,7 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
   };
 }
 
-/** An organisation full of canaries. `customer` is someone else's: a row of each kind names it. */
+/** Creates an organisation full of canaries. A row of each kind refers to `customer`, of another organisation. */
 async function makeHolding(gateway: TestGateway, name: string, customer?: string): Promise<Holding> {
   const organisation = await makeOrganisation(gateway, { name: `zq${name}0x` });
   const records = canaryRecords(name);
@@ -84,7 +84,7 @@ async function makeHolding(gateway: TestGateway, name: string, customer?: string
   const key = await makeKey(gateway, organisation, { name: `zq${name}9999x` });
   const { products, customers, quotes } = records;
   const secrets = secretsIn([records, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
-  // names that the attackers use in rows of their own are no secret to them; what they stand for is
+  // keys and ids that attackers use themselves are not secret, but the objects behind them are
   const keys = [...products.slice(1), ...customers.slice(1)].map(
     (row) => (row as Json).sku ?? (row as Json).external_ref,
   );
@@ -110,7 +110,7 @@ export async function dumpDatabase(connection: mongoose.Connection): Promise<str
   const parts: string[] = [];
   for (const collection of collections.sort((a, b) => (a.collectionName < b.collectionName ? -1 : 1))) {
     const rows = await collection.find().sort({ _id: 1 }).toArray();
-    // a collection that is made by a write which then stores nothing holds nothing
+    // ignore empty collections, which a failed write may have created
     if (rows.length === 0) continue;
     parts.push(
       `${collection.collectionName}\n${rows.map((row) => mongoose.mongo.BSON.EJSON.stringify(row)).join('\n')}`,
@@ -119,18 +119,18 @@ export async function dumpDatabase(connection: mongoose.Connection): Promise<str
   return parts.join('\n');
 }
 
-/** A hash of all that an organisation's database holds. */
+/** A hash of all data of an organisation's database. */
 export async function hashOf(gateway: TestGateway, organisation: Organisation): Promise<string> {
   return createHash('sha256')
     .update(await dumpOf(gateway, organisation))
     .digest('hex');
 }
 
-/** What a value that names something is: the caller's organisation's own, another's, nobody's, or no value at all. */
+/** Whose object a value refers to: the caller's organisation's, another's, none, or a malformed value. */
 export const IDENTITIES = ['own', 'foreign', 'random', 'malformed'] as const;
 export type Identity = (typeof IDENTITIES)[number];
 
-/** Ids by identity, from what finds them in an organisation. */
+/** Ids by identity, found by `find` in an organisation. */
 export function idsOf({ own, victim }: Scene, find: (holding: Holding) => string): Record<Identity, string> {
   return { own: find(own), foreign: find(victim), random: randomUUID(), malformed: 'no-uuid' };
 }

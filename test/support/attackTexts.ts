@@ -1,4 +1,4 @@
-/** Texts that are harmless only where a text is a text. Each holds a letter or a digit, and none begins a word of a canary. */
+/** Texts that are harmless only if treated as text. Each has a letter or digit, and none is the start of a canary. */
 export const HOSTILE_TEXTS: readonly string[] = [
   '{"$gt":""}',
   '{"$ne":null}',
@@ -34,10 +34,10 @@ export const HOSTILE_TEXTS: readonly string[] = [
   '1e309',
 ];
 
-/** Longer than any text may be. */
+/** Longer than the maximum of any text. */
 export const LONG_TEXT = 'w'.repeat(25_001);
 
-/** Values that are no text, and commands to a database that takes them for one. */
+/** Values that are not strings, and could act as operators in a query. */
 export const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
   ['{"$gt":""}', { $gt: '' }],
   ['{"$ne":null}', { $ne: null }],
@@ -48,7 +48,7 @@ export const HOSTILE_VALUES: readonly (readonly [string, unknown])[] = [
   ['{"constructor":{"prototype":{"polluted":1}}}', { constructor: { prototype: { polluted: 1 } } }],
 ];
 
-/** An object with a member named __proto__, as JSON makes it. */
+/** An object with an own member __proto__, as JSON.parse creates it. */
 function ownProto(value: unknown): object {
   return Object.fromEntries([['__proto__', value]]);
 }

@@ -1,12 +1,12 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findProgram } from './programs';
 
-/** Debian's own Chromium, or the one that CHROMIUM names. */
+/** The installed Chromium, or the one in CHROMIUM. */
 export const CHROMIUM =
   process.env.CHROMIUM ?? findProgram('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
 export const INSTALL_CHROMIUM = 'apt-get install chromium, or set CHROMIUM to the path of one';
 
-/** No talk to anyone but the pages: neither updates nor accounts. */
+/** Prevents requests for updates and accounts. */
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-gpu',
@@ -18,7 +18,7 @@ const ARGUMENTS = [
 ];
 
 export function openBrowser(): Promise<Browser> {
-  if (CHROMIUM === undefined) throw new Error(`there is no Chromium: ${INSTALL_CHROMIUM}`);
+  if (CHROMIUM === undefined) throw new Error(`Chromium not found: ${INSTALL_CHROMIUM}`);
   return chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
 }
 
@@ -29,14 +29,14 @@ export type Theme = (typeof THEMES)[number];
 
 export interface Visit {
   readonly page: Page;
-  /** What went wrong: errors on the console and exceptions. */
+  /** Console errors and exceptions. */
   readonly faults: string[];
-  /** Addresses of other hosts that the page asked for; none was let through. */
+  /** URLs of other hosts that the page requested; they are blocked. */
   readonly foreign: string[];
   readonly close: () => Promise<void>;
 }
 
-/** A fresh visitor without internet: only `origins` can be reached. */
+/** Opens a new browser context in which only `origins` can be reached. */
 export async function visitor(
   browser: Browser,
   origins: readonly string[],

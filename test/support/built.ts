@@ -5,17 +5,17 @@ import { promisify } from 'node:util';
 
 const ROOT = join(__dirname, '..', '..');
 
-/** Beside dist, so that what the program reads of its package stands where it looks for it. */
+/** Next to dist, so that the program finds the files of its package. */
 const FOLDER = join(ROOT, 'dist-test');
 
-/** The program that tests of the command line start: built at the start of each run, since tsx would read all sources each time. */
+/** The program that command-line tests run, built once per run because tsx would compile all sources each time. */
 export const PROGRAM = join(FOLDER, 'main.js');
 
-/** The document that the program publishes, made once: each test file would take a second of processor time for its own. */
+/** The published OpenAPI document, generated once because it would cost each test file a second of CPU time. */
 export const DOCUMENT = join(FOLDER, 'openapi.json');
 
 export async function buildProgram(): Promise<void> {
-  // loaded here, since tests take the paths above and do not build
+  // imported here, because tests only need the paths above
   const { build } = await import('esbuild');
   const files = await readdir(join(ROOT, 'src'), { recursive: true });
   await build({

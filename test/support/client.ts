@@ -1,7 +1,7 @@
 import { expectDescribed } from './openapi';
 
-/** Parsed JSON of an answer; tests look into it freely. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- each expectation says what it wants there
+/** Parsed JSON of an answer, untyped for use in tests. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- expectations state what they expect there
 export type Json = any;
 
 export interface Answer {
@@ -16,12 +16,12 @@ export interface Client {
   /** GET below /api/v1. Array values repeat the parameter. */
   get(path: string, query?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
-  /** Any request below /api/v1, its body sent as it is. */
+  /** Any request below /api/v1, with its body sent unchanged. */
   send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Answer>;
   graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
 }
 
-/** A caller with a key (or none). Every REST answer is held against the published OpenAPI document. */
+/** A caller with or without a key. Every REST answer is validated against the published OpenAPI document. */
 export function client(gateway: { readonly url: string }, key?: string): Client {
   const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
 

@@ -1,16 +1,16 @@
 /*
- * Runs command lines one after another in one process, as `node main.js` runs each in its own: most of what a command takes is the
- * loading of its modules, and most tests are about what it does. Listens at the socket that is named; ends with its stdin.
+ * Runs command lines one after another in one process, where `node main.js` would need one each: most of a command's time
+ * is spent loading modules. Listens on the socket in its arguments; exits when its stdin ends.
  */
 const { once } = require('node:events');
 const { createServer } = require('node:net');
 const { setTimeout: after } = require('node:timers/promises');
 const { run } = require('../../dist-test/cli/run.js');
 
-/** How long a command's process would be given to end after its last word, in milliseconds. */
+/** How long a command may take to close its resources, in milliseconds. */
 const TO_END = 20_000;
 
-/** What would keep a command's process from ending; the pipes are this server's own. */
+/** Resources that would keep a command's process alive; pipes belong to this server. */
 const open = () => process.getActiveResourcesInfo().filter((resource) => !resource.startsWith('Pipe'));
 
 function captured(stream) {
@@ -27,7 +27,7 @@ function captured(stream) {
 async function ended() {
   for (const started = Date.now(); open().length > 0; await after(5, undefined, { ref: false })) {
     if (Date.now() - started > TO_END)
-      throw new Error(`the command does not end, for it left open ${open().join(', ')}`);
+      throw new Error(`the command does not exit because of open resources: ${open().join(', ')}`);
   }
 }
 
@@ -49,7 +49,7 @@ async function runOne({ args, environment, cwd }) {
 
 let last = Promise.resolve();
 
-/** A connection carries one command line and what came of it. */
+/** Each connection is for one command line and its result. */
 async function serve(socket) {
   const pieces = [];
   socket.on('data', (piece) => pieces.push(piece));

@@ -6,16 +6,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-/** How a command ended, and what it wrote. */
+/** Exit code and output of a command. */
 export interface Finished {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** A process that runs the command lines of one test file (commandProcess.js says why). */
+/** A process that runs the command lines of one test file (see commandProcess.js). */
 export interface CommandServer {
-  /** Where it listens. */
+  /** Path of its socket. */
   readonly socket: string;
   run(args: readonly string[], environment: Readonly<Record<string, string>>, cwd: string): Promise<Finished>;
   stop(): Promise<void>;
@@ -47,9 +47,9 @@ export async function startCommandServer(): Promise<CommandServer> {
 
 async function ready(child: ChildProcess): Promise<void> {
   const ended = once(child, 'close').then(([code]) => {
-    throw new Error(`the command server ended with ${String(code)}`);
+    throw new Error(`the command server exited with ${String(code)}`);
   });
   await Promise.race([once(child.stdout!, 'data'), ended]);
-  // later it ends when it is told to
+  // a later exit is intended
   ended.catch(() => undefined);
 }

@@ -3,19 +3,19 @@ import { databaseName } from '../../src/database/organisationData';
 import type { Json } from './client';
 import { startGateway, type TestGateway } from './gateway';
 
-/** A command as the driver sent it. */
+/** A command as sent by the driver. */
 export interface SentCommand {
   readonly name: string;
   readonly command: Json;
 }
 
-/** Starts a gateway whose database commands can be watched. */
+/** Starts a gateway with command monitoring. */
 export function startWatchedGateway(): Promise<TestGateway> {
   const uri = process.env.TEST_MONGODB_URI!;
   return startGateway({ MONGODB_URI: `${uri}${uri.includes('?') ? '&' : '/?'}monitorCommands=true` });
 }
 
-/** The commands that go to an organisation's database while `work` runs. */
+/** The commands sent to an organisation's database while `work` runs. */
 export async function commandsOf(
   gateway: TestGateway,
   organisation: Organisation,

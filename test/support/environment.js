@@ -1,13 +1,13 @@
 /*
- * Jest compiles each module anew for each test file, which took a fifth of the time of most. V8 keeps the code of scripts, within one
- * worker, for whoever compiles the same text under the same name again; of what vm.compileFunction compiles it keeps nothing.
+ * Jest compiles every module again for each test file, a fifth of the time of most files. V8 caches the code of scripts within
+ * a worker if the same text is compiled under the same name again, but not the code from vm.compileFunction.
  */
 const vm = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 
 const { compileFunction } = vm;
 
-/** Whether a file's text has an import(), whose script belongs to the module that it was compiled for. */
+/** Whether a file uses import(), whose script must belong to the module it was compiled for. */
 const imports = new Map();
 
 vm.compileFunction = (text, parameters, options) => {

@@ -18,8 +18,8 @@ import { RESOURCES } from './resources';
 import { threadRecord } from './threads';
 
 /**
- * Everything that the product asks of its database, as it stands on the wire: all operations on both faces, the settings
- * page, what is written beside requests, and the command line.
+ * Runs everything that sends commands to the database, and returns the commands from the wire: all operations in both APIs,
+ * the settings page, background writes, and the command line.
  */
 export async function everyCommand(): Promise<Command[]> {
   const sent: Command[] = [];
@@ -34,7 +34,7 @@ export async function everyCommand(): Promise<Command[]> {
     try {
       await callEverything(gateway);
     } finally {
-      // writes the usage and the last uses of keys
+      // flushes key usage and last uses
       await gateway.stop();
     }
     await runEveryCommand(proxy.uri);
@@ -64,11 +64,11 @@ async function callEverything(gateway: TestGateway): Promise<void> {
     await caller.get(`/${list}`, { ...query, q: 'a b' });
   }
   await caller.get('/quotes', { status: ['sent', 'draft'], limit: 1 });
-  // a thread that lost a message in its file
+  // a thread imported again with a message removed
   const thread = threadRecord(['one', 'two']);
   await store(gateway, organisation, { requests: [thread] });
   await store(gateway, organisation, { requests: [{ ...thread, messages: (thread.messages as Json[]).slice(1) }] });
-  // a write that fails, and the row of a gateway that crashed
+  // a failed write, and the row of a crashed gateway
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
   data.transaction = () => Promise.reject(new Error('it fails'));
@@ -88,7 +88,7 @@ async function useSettings(gateway: TestGateway, organisation: Organisation): Pr
   await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
 }
 
-/** Not through the proxy: it is none of the product's commands. */
+/** Bypasses the proxy, because the product does not send this command. */
 async function leaveOpenWrite({ id }: Organisation): Promise<void> {
   const other = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
   const rows = other.useDb(databaseName(id)).collection(openWrites.name);

@@ -4,17 +4,17 @@ import { type Face, operations } from './operations';
 export { FACES, type Face, GRAPHQL, REST } from './operations';
 
 /*
- * Operations by name and face, so that one test holds on both faces: the same arguments, then the same data or the same
+ * Calls operations by name in either API, so that one test covers both: the same arguments give the same data or the same
  * problem.
  */
 
 export type Arguments = Record<string, unknown>;
 
-/** What both faces say of a failure. */
+/** An error as both APIs return it. */
 export interface Problem {
   readonly status: number;
   readonly code: string;
-  /** The faults, where there are any. */
+  /** The validation errors, if any. */
   readonly errors?: Json;
 }
 
@@ -22,10 +22,10 @@ export type Outcome = { readonly answer: Answer } & (
   { readonly data: Json; readonly problem?: undefined } | { readonly data?: undefined; readonly problem: Problem }
 );
 
-/** Calls an operation and gives its data or its problem. */
+/** Calls an operation and returns its data or problem. */
 export async function call(face: Face, caller: Client, name: string, args: Arguments = {}): Promise<Outcome> {
   const operation = operations.find((candidate) => candidate.name === name);
-  if (!operation) throw new Error(`there is no operation ${name}`);
+  if (!operation) throw new Error(`unknown operation ${name}`);
   const answer = await face.call(caller, operation, args);
   const error = face.errorOf(answer);
   if (error === undefined) return { answer, data: face.valueOf(answer, operation) };
@@ -43,11 +43,11 @@ export async function ask(face: Face, caller: Client, name: string, args?: Argum
 /** The problem of a call that must fail. */
 export async function refusal(face: Face, caller: Client, name: string, args?: Arguments): Promise<Problem> {
   const { data, problem } = await call(face, caller, name, args);
-  if (!problem) throw new Error(`${face.name} ${name}(${brief(args)}) answered ${brief(data)}`);
+  if (!problem) throw new Error(`${face.name} ${name}(${brief(args)}) succeeded: ${brief(data)}`);
   return problem;
 }
 
-/** The pages of a list, `next_cursor` followed to the end. */
+/** All pages of a list, following `next_cursor`. */
 export async function askPages(face: Face, caller: Client, name: string, args: Arguments = {}): Promise<Json[]> {
   const pages = [await ask(face, caller, name, args)];
   for (let cursor = pages[0].next_cursor; cursor !== null; cursor = pages.at(-1).next_cursor) {

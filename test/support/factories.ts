@@ -14,7 +14,7 @@ export function makeOrganisation(
   return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
 }
 
-/** Makes a key and gives its text. */
+/** Creates a key and returns its text. */
 export async function makeKey(
   gateway: TestGateway,
   organisation: Organisation,
@@ -55,7 +55,7 @@ export async function store(
   }
 }
 
-/** Makes an organisation that holds Northwind: whole, or the first `rows` of each file. */
+/** Creates an organisation with the Northwind data, or the first `rows` of each file. */
 export async function makeNorthwind(gateway: TestGateway, rows = Infinity): Promise<Organisation> {
   const organisation = await makeOrganisation(gateway, { name: 'Northwind Traders' });
   const files = recordKinds.map(({ file }) => [file, northwind(file).slice(0, rows)] as const);

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import ts from 'typescript';
 
 const SRC = join(__dirname, '..', '..', 'src');
-/** Where codes come from a table: its name, in validation.ts. */
+/** The name of the table of codes in validation.ts. */
 const TABLE = 'CODES';
 const FROM_TABLE = /\bCODES\[/;
 
-/** Every code that the sources give a fault: of each object with a code and a detail, and of the table of JSON Schema's keywords. */
+/** Every validation error code in the sources: of each object with a code and a detail, and of the table of JSON Schema keywords. */
 export function faultCodesInSources(): Set<string> {
   const codes = new Set<string>();
   for (const file of readdirSync(SRC, { recursive: true, encoding: 'utf8' })) {
@@ -21,7 +21,7 @@ export function faultCodesInSources(): Set<string> {
 function collect(node: ts.Node, add: (code: string) => void): void {
   if (ts.isObjectLiteralExpression(node)) {
     const code = initializerOf(node, 'code');
-    // a status makes it a whole problem
+    // with a status it is a problem
     if (code && !ts.isObjectLiteralExpression(code) && memberOf(node, 'detail') && !memberOf(node, 'status'))
       textsOf(code, add);
   }
@@ -32,7 +32,7 @@ function collect(node: ts.Node, add: (code: string) => void): void {
   });
 }
 
-/** The table itself; what is chosen from it is returned. */
+/** Whether it is the table itself. */
 function isCodes({ name }: ts.VariableDeclaration): boolean {
   return name.getText() === TABLE;
 }
@@ -46,7 +46,7 @@ function initializerOf(node: ts.ObjectLiteralExpression, name: string): ts.Expre
   return member && ts.isPropertyAssignment(member) ? member.initializer : undefined;
 }
 
-/** The texts that an expression may be: of a choice its branches, never its condition. */
+/** The string values of an expression; of a conditional only its branches. */
 function textsOf(node: ts.Node, add: (text: string) => void): void {
   if (ts.isStringLiteral(node)) add(node.text);
   else if (ts.isConditionalExpression(node))

@@ -4,7 +4,7 @@ import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { startServer } from '../../src/server';
 
-/** A real gateway over the run's database, on a port of its own. */
+/** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store {
   readonly url: string;
   /** Lines logged so far, parsed. */
@@ -12,7 +12,7 @@ export interface TestGateway extends Store {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway; `environment` overrides what tests set: no limit that a test would meet by accident. */
+/** Starts a gateway; `environment` overrides the defaults for tests, such as a very high rate limit. */
 export async function startGateway(environment: Record<string, string> = {}): Promise<TestGateway> {
   const config = readConfig({
     MONGODB_URI: process.env.TEST_MONGODB_URI,

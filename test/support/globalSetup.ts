@@ -8,11 +8,11 @@ declare global {
   var testDatabase: Database | undefined;
 }
 
-/** Starts one database for the whole run, as the README's demo would; TEST_MONGODB_URI or MONGOD_BINARY name another. */
+/** Starts one database for the whole run, as the demo does; TEST_MONGODB_URI or MONGOD_BINARY select another. */
 export default async function globalSetup(): Promise<void> {
   const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
   await buildProgram();
-  process.stderr.write('starting the database that the tests share\n');
+  process.stderr.write('starting the test database\n');
   const database = await chooseDatabase({
     MONGODB_URI: TEST_MONGODB_URI,
     MONGOD_BINARY,

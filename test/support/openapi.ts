@@ -6,14 +6,14 @@ import { DOCUMENT } from './built';
 export const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as OpenApiDocument;
 const ajv = createAjv().addSchema(document, 'openapi');
 
-/** Throws unless an answer of the REST face is one the published document describes: status, type, headers, body. */
+/** Throws unless a REST answer matches the published document: status, type, headers and body. */
 export function expectDescribed(method: string, path: string, status: number, headers: Headers, body: unknown): void {
   const found = findOperation(method, path);
   if (!found) return;
   const { template, operation } = found;
   const pointer = `openapi#/paths/${template.replaceAll('/', '~1')}/${operation}/responses/${String(status)}`;
   const described = describedAt(template, operation, status);
-  if (!described) throw new Error(`${method} ${path} answered ${String(status)}, which the document does not describe`);
+  if (!described) throw new Error(`${method} ${path} returned ${String(status)}, which is not in the document`);
   for (const [name, { $ref }] of Object.entries(described.headers ?? {})) {
     if (isRequired($ref) && !headers.has(name))
       throw new Error(`${method} ${path}: ${String(status)} lacks the header ${name}`);
@@ -50,7 +50,7 @@ function describedAt(template: string, operation: string, status: number): Descr
   return { raw, ...(whole as Omit<Described, 'raw'>) };
 }
 
-/** The template and method of the document that a request meets; undefined for routes that are not in it. */
+/** The path template and method in the document that match a request; undefined for other routes. */
 function findOperation(method: string, path: string): { template: string; operation: string } | undefined {
   const operation = method.toLowerCase().replace('head', 'get');
   const segments = path.split('?')[0]!.split('/');

@@ -14,7 +14,7 @@ import type { Answer, Client, Json } from './client';
 
 export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = publishedSchemas();
 
-/** What keys call; the rest is for signed-in users (test/contract/roles.test.ts). */
+/** Operations for keys; the others are for signed-in users (test/contract/roles.test.ts). */
 export const operations = allOperations.filter(({ role }) => role === undefined);
 export const userOperations = allOperations.filter(({ role }) => role !== undefined);
 
@@ -29,7 +29,7 @@ export interface Ids {
 
 type Arguments = Record<string, unknown>;
 
-/** Valid arguments of an operation; one that needs none is not here. Calls can be repeated: the same answer comes again. */
+/** Valid arguments of operations that need any. Repeated calls give the same answer. */
 const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
   request_messages: (ids) => ({ id: ids.request, limit: 1 }),
   upsert_products: () => ({ products: [{ sku: 'CONTRACT-1', name: 'Contract' }, { name: 'No sku' }], dry_run: true }),
@@ -43,7 +43,7 @@ const ARGUMENTS: Record<string, (ids: Ids) => Arguments> = {
   open_request: (ids) => ({ text: 'Do you deliver to Leeds?', customer_id: ids.customer, contact: { name: 'Ann' } }),
 };
 
-/** Arguments of an operation for users that are right but for what `id` names. */
+/** Arguments of a user operation, valid if `id` is. */
 export function userArguments({ name }: Operation, id: string): Arguments {
   const all: Record<string, Arguments> = {
     create_api_key: { name: 'made', scopes: ['quotes:read'] },
@@ -54,19 +54,19 @@ export function userArguments({ name }: Operation, id: string): Arguments {
   return all[name] ?? {};
 }
 
-/** Members of an answer that differ from one call to the next by their nature. */
+/** Members of answers that differ between calls. */
 const VOLATILE: Record<string, readonly string[]> = {
   me: ['rate_limit'],
   open_request: ['id', 'created_at', 'updated_at', 'last_message_at'],
 };
 
-/** One way to call an operation. */
+/** An API through which operations are called. */
 export interface Face {
   readonly name: 'REST' | 'GraphQL';
   call(caller: Client, operation: Operation, args: Arguments, headers?: Record<string, string>): Promise<Answer>;
   /** The operation's value. */
   valueOf(answer: Answer, operation: Operation): Json;
-  /** What an answer says of an error; undefined when it says none. */
+  /** The error in an answer; undefined if there is none. */
   errorOf(answer: Answer): Json;
 }
 
@@ -76,7 +76,7 @@ export const REST: Face = {
     const others = { ...args };
     const path = rest!.path.replaceAll(/:(\w+)/g, (_match, name: string) => {
       const value = others[name] as string;
-      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- what is in the path is not sent again
+      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a path parameter is not sent again in the body or query
       delete others[name];
       return value;
     });
@@ -99,7 +99,7 @@ export function facesOf(operation: Operation): readonly Face[] {
   return operation.rest ? FACES : [GRAPHQL];
 }
 
-/** Every operation with each face it has, for `test.each`. */
+/** Every operation with each of its APIs, for `test.each`. */
 export const CALLS: readonly { operation: Operation; face: Face }[] = operations.flatMap((operation) =>
   facesOf(operation).map((face) => ({ operation, face })),
 );
@@ -114,7 +114,7 @@ export function argumentsOf(operation: Operation, ids: Ids, changes: Arguments =
   return args;
 }
 
-/** Of a read of one object that is not written out above: the id of the row that the scene has. */
+/** The id argument of other operations that read one object. */
 function byId(operation: Operation, ids: Ids): Arguments {
   const id = new Map(Object.entries(ids)).get(operation.name) as string | undefined;
   return id === undefined ? {} : { id };
@@ -124,12 +124,12 @@ export function takesId(operation: Operation): boolean {
   return fieldOf(operation, graphqlSchema).args.some(({ name }) => name === 'id');
 }
 
-/** A value without what differs from call to call. */
+/** A value without the members that differ between calls. */
 export function lasting({ name }: Operation, value: Json): Json {
   return Object.fromEntries(Object.entries(value as object).filter(([member]) => !VOLATILE[name]?.includes(member)));
 }
 
-/** A document that asks for all that REST answers. */
+/** A document that selects everything that REST returns. */
 export function documentOf(operation: Operation): string {
   const field = fieldOf(operation, operation.rest ? restSchema : graphqlSchema);
   const declared = field.args.map(({ name, type }) => `$${name}: ${String(type)}`).join(', ');
@@ -153,13 +153,13 @@ export interface Relation {
   readonly parent: string;
   readonly name: string;
   readonly scope: Scope;
-  /** The operation that reads one parent. */
+  /** The operation that reads the parent. */
   readonly operation: Operation;
-  /** Reads the parent with the relation beside its id; takes `$id`. */
+  /** Reads the parent's id and the relation; takes `$id`. */
   readonly document: string;
 }
 
-/** Every guarded field that is no root field. */
+/** Every field with @access that is not a root field. */
 export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTypeMap())
   .filter(isObjectType)
   .filter(({ name }) => name !== 'Query' && name !== 'Mutation')

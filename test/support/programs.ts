@@ -1,9 +1,9 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/* Programs that some tests need and npm cannot install. Where one is absent its suites are left out, but not in CI. */
+/* Programs that some tests need and npm cannot install. Without them their suites are skipped, except in CI. */
 
-/** The first of the named programs that is on PATH. */
+/** The first of these programs found on the PATH. */
 export function findProgram(...names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter);
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
@@ -18,9 +18,9 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** `describe` for suites that need a program; says what to install where they are left out. */
+/** `describe` for suites that need a program; if they are skipped, prints what to install. */
 export function describeWith(program: string | undefined, install: string): jest.Describe {
   if (program !== undefined || process.env.CI) return describe;
-  process.stderr.write(`left out, for want of a program: ${install}\n`);
+  process.stderr.write(`skipped, missing program: ${install}\n`);
   return describe.skip;
 }

@@ -1,4 +1,4 @@
-/** What of Jest's reporter interface is used. */
+/** The part of Jest's reporter interface that is used. */
 export default class ProgressReporter {
   onRunStart(results: { readonly numTotalTestSuites: number }): void;
   onTestFileStart(test: { readonly path: string }): void;

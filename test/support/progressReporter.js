@@ -1,9 +1,9 @@
-/** How long nothing may be said, in milliseconds. */
+/** Maximum time without output, in milliseconds. */
 const QUIET = 10_000;
 
 /**
- * Says that the tests live where Jest itself shows no running count (in a pipe, in CI): while no file ends for ten seconds, how far
- * the run is and which files are at it.
+ * Shows progress where Jest prints no running count (in a pipe, in CI): if no file finishes for ten seconds, prints how far the
+ * run is and which files are running.
  */
 module.exports = class ProgressReporter {
   #running = new Map();
@@ -14,7 +14,7 @@ module.exports = class ProgressReporter {
   onRunStart({ numTotalTestSuites }) {
     if (process.stderr.isTTY) return;
     this.#done.of = numTotalTestSuites;
-    process.stderr.write(`${String(numTotalTestSuites)} files of tests\n`);
+    process.stderr.write(`${String(numTotalTestSuites)} test files\n`);
     this.#wait();
   }
 
@@ -26,7 +26,7 @@ module.exports = class ProgressReporter {
     this.#running.delete(path);
     this.#done.files += 1;
     this.#done.tests += numPassingTests + numFailingTests;
-    // the default reporter has said a line of its own
+    // the default reporter has just printed a line
     if (this.#timer) this.#wait();
   }
 
@@ -48,6 +48,6 @@ module.exports = class ProgressReporter {
     const running = [...this.#running].map(
       ([path, since]) => `${path.split('/').slice(-3).join('/')} (${seconds(since)})`,
     );
-    return `… ${String(files)} of ${String(of)} files, ${String(tests)} tests, ${seconds(this.#started)}; at ${running.join(', ')}`;
+    return `… ${String(files)} of ${String(of)} files, ${String(tests)} tests, ${seconds(this.#started)}; running ${running.join(', ')}`;
   }
 };

@@ -7,14 +7,14 @@ import { findProgram } from './programs';
 export const REDIS = findProgram('redis-server');
 export const INSTALL_REDIS = 'apt-get install redis-server';
 
-/** A real Redis of a test's own; redis-server must be on PATH (Debian: apt-get install redis-server). */
+/** A separate, real Redis; redis-server must be on the PATH (Debian: apt-get install redis-server). */
 export interface TestRedis {
   readonly url: string;
-  /** Stops answering without closing anything; `resume` undoes it. */
+  /** Stops responding without closing connections, until `resume`. */
   pause(): void;
   resume(): void;
   kill(): Promise<void>;
-  /** Starts it again, empty, on the same port. */
+  /** Restarts it, empty, on the same port. */
   restart(): Promise<void>;
 }
 

@@ -7,25 +7,25 @@ import type { Arguments } from './faces';
 import { northwind } from './factories';
 
 /*
- * The resources as contract, sections 2 and 3, describe them, and what their lists must answer, computed from the
- * records of a file.
+ * The resources as described in sections 2 and 3 of the contract, and the expected content of their lists, computed from
+ * the records of a file.
  */
 
 export type ListName = 'products' | 'customers' | 'quotes' | 'orders' | 'requests';
 
 export interface Filter {
   readonly args: Arguments;
-  /** Whether a row (as an answer shows it) passes. */
+  /** Whether a row, as returned by the API, matches. */
   readonly keeps: (row: Json) => boolean;
 }
 
 export interface Resource {
   readonly list: ListName;
-  /** The operation that reads one. */
+  /** The operation that reads one object. */
   readonly one: string;
-  /** Members that make an order, besides created_at and updated_at. */
+  /** Sort member besides created_at and updated_at. */
   readonly order?: 'number' | 'name';
-  /** Exactly the members of contract, section 3. */
+  /** Exactly the members in section 3 of the contract. */
   readonly members: string;
   /** Members of members. */
   readonly nested: Readonly<Record<string, string>>;
@@ -36,7 +36,7 @@ const LINE = 'id position line_type description qty uom unit_price_minor discoun
 const AMOUNTS = 'currency subtotal_minor discount_minor vat_minor total_minor';
 const TIMES = 'created_at updated_at';
 
-/** Written out, so that what the contract names cannot change unnoticed. */
+/** Written out, so that the contract cannot change unnoticed. */
 const OF_CONTRACT: readonly Resource[] = [
   {
     list: 'products',
@@ -79,7 +79,7 @@ const OF_CONTRACT: readonly Resource[] = [
   },
 ];
 
-/** Every resource there is: those of the contract, and what the SDL says of any other. */
+/** Every resource: those of the contract, and any others from the SDL. */
 export const RESOURCES: readonly Resource[] = [
   ...OF_CONTRACT,
   ...[...storedTypes(loadDocument()).values()].flatMap((stored) => ofSdl(stored)),
@@ -112,12 +112,12 @@ function sortsBy(list: FieldDefinitionNode, member: string): boolean {
   return constraint !== undefined && stringsArgument(constraint, 'one_of').includes(member);
 }
 
-/** The sorts a list takes. */
+/** The sort values of a list. */
 export function sortsOf({ order }: Resource): string[] {
   return ['created_at', 'updated_at', ...(order ? [order] : [])].flatMap((member) => [member, `-${member}`]);
 }
 
-/** The members named in a text of {@link RESOURCES}, in alphabetical order. */
+/** The members listed in a text of {@link RESOURCES}, sorted. */
 export function names(text: string): string[] {
   return text.split(/\s+/).sort();
 }
@@ -129,7 +129,7 @@ export function selection({ members, nested }: Resource): string {
     .join(' ');
 }
 
-/** A record as the API shows it: a thread's messages are counted instead of listed. */
+/** A record as returned by the API, with a thread's messages counted instead of listed. */
 export function toRow(record: ImportRecord): Json {
   if (!('messages' in record)) return record;
   const { messages, ...row } = record as Json;
@@ -140,13 +140,13 @@ export function toRow(record: ImportRecord): Json {
   return { ...row, message_count: messages.length, last_message_at: last };
 }
 
-/** A row as REST lists it. */
+/** A row as listed by REST. */
 export function toItem(row: Json): Json {
   const { lines: _lines, ...item } = row;
   return item;
 }
 
-/** The rows that a list answers, in its order: by the member, then by id, both in the direction of the sort. */
+/** The expected rows of a list, in order: by the sort member, then by id, both in the direction of the sort. */
 export function expectedRows(
   records: readonly ImportRecord[],
   { sort = '-created_at', keeps = () => true }: { sort?: string; keeps?: Filter['keeps'] } = {},
@@ -165,7 +165,7 @@ function compare(a: string, b: string): number {
 
 export type Records = Record<ListName, ImportRecord[]>;
 
-/** Northwind as it stands in its files. */
+/** Northwind as in its files. */
 export function northwindRecords(): Records {
   return Object.fromEntries(RESOURCES.map(({ list }) => [list, northwind(list)])) as Records;
 }
@@ -174,7 +174,7 @@ const ORDER_STATUS = ['placed', 'confirmed', 'in_production', 'dispatched', 'del
 const REQUEST_STATUS = ['open', 'answered', 'closed'];
 const DAY = 24 * 60 * 60 * 1000;
 
-/** Northwind with what its own data lack: every status, times that differ (some alike), equal names, missing customers. */
+/** Northwind with more variety: every status, different and equal times, equal names, missing customers. */
 export function variedNorthwind(): Records {
   const { products, customers, quotes, orders, requests, ...others } = northwindRecords();
   return {
@@ -196,7 +196,7 @@ export function variedNorthwind(): Records {
   };
 }
 
-/** Times of a row by its place: several rows share each. */
+/** Times of a row by its index; several rows share each. */
 function times(at: number): { created_at: string; updated_at: string } {
   const created = Date.UTC(1998, 0, 1) + (at % 13) * DAY;
   return {

@@ -3,7 +3,7 @@ import type { ImportRecord } from '../../src/resources/common/records';
 
 const FIRST_MOMENT = Date.UTC(1998, 0, 1);
 
-/** A record of a thread with a message for each body, a minute apart, stored newest first. */
+/** A thread record with a message per body, one minute apart, newest first. */
 export function threadRecord(bodies: readonly string[], members: Record<string, unknown> = {}): ImportRecord {
   const moments = bodies.map((_body, at) => new Date(FIRST_MOMENT + at * 60_000).toISOString());
   const messages = bodies.map((body, at) => ({

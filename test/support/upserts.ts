@@ -1,14 +1,14 @@
 import { type Client, type Json } from './client';
 import { ask, call, type Face, type Outcome } from './faces';
 
-/** A bulk upsert: how it is called, and what its elements may hold. */
+/** A bulk upsert and the members of its elements. */
 export interface Upsert {
   readonly list: 'products' | 'customers';
-  /** The member that an element is matched by. */
+  /** The member by which elements are matched. */
   readonly key: 'sku' | 'external_ref';
-  /** A value of every optional member, none of them its default. */
+  /** A value for every optional member, different from its default. */
   readonly full: Json;
-  /** The same members where they were never given, or given as null. */
+  /** The same members when omitted or null. */
   readonly cleared: Json;
 }
 
@@ -70,37 +70,37 @@ export const UPSERTS: readonly Upsert[] = [
 
 let made = 0;
 
-/** A key that no element had before. */
+/** A new key. */
 export function newKey(): string {
   return `KEY-${String((made += 1))}`;
 }
 
-/** An upsert of a kind, on a face, by a caller, with what tests look at. */
+/** Helpers for one kind of upsert, in one API, by one caller. */
 export function upserting(kind: Upsert, face: Face, caller: () => Client) {
   const { list, key } = kind;
   const operation = `upsert_${list}`;
   return {
-    /** Calls it; the outcome may be a problem. */
+    /** Calls the upsert; the outcome may be a problem. */
     call: (elements: readonly Json[], options: Json = {}): Promise<Outcome> =>
       call(face, caller(), operation, { [list]: elements, ...options }),
-    /** Calls it; gives the report. */
+    /** Calls the upsert and returns its report. */
     report: (elements: readonly Json[], options: Json = {}): Promise<Json> =>
       ask(face, caller(), operation, { [list]: elements, ...options }),
-    /** An element with the members every one needs. */
+    /** An element with the required members. */
     element: (members: Json = {}): Json => ({ [key]: newKey(), name: 'Hex bolt', ...members }),
-    /** What is stored under the key of an element, as its list shows it; undefined for nothing. */
+    /** The row stored under an element's key, as listed; undefined if there is none. */
     stored: async (element: Json): Promise<Json> => (await ask(face, caller(), list, { [key]: element[key] })).data[0],
   };
 }
 
-/** A row without what the server gives it: its own id, its contacts' ids, and its times. */
+/** A row without members set by the server: its id, its contacts' ids and its timestamps. */
 export function written(row: Json): Json {
   const { id: _id, created_at: _createdAt, updated_at: _updatedAt, ...members } = row;
   if (!('contacts' in members)) return members;
   return { ...members, contacts: members.contacts.map(({ id: _contactId, ...contact }: Json) => contact) };
 }
 
-/** The kind that writes a list. */
+/** The upsert of a list. */
 export function upsertOf(list: Upsert['list']): Upsert {
   return UPSERTS.find((kind) => kind.list === list)!;
 }

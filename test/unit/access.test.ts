@@ -21,7 +21,7 @@ const STORED = {
   allowed_ranges: [],
 } as unknown as ApiKey;
 
-/** An authenticator over one stored key, at noon. */
+/** An authenticator with one stored key, at noon. */
 function authenticatorFor(changes: Partial<ApiKey> = {}) {
   const find = jest.fn((id: string) => Promise.resolve(id === made.id ? { ...STORED, ...changes } : null));
   const markUsed = jest.fn();
@@ -41,7 +41,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
 }
 
 describe('authentication', () => {
-  test('gives the principal of a key, and notes its use', async () => {
+  test('returns the principal of a key and records its use', async () => {
     const { authenticate, markUsed } = authenticatorFor();
     await expect(authenticate()).resolves.toMatchObject({
       kind: 'key',
@@ -55,12 +55,8 @@ describe('authentication', () => {
     ['a millisecond before it expires', { expires_at: new Date(NOON + 1) }, true],
     ['at the moment it expires', { expires_at: new Date(NOON) }, false],
     ['after it expired', { expires_at: new Date(NOON - 1) }, false],
-    ['once it is revoked', { revoked_at: new Date(NOON) }, false],
-    [
-      'once it is revoked, though not expired',
-      { revoked_at: new Date(NOON - 1), expires_at: new Date(NOON + 1) },
-      false,
-    ],
+    ['that is revoked', { revoked_at: new Date(NOON) }, false],
+    ['that is revoked but not expired', { revoked_at: new Date(NOON - 1), expires_at: new Date(NOON + 1) }, false],
   ])('of a key %s: %s', async (_title, changes, isLive) => {
     const { authenticate, markUsed } = authenticatorFor(changes);
     const principal = await authenticate().catch((error: unknown) => error);
@@ -68,7 +64,7 @@ describe('authentication', () => {
     expect(markUsed).toHaveBeenCalledTimes(isLive ? 1 : 0);
   });
 
-  test('asks for nothing where the text is no key', async () => {
+  test('does not query the database for a malformed key', async () => {
     const { authenticate, find } = authenticatorFor();
     for (const text of ['', 'Bearer', 'Bearer x', made.key, `Basic ${made.key}`, `Bearer ${made.key.slice(0, -1)}`]) {
       await expect(authenticate(text, text)).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -76,7 +72,7 @@ describe('authentication', () => {
     expect(find).not.toHaveBeenCalled();
   });
 
-  test('that failed too often from an address says when to come back', async () => {
+  test('that failed too often from an address returns the time to wait', async () => {
     const { authenticate } = authenticatorFor();
     const fail = () => authenticate('Bearer x').catch((error: unknown) => error);
     expect([await fail(), await fail()]).toMatchObject([{ code: 'unauthenticated' }, { code: 'unauthenticated' }]);
@@ -86,11 +82,11 @@ describe('authentication', () => {
   });
 });
 
-describe('a budget', () => {
+describe('a rate limit', () => {
   beforeEach(() => jest.useFakeTimers({ now: NOON }));
   afterEach(() => jest.useRealTimers());
 
-  test('is spent point by point, refuses what is not left, and begins anew with the next window', async () => {
+  test('counts down, refuses requests beyond it, and starts again in the next window', async () => {
     const limiter = createRateLimiter(3, new RateLimiterMemory({ points: 3, duration: 60 }));
     const first = await limiter.consume('a');
     expect(first).toEqual({ limit: 3, remaining: 2, resetAt: new Date(NOON + 60_000), allowed: true });
@@ -105,11 +101,11 @@ describe('a budget', () => {
     expect(await limiter.consume('a')).toMatchObject({ remaining: 2, allowed: true });
   });
 
-  test('is never said to come back at once', () => {
+  test('never asks to retry immediately', () => {
     expect(secondsUntilReset({ limit: 1, remaining: 0, resetAt: new Date(NOON - 5), allowed: false })).toBe(1);
   });
 
-  test('does not hide that its store fails', async () => {
+  test('does not hide a failure of its store', async () => {
     const limiter = createRateLimiter(3, { consume: () => Promise.reject(new Error('away')) });
     await expect(limiter.consume('a')).rejects.toThrow('away');
   });
@@ -136,7 +132,7 @@ describe('an address', () => {
     ['2001:db8::7', ['2001:db8::/32'], true],
     ['2001:db8::7', ['0.0.0.0/0'], false],
     ['unknown', ['0.0.0.0/0', '::/0'], false],
-  ])('%s lies in %j: %s', (address, ranges, expected) => {
+  ])('%s is in %j: %s', (address, ranges, expected) => {
     expect(isInRanges(address, ranges)).toBe(expected);
   });
 
@@ -153,14 +149,17 @@ describe('an address', () => {
   });
 });
 
-describe('the catalogues', () => {
-  test('of plans: starter has no integrations, the others have', () => {
+describe('the catalogue', () => {
+  test('of plans has integrations for all except starter', () => {
     const open = Object.entries(PLANS).filter(([, { integrations }]) => integrations);
     expect(Object.keys(PLANS)).toEqual(['starter', 'integrations', 'enterprise']);
     expect(open.map(([name]) => name)).toEqual(['integrations', 'enterprise']);
   });
 
-  test.each(['constructor', '__proto__', 'toString', '', 'Products:read'])('of scopes know no %s', (name) => {
-    expect(isScope(name)).toBe(false);
-  });
+  test.each(['constructor', '__proto__', 'toString', '', 'Products:read'])(
+    'of scopes does not include "%s"',
+    (name) => {
+      expect(isScope(name)).toBe(false);
+    },
+  );
 });

@@ -1,12 +1,12 @@
 import { ConfigError } from '../../src/config';
 import { addressFault, checkAddresses } from '../../src/database/address';
 
-describe('the address of a database', () => {
+describe('the URI of a database', () => {
   test.each([
     'mongodb://127.0.0.1',
     'mongodb://user:p%40ss@db1:27017,db2,[::1]:27018/?replicaSet=rs0',
     'mongodb+srv://user:pass@host/?retryWrites=true',
-  ])('%s is read as it stands', (uri) => {
+  ])('%s is accepted', (uri) => {
     expect(addressFault(uri)).toBeUndefined();
   });
 
@@ -16,7 +16,7 @@ describe('the address of a database', () => {
     ['mongodb://user:sec#ret@host/', /percent-encoded/],
     ['mongodb://user:sec?ret@host/', /percent-encoded/],
     ['mongodb://user:sec%zzret@host/', /percent-encoded/],
-    // the @ and the host are missing, so that the password is parsed as a host
+    // without @ and host, the password is parsed as a host
     ['mongodb://user:secret', /each host must be host or host:port/],
     ['mongodb://host:99999', /with a port from 1 to 65535/],
     ['mongodb://user:secret@', /has no host|percent-encoded|each host/],
@@ -27,13 +27,13 @@ describe('the address of a database', () => {
     ['mongodb://host/?directConnection=1', /directConnection must be either/],
     ['mongodb://host/?nonsense=secret', /nonsense/],
     ['mongodb://user:secret@host/?authMechanism=secret', /options/],
-  ])('%s is refused in one sentence without a secret', (uri, words) => {
+  ])('%s is rejected with one sentence without secrets', (uri, words) => {
     const fault = addressFault(uri) ?? '';
     expect(fault).toMatch(words);
     expect(fault).not.toMatch(/sec|ret\b|Cannot read|\n/);
   });
 
-  test('every invalid variable is reported by its name', () => {
+  test('every invalid variable is reported by name', () => {
     const check = (): void => {
       checkAddresses({
         MONGODB_URI: 'mongodb://user:sec@ret@host/',

@@ -7,11 +7,11 @@ function faultsOf(environment: Record<string, string>): string {
     expect(error).toBeInstanceOf(ConfigError);
     return (error as Error).message;
   }
-  throw new Error('the environment was taken');
+  throw new Error('the environment was accepted');
 }
 
 describe('the environment', () => {
-  test('needs nothing', () => {
+  test('may be empty', () => {
     expect(readConfig({})).toMatchObject({
       PORT: 4000,
       HOST: '127.0.0.1',
@@ -29,15 +29,15 @@ describe('the environment', () => {
     });
   });
 
-  test('has an empty variable as not set', () => {
+  test('treats an empty variable as unset', () => {
     expect(readConfig({ PORT: '', MONGODB_URI: '', CORS_ORIGINS: '', INTROSPECTION: '' })).toEqual(readConfig({}));
   });
 
-  test('may hold what is none of ours', () => {
+  test('may have unrelated variables', () => {
     expect(readConfig({ HOME: '/root', npm_config_cache: 'x' })).toEqual(readConfig({}));
   });
 
-  test('is refused with every fault at once, each by its name', () => {
+  test('is rejected with all invalid variables, by name', () => {
     const message = faultsOf({
       PORT: 'http',
       MONGODB_URI: 'postgres://localhost',
@@ -79,7 +79,7 @@ describe('the environment', () => {
     ['MONGODB_CLUSTERS', 'eu=mongodb://a,us=http://b'],
     ['KEY_PREFIX', 'svc'],
     ['KEY_PREFIX', '_'],
-  ])('is refused with %s=%s', (name, value) => {
+  ])('is rejected with %s=%s', (name, value) => {
     expect(faultsOf({ [name]: value })).toContain(`${name}:`);
   });
 });
@@ -97,9 +97,9 @@ describe('MONGODB_CLUSTERS', () => {
     [', '],
     [',\n'],
     [' , '],
-    // no seed list goes on with a name and an address
+    // a seed list cannot continue with a name and a URI
     [','],
-  ])('keeps seed lists whole, with %j between two clusters', (between) => {
+  ])('keeps seed lists together, with %j between two clusters', (between) => {
     const text = ` eu-1=${eu}${between}us=${us}; `;
     expect(readConfig({ MONGODB_CLUSTERS: text }).MONGODB_CLUSTERS).toEqual(clusters);
   });
@@ -113,13 +113,13 @@ describe('MONGODB_CLUSTERS', () => {
     ['EU=mongodb://a', 'entry 1 must be name='],
     ['eu=mongodb://a eu=mongodb://b', 'entry 2 repeats the name eu'],
     ['default=mongodb://a', 'entry 1 must not be named default, which is the cluster of MONGODB_URI'],
-  ])('with %s says which entry is bad: %s', (text, fault) => {
+  ])('with %s reports the invalid entry: %s', (text, fault) => {
     const message = faultsOf({ MONGODB_CLUSTERS: text });
     expect(message.split('\n')).toHaveLength(2);
     expect(message).toContain(`  MONGODB_CLUSTERS: ${fault}`);
   });
 
-  test('never repeats what may be a password', () => {
+  test('never repeats a possible password', () => {
     const message = faultsOf({ MONGODB_CLUSTERS: 'eu=mongodb://user:sec;ret1=sec ret2@host us=http://user:sec3@host' });
     expect(message).not.toMatch(/sec|ret/);
     expect(message).toContain('entry 4');
@@ -128,14 +128,14 @@ describe('MONGODB_CLUSTERS', () => {
 
 describe('REDIS_URL', () => {
   test.each(['redis://cache', 'rediss://:pass@cache:6380/1', 'redis://user:p%2Fss@[::1]:6379', 'redis://127.0.0.1'])(
-    'takes %s',
+    'accepts %s',
     (REDIS_URL) => {
       expect(readConfig({ REDIS_URL }).REDIS_URL).toBe(REDIS_URL);
     },
   );
 
   test.each(['redis://', 'redis://h:99999', 'redis://:sec/ret@h', 'redis://:sec#ret@h:6379', 'redis://u:1/sec@h'])(
-    'refuses %s in a sentence that repeats nothing of it',
+    'rejects %s with a sentence that does not repeat it',
     (REDIS_URL) => {
       const message = faultsOf({ REDIS_URL });
       expect(message).toMatch(/^ {2}REDIS_URL: must be redis:.*percent-encoded/m);
@@ -145,7 +145,7 @@ describe('REDIS_URL', () => {
 });
 
 describe('CORS_ORIGINS', () => {
-  test('takes origins and *, with white space and stray commas', () => {
+  test('accepts origins and *, with white space and extra commas', () => {
     const text = ' https://app.example , http://localhost:3000,,*, ';
     expect(readConfig({ CORS_ORIGINS: text }).CORS_ORIGINS).toEqual([
       'https://app.example',
@@ -163,12 +163,12 @@ describe('CORS_ORIGINS', () => {
     'https://user@app.example',
     'https://*.app.example',
     'null',
-  ])('refuses %s, which no browser sends as an origin', (origin) => {
+  ])('rejects %s, which no browser sends as an origin', (origin) => {
     expect(faultsOf({ CORS_ORIGINS: origin })).toContain('CORS_ORIGINS:');
   });
 });
 
-test('every variable is described in a line, with the default that is taken', () => {
+test('every variable has a one-line description with its default', () => {
   const config = readConfig({}) as unknown as Record<string, unknown>;
   const described = new Map(describeVariables().map((variable) => [variable.name, variable]));
   for (const name of Object.keys(config).filter((one) => one !== 'PATH')) expect(described.has(name)).toBe(true);
@@ -178,7 +178,7 @@ test('every variable is described in a line, with the default that is taken', ()
   }
 });
 
-describe('signing in by OpenID Connect', () => {
+describe('signing in with OpenID Connect', () => {
   const whole = {
     OIDC_ISSUER: 'https://id.example/realms/acme',
     OIDC_CLIENT_ID: 'scopegate',
@@ -186,19 +186,19 @@ describe('signing in by OpenID Connect', () => {
     PUBLIC_URL: 'https://keys.example',
   };
 
-  test('needs an issuer and what goes with it, each named where it is missing', () => {
+  test('requires the variables that belong to the issuer, and names missing ones', () => {
     expect(readConfig(whole)).toMatchObject({ ...whole, OIDC_ROLE_CLAIM: 'scopegate_role' });
     const faults = faultsOf({ OIDC_ISSUER: whole.OIDC_ISSUER });
     for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'])
       expect(faults).toContain(`${name}: must be set`);
   });
 
-  test.each(['http://id.example', 'id.example', 'ftp://id.example'])('does not take the issuer %s', (OIDC_ISSUER) => {
+  test.each(['http://id.example', 'id.example', 'ftp://id.example'])('rejects the issuer %s', (OIDC_ISSUER) => {
     expect(faultsOf({ ...whole, OIDC_ISSUER })).toContain('OIDC_ISSUER');
   });
 
   test.each(['https://keys.example/', 'https://keys.example/path', 'keys.example', 'ws://keys.example'])(
-    'does not take the PUBLIC_URL %s',
+    'rejects the PUBLIC_URL %s',
     (PUBLIC_URL) => {
       expect(faultsOf({ ...whole, PUBLIC_URL })).toContain('PUBLIC_URL');
     },

@@ -18,30 +18,30 @@ function cursorOf(changes: Partial<typeof REQUEST>, rows = ROWS): string | null 
 }
 
 describe('a page', () => {
-  test('holds as many rows as were asked for, and says that there are more', () => {
+  test('has the requested number of rows, and has_more', () => {
     const { data, has_more: hasMore, next_cursor: cursor } = firstPage(ROWS, REQUEST);
     expect(data).toEqual(ROWS.slice(0, 2));
     expect(hasMore).toBe(true);
     expect(cursor).toMatch(/^[\w-]+$/);
   });
 
-  test.each([2, 1, 0])('has no next one after its last %i rows', (count) => {
+  test.each([2, 1, 0])('has no next page after the last %i rows', (count) => {
     const rows = ROWS.slice(0, count);
     expect(firstPage(rows, REQUEST)).toEqual({ data: rows, has_more: false, next_cursor: null });
   });
 
-  test('holds 20 rows where no limit is given, or null is', () => {
+  test('has 20 rows without a limit or with null', () => {
     const rows = Array.from({ length: 21 }, (_, at) => ({ _id: String(at), created_at: new Date(at) }));
     for (const args of [{}, { limit: null }]) expect(firstPage(rows, { ...REQUEST, args }).data).toHaveLength(20);
   });
 });
 
 describe('a cursor', () => {
-  test('is the same for the same list, in whatever order its filters came', () => {
+  test('is the same whatever the order of filters', () => {
     expect(cursorOf({ filters: { customer_id: 'c-1', status: ['draft'] } })).toBe(cursorOf({}));
   });
 
-  test('does not depend on the size of the page', () => {
+  test('does not depend on the page size', () => {
     expect(cursorOf({ args: { limit: 1 } }, ROWS.slice(1))).toBe(cursorOf({}));
   });
 
@@ -53,11 +53,11 @@ describe('a cursor', () => {
     ['default sort', { defaultSort: 'created_at' }],
     ['filter', { filters: { status: ['sent'], customer_id: 'c-1' } }],
     ['set of filters', { filters: { status: ['draft'] } }],
-  ])('is another one for another %s', (_title, changes) => {
+  ])('differs for another %s', (_title, changes) => {
     expect(cursorOf(changes)).not.toBe(cursorOf({}));
   });
 
-  test('does not show what it is bound to', () => {
+  test('does not reveal what it is bound to', () => {
     const text = Buffer.from(cursorOf({})!, 'base64url').toString();
     for (const secret of ['org-1', 'c-1', 'draft']) expect(text).not.toContain(secret);
   });

@@ -21,7 +21,7 @@ const compose = parse(read('docker-compose.yml')) as {
   volumes: Record<string, unknown>;
 };
 
-// no container engine is at hand where the tests run: what a parser can tell is checked
+// the tests run without a container engine, so they only check the parsed file
 describe('docker-compose.yml', () => {
   test('has MongoDB 8 as a replica set, Valkey, and the gateway built from the Dockerfile', () => {
     const { mongo, valkey, gateway } = compose.services;
@@ -31,7 +31,7 @@ describe('docker-compose.yml', () => {
     expect(gateway!.build).toBe('.');
   });
 
-  test('starts the gateway when what it needs is healthy', () => {
+  test('starts the gateway when its dependencies are healthy', () => {
     const needed = compose.services.gateway!.depends_on ?? {};
     for (const [name, { condition }] of Object.entries(needed)) {
       expect(condition).toBe('service_healthy');
@@ -46,7 +46,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-test('every image is named by its digest', () => {
+test('every image is pinned by digest', () => {
   const images = [
     ...[...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
     ...Object.values(compose.services).flatMap(({ image }) => image ?? []),
@@ -55,14 +55,14 @@ test('every image is named by its digest', () => {
   for (const image of images) expect(image).toMatch(/^[a-z/]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
 });
 
-test('the composed gateway does not start without a pepper of its own', () => {
+test('the gateway in docker-compose.yml requires a KEY_PEPPER', () => {
   const { KEY_PEPPER = '' } = compose.services.gateway!.environment ?? {};
-  // `:?` refuses one that is missing, and one that is empty
+  // `:?` rejects a missing or empty value
   expect(KEY_PEPPER).toMatch(/^\$\{KEY_PEPPER:\?[^}]+README[^}]*\}$/);
   expect(read('README.md')).toMatch(/^echo "KEY_PEPPER=\$\(openssl rand -hex 32\)" > \.env\ndocker compose up/m);
 });
 
-test('SecantusDB and all that it needs are installed by hash', () => {
+test('SecantusDB and its dependencies are pinned by hash', () => {
   const pinned = requirements()
     .trimEnd()
     .split(/\n(?! )/);
@@ -74,7 +74,7 @@ test('SecantusDB and all that it needs are installed by hash', () => {
   expect(secantusLink.title).toContain(/secantusdb==(\S+)/.exec(requirements())![1]);
 });
 
-test('everything the Dockerfile copies from the context is there, or made by its build stage', () => {
+test('everything the Dockerfile copies from the context exists', () => {
   const copied = [...read('Dockerfile').matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, paths]) =>
     paths!.split(' '),
   );
@@ -82,7 +82,7 @@ test('everything the Dockerfile copies from the context is there, or made by its
   expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
 
-test('the README names every variable of the environment that a production set-up needs', () => {
+test('the README documents every variable set in docker-compose.yml', () => {
   const table = read('README.md');
   for (const name of Object.keys(compose.services.gateway!.environment ?? {})) expect(table).toContain(`\`${name}\``);
 });

@@ -14,12 +14,12 @@ function queryOf(name: string, padding: number): string {
 }
 
 describe('the document store', () => {
-  test('keeps what came last, however many documents come', async () => {
+  test('keeps the latest documents', async () => {
     const texts = Array.from({ length: 3000 }, (_none, at) => queryOf(`a${String(at)}`, 0));
     expect(await kept(texts)).toEqual(texts.slice(-1000));
   });
 
-  test('keeps fewer of long ones', async () => {
+  test('keeps fewer long documents', async () => {
     const texts = Array.from({ length: 100 }, (_none, at) => queryOf(`a${String(at)}`, 10_000));
     const found = await kept(texts);
     expect(found).toEqual(texts.slice(-found.length));
@@ -27,7 +27,7 @@ describe('the document store', () => {
     expect(found.join('').length).toBeLessThanOrEqual(128 * 1024);
   });
 
-  test('keeps none that is too long, and loses nothing for it', async () => {
+  test('does not keep a document that is too long, and evicts nothing for it', async () => {
     const short = queryOf('short', 0);
     expect(await kept([short, queryOf('long', 20_000)])).toEqual([short]);
   });

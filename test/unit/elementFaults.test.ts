@@ -8,7 +8,7 @@ const PAUSE = (): Promise<void> => {
 };
 const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', detail: 'is not a known field' });
 
-test('of the faults of an element no more are kept than a call lists, and all are counted', async () => {
+test('keeps at most as many errors per element as a call lists, and counts all', async () => {
   const faults = Array.from({ length: 5000 }, (_none, at) => fault(at));
   const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7 }), PAUSE);
   expect(judged.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
@@ -26,7 +26,7 @@ test('keeps all faults of an element only while the response has room for them',
   expect(judged.map(({ count }) => count)).toEqual(Array(30).fill(4));
 });
 
-test('a text is looked for in no more levels than an element has', async () => {
+test('searches for lone surrogates only as deep as valid elements are nested', async () => {
   let depth = 0;
   const nested: unknown = {
     get sku() {
@@ -38,7 +38,7 @@ test('a text is looked for in no more levels than an element has', async () => {
   expect(depth).toBeLessThan(20);
 });
 
-test('others have turns between pieces of a large call, and a small one is judged in one go', async () => {
+test('yields between parts of a large call, but not during a small one', async () => {
   const sound = (): { faults: []; more: 0 } => ({ faults: [], more: 0 });
   pauses = 0;
   await judge(Array(200).fill({}), LIST, sound, PAUSE);

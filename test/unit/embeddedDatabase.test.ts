@@ -81,7 +81,7 @@ function chainOf(links: Link[], broken: LocalKind[] = []): FakeChain {
   };
 }
 
-/** Starts and stops once, so that the choice is remembered. */
+/** Starts and stops once, so that the choice is saved. */
 async function once(chain: Chain, more: Partial<EmbeddedOptions> = {}): Promise<string> {
   const database = await chooseDatabase(options(more), chain);
   await database.stop();
@@ -96,7 +96,7 @@ async function refusal(chain: Chain, more: Partial<EmbeddedOptions> = {}): Promi
 
 const memory = (): Promise<string> => readFile(join(dataDir, 'database.json'), 'utf8');
 
-test('MONGODB_URI is used as it is, starts nothing, and its password is never shown', async () => {
+test('MONGODB_URI is used unchanged, starts nothing, and its password is never shown', async () => {
   const chain = chainOf([works('binary')]);
   const MONGODB_URI = 'mongodb://ada:s3cret@db.example:27017,db2.example/?replicaSet=rs0';
   const database = await chooseDatabase(options({ MONGODB_URI }), chain);
@@ -107,18 +107,18 @@ test('MONGODB_URI is used as it is, starts nothing, and its password is never sh
   expect(`${database.description} ${lines.join(' ')}`).not.toMatch(/ada|s3cret/);
 });
 
-test('the first link that works is used and those after it are not asked', async () => {
+test('the first link that works is used, and later ones are not tried', async () => {
   const last = works('secantusdb');
   expect(await once(chainOf([fails('binary', 'none'), works('memory-server'), last]))).toBe('memory-server');
   expect(last.asked).toBe(0);
 });
 
-test('a server that does not start gives way to the next link, and the user is told why', async () => {
+test('if a server fails to start, the reason is printed and the next link is tried', async () => {
   expect(await once(chainOf([works('binary'), works('secantusdb')], ['binary']))).toBe('secantusdb');
   expect(lines).toContain('database: link binary: binary fell over');
 });
 
-test('when nothing works, one error lists every link with its reason and says what to do', async () => {
+test('if nothing works, one error lists every link with its reason and what to do', async () => {
   const chain = chainOf(
     [fails('binary', 'none on PATH'), works('memory-server'), fails('secantusdb', 'no Python')],
     ['memory-server'],
@@ -131,7 +131,7 @@ test('when nothing works, one error lists every link with its reason and says wh
   expect(existsSync(join(dataDir, 'database.json'))).toBe(false);
 });
 
-test('data are not left behind: the next start goes straight to the server that made them, on the port it had', async () => {
+test('the next start uses the server that created the data, on the same port', async () => {
   await once(chainOf([fails('binary', 'none'), works('secantusdb')]));
   const earlier = works('binary');
   const chain = chainOf([earlier, works('secantusdb')]);
@@ -140,7 +140,7 @@ test('data are not left behind: the next start goes straight to the server that 
   expect(chain.started).toEqual([{ kind: 'secantusdb', preferredPort: 4711 }]);
 });
 
-test('a remembered server that is gone is an error that says where the data are, never an empty database', async () => {
+test('if the saved server is missing, the error says where the data are, and no empty database is started', async () => {
   await once(chainOf([works('secantusdb')]));
   const chain = chainOf([works('binary'), fails('secantusdb', 'no Python')]);
   const message = await refusal(chain);
@@ -150,7 +150,7 @@ test('a remembered server that is gone is an error that says where the data are,
   expect(message).toContain(`delete ${join(dataDir, 'database.json')}`);
 });
 
-test('a named binary never opens data of another program', async () => {
+test('MONGOD_BINARY never opens data of another program', async () => {
   await once(chainOf([works('secantusdb')]));
   expect(await refusal(chainOf([works('binary'), works('secantusdb')]), { MONGOD_BINARY: '/opt/mongod' })).toContain(
     'Leave MONGOD_BINARY unset',
@@ -162,7 +162,7 @@ test('a named binary never opens data of another program', async () => {
   );
 });
 
-test('a named binary that does not start is an error, and nothing else is tried', async () => {
+test('if MONGOD_BINARY fails to start, that is an error and nothing else is tried', async () => {
   const other = works('secantusdb');
   const message = await refusal(chainOf([works('binary'), other], ['binary']), { MONGOD_BINARY: '/opt/mongod' });
   expect(message).toContain('MONGOD_BINARY is /opt/mongod');
@@ -173,26 +173,26 @@ test('a named binary that does not start is an error, and nothing else is tried'
 test.each([
   ['does not exist', '/nonexistent/mongod', /neither an executable file nor a name on PATH/],
   ['is not on PATH', 'mongod', /neither an executable file nor a name on PATH/],
-  ['is no database', process.execPath, /neither mongod nor secantusd-rs/],
-])('a named binary that %s is refused in one line', async (_case, MONGOD_BINARY, reason) => {
+  ['is not a database', process.execPath, /neither mongod nor secantusd-rs/],
+])('a MONGOD_BINARY that %s is rejected with one line', async (_case, MONGOD_BINARY, reason) => {
   const message = await refusal(chainOf([binaryLink, works('secantusdb')]), { MONGOD_BINARY });
   expect(message).toMatch(reason);
   expect(message).not.toContain('\n');
 });
 
-test('MONGODB_URI leaves the remembered choice as it was', async () => {
+test('MONGODB_URI does not change the saved choice', async () => {
   await once(chainOf([works('secantusdb')]));
   const before = await memory();
   await once(chainOf([works('binary')]), { MONGODB_URI: 'mongodb://db.example/' });
   expect(await memory()).toBe(before);
 });
 
-test('a memory that cannot be read is an error rather than a guess', async () => {
+test('a saved choice that cannot be read is an error', async () => {
   await writeFile(join(dataDir, 'database.json'), '{"kind":"oracle"}');
   expect(await refusal(chainOf([works('binary')]))).toContain('cannot be read');
 });
 
-test('stop ends the server once, however often it is called, and leaves no run file', async () => {
+test('stop ends the server once, however often it is called, and removes the run file', async () => {
   const chain = chainOf([works('binary')]);
   const database = await chooseDatabase(options(), chain);
   expect(existsSync(join(dataDir, 'database.run.json'))).toBe(true);

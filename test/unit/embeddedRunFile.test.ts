@@ -29,7 +29,7 @@ interface FakeMongo {
   close(): Promise<void>;
 }
 
-/** Answers hello, ping and serverStatus like a one-member replica set, under the process number given. */
+/** Answers hello, ping and serverStatus like a one-member replica set with this process id. */
 async function fakeMongo(pid = process.pid): Promise<FakeMongo> {
   const sockets = new Set<Socket>();
   const server: Server = createServer((socket) => {
@@ -87,7 +87,7 @@ function reply(request: Buffer, pid: number): Buffer {
   return Buffer.concat([head, preamble, body]);
 }
 
-/** The number of a process that has ended. */
+/** The id of a process that has exited. */
 const deadPid = (): number => spawnSync(process.execPath, ['-e', '']).pid;
 
 const runFile = (): string => join(dataDir, 'database.run.json');
@@ -131,7 +131,7 @@ describe('the run file', () => {
   const server = (fake: FakeMongo) =>
     ({ serverPid: process.pid, kind: 'secantusdb', uri: fake.uri, description: 'fake' }) as const;
 
-  test('of two starters at the same moment one starts the server, the other joins it, and only the first stops it', async () => {
+  test('of two concurrent starts one starts the server, the other joins it, and only the first can stop it', async () => {
     const chain = chainTo(await fakeMongo());
     const lines: string[] = [];
     const both = await Promise.all([chooseDatabase(options(lines), chain), chooseDatabase(options(lines), chain)]);
@@ -144,14 +144,14 @@ describe('the run file', () => {
     expect(chain.stops).toBe(1);
   });
 
-  test('a live server is joined only when it proves by its process number to be the one written down', async () => {
+  test('a running server is joined only if its process id matches the recorded one', async () => {
     await announce(dataDir, server(await fakeMongo()));
     expect(await findRunning(dataDir)).toMatchObject({ serverPid: process.pid });
     await changeRecord({ uri: (await fakeMongo(process.pid + 1)).uri });
     expect(await findRunning(dataDir)).toBeUndefined();
   });
 
-  test('a server that is stopping, or whose owner has died, is not joined', async () => {
+  test('a server that is stopping, or whose owner is dead, is not joined', async () => {
     const run = await announce(dataDir, server(await fakeMongo()));
     await changeRecord({ ownerPid: deadPid() });
     expect(await findRunning(dataDir)).toBeUndefined();
@@ -160,7 +160,7 @@ describe('the run file', () => {
     expect(await findRunning(dataDir)).toBeUndefined();
   });
 
-  test('a stale file is cleared: its server is gone', async () => {
+  test('a stale file of a dead server is removed', async () => {
     await announce(dataDir, server(await fakeMongo()));
     await changeRecord({ serverPid: deadPid() });
     expect(await findRunning(dataDir)).toBeUndefined();
@@ -168,7 +168,7 @@ describe('the run file', () => {
     expect(existsSync(runFile())).toBe(false);
   });
 
-  test('a file that is not whole counts as none', async () => {
+  test('an incomplete file is ignored and removed', async () => {
     await writeFile(runFile(), '{"state":"runn');
     expect(await findRunning(dataDir)).toBeUndefined();
     await clearStale(dataDir);
@@ -187,7 +187,7 @@ describe('the run file', () => {
 describe('the start lock', () => {
   const lock = (): string => join(dataDir, 'database.lock');
 
-  test('two never hold it at once', async () => {
+  test('is never held twice', async () => {
     let inside = 0;
     let most = 0;
     const work = async (): Promise<void> => {
@@ -200,12 +200,12 @@ describe('the start lock', () => {
     expect(existsSync(lock())).toBe(false);
   });
 
-  test('a dead holder is replaced at once', async () => {
+  test('is taken immediately from a dead holder', async () => {
     await writeFile(lock(), JSON.stringify({ pid: deadPid(), host: hostname(), token: 'old' }));
     expect(await withLock(lock(), () => Promise.resolve('in'))).toBe('in');
   });
 
-  test('a holder of another machine is waited for until it shows no sign of life', async () => {
+  test('is taken from a holder on another machine once that is silent', async () => {
     await writeFile(lock(), JSON.stringify({ pid: 1, host: 'elsewhere', token: 'old' }));
     const waitedFor: (number | undefined)[] = [];
     const since = performance.now();
@@ -214,7 +214,7 @@ describe('the start lock', () => {
     expect(waitedFor).toEqual([1]);
   });
 
-  test('a failed start releases it', async () => {
+  test('is released after a failed start', async () => {
     await expect(withLock(lock(), () => Promise.reject(new Error('no')))).rejects.toThrow('no');
     expect(existsSync(lock())).toBe(false);
   });

@@ -28,7 +28,7 @@ const node = (source: string): { command: string; args: string[]; logFile: strin
 });
 
 describe('a guarded process', () => {
-  test('ends when its parent is killed with SIGKILL', async () => {
+  test('exits when its parent is killed with SIGKILL', async () => {
     const order = JSON.stringify({ ...node(FOREVER), graceMs: 1_000 });
     const parent = spawn(process.execPath, [
       '-e',
@@ -46,7 +46,7 @@ describe('a guarded process', () => {
     expect(await waitUntilGone(pid, 3_000)).toBe(true);
   });
 
-  test('that ignores SIGTERM is killed after the grace', async () => {
+  test('that ignores SIGTERM is killed after the grace period', async () => {
     const child = await spawnGuarded({
       ...node(`process.on('SIGTERM', () => {}); console.log('up'); ${FOREVER}`),
       graceMs: 200,
@@ -58,13 +58,13 @@ describe('a guarded process', () => {
     expect((await child.exited).text).toBe('ended by SIGKILL');
   });
 
-  test('that cannot be run is an error that names it', async () => {
+  test('that cannot be run is an error with its name', async () => {
     await expect(
       spawnGuarded({ command: '/nonexistent/mongod', args: [], logFile: join(folder, 'log') }),
     ).rejects.toThrow('/nonexistent/mongod cannot be run');
   });
 
-  test('gives its exit code and its output', async () => {
+  test('returns its exit code and output', async () => {
     expect(await runGuarded(node('console.error("broken"); process.exit(7)'))).toMatchObject({
       code: 7,
       text: 'exit code 7',
@@ -72,18 +72,18 @@ describe('a guarded process', () => {
     expect(await readFile(join(folder, 'log'), 'utf8')).toBe('broken\n');
   });
 
-  test('that is over at once has started all the same', async () => {
+  test('that exits at once counts as started', async () => {
     const over = { command: '/bin/sh', args: ['-c', 'exit 3'], logFile: join(folder, 'log') };
     const exits = await Promise.all(Array.from({ length: 8 }, () => runGuarded(over)));
     expect(exits).toEqual(exits.map(() => ({ code: 3, text: 'exit code 3' })));
   });
 
-  test('is ended when the signal aborts', async () => {
+  test('is stopped when the signal aborts', async () => {
     await expect(runGuarded(node(FOREVER), AbortSignal.timeout(200))).rejects.toThrow(/timeout|abort/i);
   });
 });
 
-test('a server that does not start is reported with the end of its log', async () => {
+test('a server that fails to start is reported with the end of its log', async () => {
   const options = { DATA_DIR: folder, CACHE_DIR: folder, PATH: '', report: () => undefined };
   const mongod = mongodPlan({
     kind: 'binary',
@@ -101,7 +101,7 @@ test('a server that does not start is reported with the end of its log', async (
 describe('a mongod becomes a one-member replica set', () => {
   const serverError = (code: number): Error => new mongoose.mongo.MongoServerError({ message: 'refused', code });
 
-  /** Plays a mongod: `config` is what it has on disk, `early` says that it has not read it yet. */
+  /** A fake mongod: `config` is on its disk, `early` is how often it has not read that yet. */
   function mongod(state: { config?: Record<string, unknown>; early?: number }): Commands & { sent: string[] } {
     const sent: string[] = [];
     return {
@@ -122,7 +122,7 @@ describe('a mongod becomes a one-member replica set', () => {
     };
   }
 
-  test('initiated on the first start, and primary before it is used', async () => {
+  test('that is initiated on the first start, and primary before it is used', async () => {
     const state: { config?: Record<string, unknown> } = {};
     const fresh = mongod(state);
     await formSet(fresh, 'rs0', '127.0.0.1:1');
@@ -130,14 +130,14 @@ describe('a mongod becomes a one-member replica set', () => {
     expect(fresh.sent).toEqual(['replSetGetConfig', 'replSetInitiate', 'hello', 'hello']);
   });
 
-  test('left as it is on the port it had, also while it still reads its configuration', async () => {
+  test('that is unchanged on the same port, even while it is still reading its configuration', async () => {
     const config = { _id: 'rs0', version: 1, members: [{ _id: 0, host: '127.0.0.1:1' }] };
     const again = mongod({ config, early: 1 });
     await formSet(again, 'rs0', '127.0.0.1:1');
     expect(again.sent).not.toContain('replSetReconfig');
   });
 
-  test('moved when its port has changed', async () => {
+  test('that is reconfigured if its port has changed', async () => {
     const state = { config: { _id: 'rs0', version: 3, term: 2, members: [{ _id: 0, host: '127.0.0.1:1', votes: 1 }] } };
     await formSet(mongod(state), 'rs0', '127.0.0.1:2');
     expect(state.config).toEqual({
@@ -150,7 +150,7 @@ describe('a mongod becomes a one-member replica set', () => {
 });
 
 describe('the download host', () => {
-  test('that refuses is said to be unreachable at once', async () => {
+  test('that refuses connections is immediately reported as unreachable', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const address = server.address();
@@ -162,7 +162,7 @@ describe('the download host', () => {
     );
   });
 
-  test('that does not answer is given up after the time allowed', async () => {
+  test('that does not answer is reported after a timeout', async () => {
     const silent = createServer((socket) => socket.on('error', () => undefined).resume()).listen(0, '127.0.0.1');
     await new Promise((resolve) => silent.once('listening', resolve));
     const address = silent.address();
@@ -180,11 +180,11 @@ describe('Python', () => {
     await chmod(join(folder, name), 0o755);
   };
 
-  test('none on PATH is said so', async () => {
+  test('missing from the PATH is reported', async () => {
     await expect(findPython(folder)).rejects.toEqual(new Unusable('no python3 on PATH'));
   });
 
-  test('each one that will not do is named with what it lacks', async () => {
+  test('versions that are not usable are listed with what is wrong', async () => {
     await python('python3', 'echo 3.9');
     await python('python3.12', 'echo "shim: no such version" >&2; exit 127');
     await python('python3.11', 'case "$2" in *ensurepip*) exit 1;; *) echo 3.11;; esac');
@@ -196,7 +196,7 @@ describe('Python', () => {
     expect(reason).toContain('Python 3.11 lacks the venv module (on Debian and Ubuntu: apt install python3-venv)');
   });
 
-  test('the first that will do is taken, past shims that refuse', async () => {
+  test('the first usable version is used, skipping broken shims', async () => {
     await python('python3', 'exit 127');
     await python('python3.12', 'echo 3.12');
     expect(await findPython(folder)).toEqual({ command: join(folder, 'python3.12'), version: '3.12' });

@@ -23,10 +23,10 @@ function wrapped(error: Error, times: number): Error {
 
 describe('the error meant for the caller', () => {
   test.each<[string, unknown]>([
-    ['itself', known],
+    ['the error itself', known],
     ['the cause of another', new Error('x', { cause: known })],
-    ['the original of a GraphQL error', new GraphQLError('x', { originalError: known })],
-    ['deep in both', new GraphQLError('x', { originalError: new Error('y', { cause: known }) })],
+    ['the original error of a GraphQL error', new GraphQLError('x', { originalError: known })],
+    ['the cause of the original error', new GraphQLError('x', { originalError: new Error('y', { cause: known }) })],
     ['seven errors deep', wrapped(known, 7)],
   ])('is found as %s', (_title, error) => {
     expect(findAppError(error)).toBe(known);
@@ -35,10 +35,10 @@ describe('the error meant for the caller', () => {
 
   test.each<[string, unknown]>([
     ['nothing', undefined],
-    ['a text', 'not_found'],
-    ['an object that looks like one', { code: 'not_found', status: 404, detail: 'x' }],
+    ['a string', 'not_found'],
+    ['an object that looks like an error', { code: 'not_found', status: 404, detail: 'x' }],
     ['another error', new Error('x')],
-    ['a GraphQL error with a code of its own', new GraphQLError('x', { extensions: { code: 'not_found' } })],
+    ['a GraphQL error with its own code', new GraphQLError('x', { extensions: { code: 'not_found' } })],
   ])('is not found in %s, which is masked', (_title, error) => {
     expect(findAppError(error)).toBeUndefined();
     const { code, status, detail, extras } = toAppError(error);
@@ -46,7 +46,7 @@ describe('the error meant for the caller', () => {
     expect(detail).not.toContain('x');
   });
 
-  test('is not searched for without end', () => {
+  test('is not searched for endlessly', () => {
     const loop = new Error('loop');
     loop.cause = loop;
     expect(findAppError(loop)).toBeUndefined();
@@ -60,23 +60,23 @@ function serverError(code: number, errorLabels: string[] = [], message = '10.0.0
   return new MongoServerError({ message, code, errorLabels });
 }
 
-describe('a database that does not answer, or cannot serve', () => {
+describe('a database failure', () => {
   const lost = new MongoNetworkError('connection 5 to 10.0.0.1 closed');
   lost.addErrorLabel('TransientTransactionError');
   test.each([
     ['no server', new MongoServerSelectionError('10.0.0.1 refused', {} as never)],
     ['no network', new MongoNetworkError('connect ECONNREFUSED 10.0.0.1')],
     ['a connection lost in a bulk write', new MongoBulkWriteError(lost, {} as never)],
-    ['a connection lost while it was written to', Object.assign(new Error('10.0.0.1 ended'), { code: 'EPIPE' })],
+    ['a connection lost during a write to it', Object.assign(new Error('10.0.0.1 ended'), { code: 'EPIPE' })],
     ['no time left', serverError(50)],
     ['a server that shuts down', serverError(91)],
-    ['a server that was interrupted in a transaction', serverError(11600, ['TransientTransactionError'])],
+    ['a server interrupted in a transaction', serverError(11600, ['TransientTransactionError'])],
     ['a primary that stepped down', serverError(189)],
     ['no primary', serverError(10107)],
-    ['no space on its disk', serverError(14031)],
-    ['too much to do', serverError(462, ['SystemOverloadedError'])],
-    ['its storage gone', serverError(1, [], 'WiredTiger error: WT_PANIC: WiredTiger library panic')],
-  ])('is unavailable, to be asked again, and not named: %s', (_title, error) => {
+    ['no disk space', serverError(14031)],
+    ['an overloaded server', serverError(462, ['SystemOverloadedError'])],
+    ['a storage engine failure', serverError(1, [], 'WiredTiger error: WT_PANIC: WiredTiger library panic')],
+  ])('is 503 unavailable with Retry-After and without details: %s', (_title, error) => {
     for (const thrown of [error, new GraphQLError('x', { originalError: error })]) {
       const shown = toAppError(thrown);
       expect(shown).toMatchObject({ code: 'unavailable', status: 503, extras: { retryAfter: expect.any(Number) } });
@@ -85,20 +85,20 @@ describe('a database that does not answer, or cannot serve', () => {
   });
 });
 
-test('a transaction that lost against others is a conflict', () => {
+test('a transaction that conflicts with others is a 409 conflict', () => {
   expect(toAppError(serverError(112, ['TransientTransactionError']))).toMatchObject({ code: 'conflict', status: 409 });
 });
 
 test.each([
-  ['what the server does not understand', serverError(9)],
-  ['what it may not do', serverError(13)],
-  ['a write it refused', new MongoBulkWriteError({ message: 'x', code: 121 }, {} as never)],
-])('%s is a fault of ours, and no reason to ask again', (_title, error) => {
+  ['a command the server does not understand', serverError(9)],
+  ['a command it is not authorised for', serverError(13)],
+  ['a write it rejected', new MongoBulkWriteError({ message: 'x', code: 121 }, {} as never)],
+])('%s is a 500 without Retry-After', (_title, error) => {
   expect(toAppError(error)).toMatchObject({ code: 'internal', status: 500, extras: {} });
 });
 
-describe('an error of the table', () => {
-  test.each(Object.entries(ERROR_CODES))('%s has a status, a title and a remedy', (code, { status, title, help }) => {
+describe('an error code', () => {
+  test.each(Object.entries(ERROR_CODES))('%s has a status, a title and advice', (code, { status, title, help }) => {
     const error = new AppError(code as keyof typeof ERROR_CODES, 'x');
     expect(error).toMatchObject({ status, title, code, detail: 'x', message: 'x' });
     expect(status).toBeGreaterThanOrEqual(400);
@@ -118,21 +118,21 @@ describe('an error of the table', () => {
       ],
       '/a: is bad (and 2 more)',
     ],
-  ])('says the first of its faults and how many more there are', (faults, detail) => {
+  ])('has its first validation error and the number of others as detail', (faults, detail) => {
     expect(invalidRequest(faults)).toMatchObject({ status: 400, detail, extras: { errors: faults } });
     expect(validationFailed(faults)).toMatchObject({ status: 422, detail, extras: { errors: faults } });
   });
 
-  test('of an object names its kind, never its id', () => {
+  test('not_found names the kind of object, never its id', () => {
     expect(notFound('quote')).toMatchObject({ status: 404, detail: 'There is no such quote.' });
   });
 });
 
-describe('whether to try again', () => {
+describe('advice on retrying', () => {
   const codes = Object.keys(ERROR_CODES) as ErrorCode[];
   const codesOf = (retry: Retry) => codes.filter((code) => ERROR_CODES[code].retry === retry);
 
-  test('stands in one table: the guide has the same', () => {
+  test('is the same in the guide', () => {
     const others: Partial<Record<Retry, string>> = { keyed: 'no answer, a broken connection' };
     const rows = (Object.keys(RETRIES) as Retry[]).map((retry) => {
       const named = codesOf(retry).map((code) => `${String(ERROR_CODES[code].status)} \`${code}\``);
@@ -144,7 +144,7 @@ describe('whether to try again', () => {
     expect(table.trim().split('\n')).toEqual(rows);
   });
 
-  test('after a while is said with the seconds, wherever it is thrown: every 429 and 503', () => {
+  test('comes with Retry-After for every 429 and 503', () => {
     const waiting = codes.filter((code) => [429, 503].includes(ERROR_CODES[code].status));
     expect(codesOf('after')).toEqual(expect.arrayContaining(waiting));
     for (const code of codesOf('after')) {

@@ -14,8 +14,8 @@ function operationOf(document: DocumentNode): OperationDefinitionNode {
 }
 
 test.each([
-  ['compiled when it comes again', true, 1],
-  ['never compiled where it is too large for that', false, 0],
+  ['compiled when it is repeated', true, 1],
+  ['never compiled if it is too large', false, 0],
 ])('an operation is %s', async (_title, isWorthIt, times) => {
   jest.mocked(jit.compileQuery).mockClear();
   const execute = createExecutor(SCHEMA, { isWorthIt: () => isWorthIt });

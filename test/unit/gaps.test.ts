@@ -6,9 +6,9 @@ import { loadDocument } from '../../src/schema/sdl';
 import type { CheckedResource } from '../../src/schema/storedGaps';
 import { settingsResolvers } from '../../src/settings/resolvers';
 
-/* The published schema, broken in one way after the other: each is told by a sentence that says what to write where. */
+/* Breaks the published schema in one way after another; each gap must be reported with what to write where. */
 
-// without descriptions, whose words would be found in the place of fields
+// without descriptions, whose words could match instead of fields
 const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
@@ -23,14 +23,14 @@ function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = 
   }
 }
 
-/** The SDL with one piece of it replaced, which must be there. */
+/** The SDL with one part replaced, which must exist. */
 function broken(from: string | RegExp, to: string): DocumentNode {
   const sdl = SDL.replace(from, to);
-  if (sdl === SDL) throw new Error(`the SDL does not have ${String(from)}`);
+  if (sdl === SDL) throw new Error(`the SDL does not contain ${String(from)}`);
   return parse(sdl);
 }
 
-/** The resources with indexes of one of them left out. */
+/** The resources, with some indexes of one removed. */
 function without(name: string, leaves: (on: object) => boolean): CheckedResource[] {
   return collections.map((resource) =>
     resource.name === name ? { ...resource, indexes: resource.indexes.filter(({ on }) => !leaves(on)) } : resource,
@@ -39,110 +39,110 @@ function without(name: string, leaves: (on: object) => boolean): CheckedResource
 
 const first = (on: object): string => Object.keys(on)[0] ?? '';
 
-test('the published schema has none', () => {
+test('the published schema has no gaps', () => {
   expect(gapsOf(parse(SDL))).toBe('none');
 });
 
 test.each<[string, string | RegExp, string, string]>([
   [
-    'a collection of no resource',
+    'a collection without a resource',
     '@stored(collection: "quotes"',
     '@stored(collection: "offers"',
     'Quote is @stored, but no resource has the collection offers: define one and add it to src/resources/index.ts',
   ],
   [
-    'a collection of two types',
+    'a collection with two types',
     '@stored(collection: "messages")',
     '@stored(collection: "orders")',
     'has the same collection as',
   ],
   ['a stored type without an id', /(type Quote [^]*?)id: ID!/, '$1', 'Quote is @stored but has no id: add id: ID!'],
   [
-    'a stored type without a time',
+    'a stored type without created_at',
     /(type Message [^]*?)created_at: DateTime!/,
     '$1',
     'Message is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!',
   ],
   [
-    'a unique member that is not there',
+    'an unknown unique member',
     'unique: "sku"',
     'unique: "code"',
     'Product has @stored(unique: "code"), but no member code',
   ],
   [
-    'a unique member that no index holds',
+    'a unique member without an index',
     'unique: "sku"',
     'unique: "name"',
     'Product has @stored(unique: "name"), but no unique index: add { on: { name: 1 }, options: { unique: true } } to products',
   ],
   [
-    'a member that an index names',
+    'an index of a removed member',
     /(type Product [^]*?)category: String @constraint\(max_length: 100\) @searchable/,
     '$1',
     'an index of products contains category, but Product has no such member',
   ],
   [
-    'an object that no member names',
+    'a relation without a member for its id',
     /(type Order [^]*?)quote_id: ID/,
     '$1',
     'Order.quote is a Quote, but no member quote_id of type ID refers to it',
   ],
   [
-    'an object on REST',
+    'a relation in REST',
     'quote: Quote @graphql_only',
     'quote: Quote',
     'Order.quote refers to another object: add @graphql_only',
   ],
   [
-    'a list on REST below an object',
+    'a nested list in REST',
     '): RequestPage @graphql_only',
     '): RequestPage',
     'Customer.requests is a list: add @graphql_only',
   ],
   [
-    'a list of objects that do not name theirs',
+    'a nested list whose rows do not refer to their parent',
     /(type Request [^]*?)customer_id: ID/,
     '$1',
     'Customer.requests is a list of Request, which has no member customer_id of type ID',
   ],
   [
-    'a filter below an object',
+    'a filter of a nested list',
     /(type Customer [^]*?quotes\()/,
     '$1number: String ',
     'Customer.quotes takes number: a nested list takes only limit and cursor',
   ],
   [
-    'a search in nothing',
+    'a search without searchable members',
     /(type Request [^]*?) @searchable/,
     '$1',
     'Query.requests(q:) searches, but no member of Request is @searchable',
   ],
   [
-    'a searchable moment',
+    'a searchable date',
     /(type Order [^]*?placed_at: DateTime!)/,
     '$1 @searchable',
     'Order.placed_at is @searchable but DateTime: only strings can be',
   ],
   [
-    'a searchable member of nothing stored',
+    'a searchable member outside of stored types',
     /(type MeKey [^]*?name: String!)/,
     '$1 @searchable',
     'MeKey.name is @searchable, but no stored type contains a MeKey',
   ],
   [
-    'members to be searched and no search',
+    'searchable members without a search',
     /(requests\(\s*q: [^@]*@constraint\([^)]*\)) @filter\(by: WORDS\)/,
     '$1',
     'Request has members that are @searchable, but no argument of Query.requests has @filter(by: WORDS)',
   ],
   [
-    'totals of nothing stored',
+    'totals of a type that is not stored',
     '@totals(of: "Quote"',
     '@totals(of: "Offer"',
     'Query.quote_totals has @totals(of: "Offer"), but no type Offer is @stored',
   ],
   [
-    'totals by no moment',
+    'totals by a member that is not a date',
     'at: "placed_at"',
     'at: "number"',
     'Query.order_totals has @totals(at: "number"), but Order has no such DateTime',
@@ -154,31 +154,31 @@ test.each<[string, string | RegExp, string, string]>([
     'Query.order_totals needs an index of orders that begins with updated_at and covers currency, status, customer_id, subtotal_minor',
   ],
   [
-    'totals of what has no groups',
+    'totals of a type without the members to group by',
     '@totals(of: "Quote"',
     '@totals(of: "Product"',
     'Query.quote_totals groups by status, but Product has no such member',
   ],
   [
-    'an end without a reason',
+    '@sunset without @deprecated',
     /(\): QuoteTotals)/,
     '$1 @sunset(since: "2026-01-01", on: "2027-01-01")',
     'Query.quote_totals has @sunset and no @deprecated',
   ],
   [
-    'an end on no day',
+    'an invalid sunset date',
     /(\): QuoteTotals)/,
     '$1 @deprecated @sunset(since: "2026-01-01", on: "soon")',
     'Query.quote_totals has @sunset with soon: write days as 2026-11-21',
   ],
   [
-    'an end before its beginning',
+    'a sunset before its announcement',
     /(\): QuoteTotals)/,
     '$1 @deprecated @sunset(since: "2026-01-01", on: "2025-01-01")',
     'Query.quote_totals has @sunset(on:) no later than since',
   ],
   [
-    'a method of the other kind',
+    'a method for the other kind of operation',
     '@rest(path: "/quotes/:id")',
     '@rest(path: "/quotes/:id", method: PATCH)',
     'Query.quote has @rest(method: PATCH), which is for fields of Mutation',
@@ -190,19 +190,19 @@ test.each<[string, string | RegExp, string, string]>([
     'Query.quotes has @rest(path: "/quotes/"): use /words and /:arguments',
   ],
   [
-    'a path that names no argument',
+    'a path parameter without an argument',
     '@rest(path: "/quotes/:id")',
     '@rest(path: "/quotes/:number")',
     'Query.quote has :number in its path but no argument number',
   ],
   [
-    'a path argument that may be null',
+    'a nullable path argument',
     /quote\(([^)]*)id: ID!/,
     'quote($1id: ID',
     'Query.quote takes id from its path, so it must be non-null: add !',
   ],
-  ['a status of no success', /status: 201/, 'status: 404', 'has @rest(status: 404): use one of 200, 201, 202'],
-  ['a route that is taken', '@rest(path: "/orders")', '@rest(path: "/quotes")', 'has the same route as Query.'],
+  ['an error status', /status: 201/, 'status: 404', 'has @rest(status: 404): use one of 200, 201, 202'],
+  ['a duplicate route', '@rest(path: "/orders")', '@rest(path: "/quotes")', 'has the same route as Query.'],
 ])('%s', (_title, from, to, sentence) => {
   expect(gapsOf(broken(from, to))).toContain(sentence);
 });
@@ -217,7 +217,7 @@ test.each<[string, string, (on: object) => boolean, string]>([
   ['a sort', 'customers', (on) => first(on) === 'name', 'Query.customers(sort:) sorts by name, but no index'],
   ['a search', 'requests', (on) => first(on) === 'search', 'Query.requests(q:) filters by search, but no index'],
   [
-    'a list below an object',
+    'a nested list',
     'quotes',
     (on) => first(on) === 'customer_id',
     'Customer.quotes is a list of Quote, but no index of quotes begins with customer_id',
@@ -233,7 +233,7 @@ test.each<[string, string, (on: object) => boolean, string]>([
   expect(gapsOf(parse(SDL), without(name, leaves))).toContain(sentence);
 });
 
-test('a resource that is not in the list', () => {
+test('a resource missing from the list', () => {
   const others = collections.filter(({ name }) => name !== 'customers');
   expect(gapsOf(parse(SDL), others)).toContain('Customer is @stored, but no resource has the collection customers');
 });
@@ -261,7 +261,7 @@ test('every root field without its @access, and without its resolver', () => {
   }).toThrow(/Query\.quotes has no resolver.*Mutation\.open_request has no resolver.*/);
 });
 
-test('several are told together', () => {
+test('several gaps are reported together', () => {
   const sdl = SDL.replace('unique: "sku"', 'unique: "code"').replace('at: "placed_at"', 'at: "number"');
   expect(gapsOf(parse(sdl))).toMatch(
     /Product has @stored\(unique: "code"\).*Query\.order_totals has @totals\(at: "number"\)/,

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { createGate } from '../../src/database/gate';
 
-/** Work that ends when it is told to. */
+/** Work that ends on demand. */
 function pieces(count: number): { work: () => Promise<number>; end: (error?: Error) => void }[] {
   return Array.from({ length: count }, (_none, at) => {
     let end: (error?: Error) => void = () => undefined;
@@ -20,7 +20,7 @@ function pieces(count: number): { work: () => Promise<number>; end: (error?: Err
   });
 }
 
-test('no more than its number pass a gate at once, the others in their order, whether the work succeeds or fails', async () => {
+test('a gate limits concurrent work and runs the rest in order, whether work succeeds or fails', async () => {
   const gate = createGate(2);
   const [begun, all]: [number[], ReturnType<typeof pieces>] = [[], pieces(5)];
   const results = all.map(({ work }, at) =>
@@ -42,18 +42,18 @@ test('no more than its number pass a gate at once, the others in their order, wh
   all[3]!.end();
   all[4]!.end();
   expect((await settled).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', ...Array(3).fill('fulfilled')]);
-  // all have left
+  // all are done
   await expect(gate(() => Promise.resolve('free'))).resolves.toBe('free');
 });
 
-test('work that never ends gives its place up after a while, once', async () => {
+test('work that never ends gives up its place once, after a timeout', async () => {
   const gate = createGate(1, 20);
   const [endless] = pieces(1);
   const late = gate(endless!.work);
   await expect(gate(() => Promise.resolve('next'))).resolves.toBe('next');
   endless!.end();
   await late;
-  // a place given up twice would let two pass
+  // if the place were given up twice, two would run
   const begun: number[] = [];
   const all = pieces(2);
   const results = all.map(({ work }, at) => gate(() => (begun.push(at), work())));

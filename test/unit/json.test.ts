@@ -1,6 +1,6 @@
 import { BODY_BOUNDS, structureFault } from '../../src/http/json';
 
-describe('a member that an object has twice is found, wherever it stands', () => {
+describe('a duplicate member is found at any depth', () => {
   test.each([
     ['{"a":1,"a":2}', '/a'],
     ['{"a":1,"b":{"a":1},"a":2}', '/a'],
@@ -28,12 +28,12 @@ describe('a member that an object has twice is found, wherever it stands', () =>
     '"a"',
     '1',
     '',
-  ])('and is not in %s', (text) => {
+  ])('and not in %s', (text) => {
     expect(structureFault(text)).toBeUndefined();
   });
 });
 
-describe('a text built of more than any valid body is refused before it is parsed', () => {
+describe('a text more complex than any valid body is rejected before it is parsed', () => {
   const { depth, containers, names, wideMembers, orders } = BODY_BOUNDS;
   const list = (length: number, part: (at: number) => string): string =>
     `[${Array.from({ length }, (_, at) => part(at)).join()}]`;
@@ -66,7 +66,7 @@ describe('a text built of more than any valid body is refused before it is parse
     expect(structureFault(list(50_000, () => '{"a":0,"b":{"c":[]}}'))).toBeUndefined();
   });
 
-  test('and not read further', () => {
+  test('and not read any further', () => {
     const text = '['.repeat(1000);
     const read: number[] = [];
     const watched = { length: text.length, charCodeAt: (at: number) => (read.push(at), text.charCodeAt(at)) };
@@ -76,7 +76,7 @@ describe('a text built of more than any valid body is refused before it is parse
 });
 
 test.each(['{"a', '{"a\\', '{"a":"', ']]]}}', '{,,}', ':::', '{"\\u00zz":1}', '{"a":1}{"a":1}'])(
-  'a text that is no JSON is left to the parser: %s',
+  'malformed JSON is left to the parser: %s',
   (text) => {
     expect(structureFault(text)).toBeUndefined();
   },

@@ -6,7 +6,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^svc_live_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}$/;
 const made = generateKey(DEFAULT_KEY_PREFIX, '');
 
-/** Ids whose number begins with zero bytes, or ends the range. */
+/** Ids that start with zero bytes or are at the end of the range. */
 const UUIDS = [
   '00000000-0000-4000-8000-000000000000',
   '00000000-0000-0000-0000-000000000000',
@@ -22,37 +22,37 @@ jest.mock('node:crypto', () => {
 const crypto = jest.requireMock<{ randomUUID: jest.Mock; randomBytes: jest.Mock }>('node:crypto');
 
 describe('a key', () => {
-  test('has one shape, whatever its numbers', () => {
+  test('always has the same format', () => {
     for (let count = 0; count < 200; count += 1) expect(generateKey(DEFAULT_KEY_PREFIX, '').key).toMatch(SHAPE);
   });
 
-  test.each(UUIDS)('gives back the id %s that it was made of', (id) => {
+  test.each(UUIDS)('contains its id, %s', (id) => {
     crypto.randomUUID.mockReturnValueOnce(id);
     const { key } = generateKey(DEFAULT_KEY_PREFIX, '');
     expect(key).toMatch(SHAPE);
     expect(parseKey(key, DEFAULT_KEY_PREFIX)?.id).toBe(id);
   });
 
-  test.each([0, 255])('keeps its shape with a secret of bytes %i', (byte) => {
+  test.each([0, 255])('has the same format with a secret of bytes %i', (byte) => {
     crypto.randomBytes.mockReturnValueOnce(Buffer.alloc(32, byte));
     const { key, hash, salt } = generateKey(DEFAULT_KEY_PREFIX, '');
     expect(key).toMatch(SHAPE);
     expect(secretMatches(parseKey(key, DEFAULT_KEY_PREFIX)!.secret, { hash, salt }, '')).toBe(true);
   });
 
-  test('shows its beginning and its last four characters, and no more', () => {
+  test('shows only its prefix and last four characters', () => {
     expect(made.displayPrefix).toBe(made.key.slice(0, DEFAULT_KEY_PREFIX.length + 6));
     expect(made.lastFour).toBe(made.key.slice(-4));
     const { key: _key, ...stored } = made;
     expect(JSON.stringify(stored)).not.toContain(parseKey(made.key, DEFAULT_KEY_PREFIX)!.secret);
   });
 
-  test('is never made twice', () => {
+  test('is unique', () => {
     expect(new Set(Array.from({ length: 1000 }, () => generateKey(DEFAULT_KEY_PREFIX, '').key)).size).toBe(1000);
   });
 });
 
-describe('a text is no key', () => {
+describe('a text is not a key', () => {
   test('with any one character changed', () => {
     const accepted = [...made.key.split('').keys()].flatMap((at) =>
       Array.from(`${BASE62}_- é`).filter((character) => {
@@ -63,7 +63,7 @@ describe('a text is no key', () => {
     expect(accepted).toEqual([]);
   });
 
-  test('with any two neighbours exchanged', () => {
+  test('with any two adjacent characters swapped', () => {
     const exchanged = [...made.key.split('').keys()]
       .map((at) => made.key.slice(0, at) + (made.key[at + 1] ?? '') + made.key[at]! + made.key.slice(at + 2))
       .filter((text) => text !== made.key);
@@ -72,28 +72,34 @@ describe('a text is no key', () => {
 
   test.each([
     ['nothing', ''],
-    ['the prefix alone', DEFAULT_KEY_PREFIX],
-    ['a character less', made.key.slice(0, -1)],
-    ['a character more', `${made.key}0`],
+    ['only the prefix', DEFAULT_KEY_PREFIX],
+    ['a missing character', made.key.slice(0, -1)],
+    ['an extra character', `${made.key}0`],
     ['a space before', ` ${made.key}`],
-    ['a line after', `${made.key}\n`],
+    ['a line break after', `${made.key}\n`],
     ['another case', made.key.toUpperCase()],
     ['another prefix', generateKey('svc_test_', '').key],
-    ['characters beyond base62', DEFAULT_KEY_PREFIX + '!'.repeat(72)],
-    ['an id beyond a UUID, well summed', withChecksum(`${DEFAULT_KEY_PREFIX}${'z'.repeat(22)}_${'0'.repeat(43)}`)],
-    ['signs in the secret, well summed', withChecksum(`${made.key.slice(0, -49)}${'-'.repeat(43)}`)],
+    ['characters outside of base62', DEFAULT_KEY_PREFIX + '!'.repeat(72)],
+    [
+      'an id larger than a UUID, with a valid checksum',
+      withChecksum(`${DEFAULT_KEY_PREFIX}${'z'.repeat(22)}_${'0'.repeat(43)}`),
+    ],
+    [
+      'other characters in the secret, with a valid checksum',
+      withChecksum(`${made.key.slice(0, -49)}${'-'.repeat(43)}`),
+    ],
   ])('%s', (_title, text) => {
     expect(parseKey(text, DEFAULT_KEY_PREFIX)).toBeUndefined();
   });
 
-  test('under another prefix of the configuration', () => {
+  test('with another configured prefix', () => {
     const other = generateKey('acme_', '').key;
     expect(parseKey(other, 'acme_')).toBeDefined();
     expect(parseKey(other, DEFAULT_KEY_PREFIX)).toBeUndefined();
     expect(parseKey(made.key, 'svc_')).toBeUndefined();
   });
 
-  /** CRC-32 (ISO-HDLC) in base62, six characters, written apart from the code under test. */
+  /** Appends CRC-32 (ISO-HDLC) as six base62 characters, implemented independently of the code under test. */
   function withChecksum(body: string): string {
     let crc = 0xffffffff;
     for (const byte of Buffer.from(body)) {
@@ -105,7 +111,7 @@ describe('a text is no key', () => {
     return body + digits;
   }
 
-  test('by a checksum that is CRC-32', () => {
+  test('and the checksum is CRC-32', () => {
     expect(withChecksum(made.key.slice(0, -6))).toBe(made.key);
   });
 });
@@ -113,7 +119,7 @@ describe('a text is no key', () => {
 describe('a secret', () => {
   const { secret } = parseKey(made.key, DEFAULT_KEY_PREFIX)!;
 
-  test('matches what was stored of it, and nothing else does', () => {
+  test('matches only its own stored hash', () => {
     expect(secretMatches(secret, made, '')).toBe(true);
     expect(secretMatches(secret.slice(0, -1), made, '')).toBe(false);
     expect(secretMatches('', made, '')).toBe(false);
@@ -122,7 +128,7 @@ describe('a secret', () => {
     expect(secretMatches(secret, undefined, '')).toBe(false);
   });
 
-  test('matches under its own pepper only', () => {
+  test('matches only with its own pepper', () => {
     const peppered = generateKey(DEFAULT_KEY_PREFIX, 'pepper');
     const own = parseKey(peppered.key, DEFAULT_KEY_PREFIX)!.secret;
     expect(secretMatches(own, peppered, 'pepper')).toBe(true);

@@ -13,7 +13,7 @@ function turnOf(document: DocumentNode): string | undefined {
 test.each([
   ['one object', '{ quote(id: "1") { id lines { id } } }'],
   ['one page', '{ orders(limit: 100) { data { id customer { id name } } } }'],
-  ['two pages side by side', '{ orders { has_more } quotes { has_more } }'],
+  ['two pages', '{ orders { has_more } quotes { has_more } }'],
   ['a list of one object', '{ customer(id: "1") { orders(limit: 100) { data { id } } } }'],
   ['the caller', '{ me { key { id } } }'],
   ['the schema', '{ __schema { types { name } } }'],
@@ -26,12 +26,12 @@ test.each([
 test.each([
   ['a total', '{ order_totals { data { count } } }'],
   ['sales', '{ product_sales { data { sku } } }'],
-  ['a total beside one object', '{ me { key { id } } quote_totals { data { count } } }'],
-  ['a total under another name', '{ sums: order_totals { data { count } } }'],
-  ['lists in a list', '{ customers { data { orders { data { id } } } } }'],
-  ['lists in a list, further down', '{ orders { data { customer { quotes { data { id } } } } } }'],
+  ['a total and one object', '{ me { key { id } } quote_totals { data { count } } }'],
+  ['an aliased total', '{ sums: order_totals { data { count } } }'],
+  ['nested lists', '{ customers { data { orders { data { id } } } } }'],
+  ['deeper nested lists', '{ orders { data { customer { quotes { data { id } } } } } }'],
   [
-    'lists in a list by fragments',
+    'nested lists in fragments',
     '{ ...A } fragment B on Customer { orders { has_more } } fragment A on Query { customers { data { ...B } } }',
   ],
   ['a total in a fragment without a type', '{ ... { ... on Query { order_totals { has_more } } } }'],
@@ -47,7 +47,7 @@ test.each([
   expect(turnOf(parse(text))).toBe('page');
 });
 
-test('each fragment is looked at once, however often it is spread', () => {
+test('each fragment is visited once, however often it is spread', () => {
   const steps = 200;
   const fragments = Array.from(
     { length: steps },

@@ -5,7 +5,7 @@ const PREFIXES = ['svc_live_', 'svc_test_', 'acme_'];
 const { key } = generateKey('svc_live_', '');
 
 describe('a text for the log', () => {
-  test.each(PREFIXES)('holds no key of the prefix %s', (prefix) => {
+  test.each(PREFIXES)('has no key with the prefix %s', (prefix) => {
     const made = generateKey(prefix, '').key;
     for (const text of [
       made,
@@ -19,11 +19,11 @@ describe('a text for the log', () => {
     }
   });
 
-  test('holds no part of a key that was cut short', () => {
+  test('has no part of a truncated key', () => {
     expect(redact(key.slice(0, -20))).toBe('[key]');
   });
 
-  test('holds no key that would be cut in two', () => {
+  test('has no key at the point where it is truncated', () => {
     expect(redact('x'.repeat(270) + ' ' + key)).toBe(`${'x'.repeat(270)} [key]`);
   });
 
@@ -40,7 +40,7 @@ describe('a text for the log', () => {
 });
 
 describe('a path for the log', () => {
-  test('holds no key, however it is encoded', () => {
+  test('has no key, however it is encoded', () => {
     const every = key.replaceAll(/./g, (character) => `%${character.charCodeAt(0).toString(16)}`);
     for (const text of [key, key.replaceAll('_', '%5F'), key.replace('a', '%61'), every]) {
       expect(redactPath(`/api/v1/quotes/${text}`)).toBe('/api/v1/quotes/[key]');
@@ -53,14 +53,14 @@ describe('a path for the log', () => {
 });
 
 describe('an error for the log', () => {
-  test('has its type, words and stack, without keys', () => {
+  test('has its type, message and stack, without keys', () => {
     const described = describeError(new TypeError(`no such key: ${key}`));
     expect(described).toMatchObject({ type: 'TypeError', message: 'no such key: [key]' });
     expect(described.stack).toContain('log.test.ts');
     expect(JSON.stringify(described)).not.toContain(key);
   });
 
-  test('may be anything', () => {
+  test('may be any value', () => {
     expect(describeError(`lost ${key}`)).toEqual({ type: 'string', message: 'lost [key]' });
     expect(describeError(undefined)).toEqual({ type: 'undefined', message: 'undefined' });
   });

@@ -15,7 +15,7 @@ import type { Resolver } from '../../src/schema/guard';
 import { METHODS } from '../../src/schema/methods';
 import { raw, type RawAnswer } from '../http/raw';
 
-/* The methods that REST can have and no public operation uses yet, on a resource of this test. */
+/* REST methods that no public operation uses yet, tested with a resource of this test. */
 
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
 const SDL = `${BASE}
@@ -85,19 +85,19 @@ test.each([
   ['PATCH', { colour: 'red' }, { pointer: '/colour', code: 'unknown' }],
   ['PATCH', { id: ID }, { pointer: '/id', code: 'unknown' }],
   ['PUT', {}, { pointer: '/name', code: 'required' }],
-])('%s with the body %j is 422', async (method, body, fault) => {
+])('%s with the body %j gets 422', async (method, body, fault) => {
   const { status, text } = await send(method, body);
   expect(status).toBe(422);
   expect(JSON.parse(text)).toMatchObject({ code: 'validation_failed', errors: [fault] });
 });
 
-test('a method that nothing has is 405, with those that the path has', async () => {
+test('a method that the path does not have gets 405 with the allowed methods', async () => {
   const { status, headers } = await send('POST', {});
   expect(status).toBe(405);
   expect(headers.allow).toBe('GET, HEAD, PATCH, PUT, DELETE');
 });
 
-test('an operation with an announced end says so in its headers and in the document, and no other does', async () => {
+test('only an operation with @sunset has the headers, and is deprecated in the document', async () => {
   const { headers } = await send('DELETE');
   expect(headers).toMatchObject({ deprecation: '@1795219200', sunset: 'Fri, 21 May 2027 00:00:00 GMT' });
   expect((await send('GET')).headers).not.toHaveProperty('sunset');
@@ -106,7 +106,7 @@ test('an operation with an announced end says so in its headers and in the docum
   expect(described.patch).not.toHaveProperty('deprecated');
 });
 
-test('a body is described where the method has one, and every write takes an Idempotency-Key', () => {
+test('the document has a body for methods with one, and an Idempotency-Key for every write', () => {
   const described = buildOpenApi(schema, operations).paths['/things/{id}']!;
   for (const [method, { root, hasBody }] of Object.entries(METHODS)) {
     const operation = described[method.toLowerCase()];

@@ -3,7 +3,7 @@ import type { Exchange } from '../../src/http/exchange';
 import type { Metrics } from '../../src/metrics';
 import { createMetricsPage } from '../../src/http/metricsPage';
 
-/** Whether /metrics answers a caller that connects from an address. */
+/** Whether /metrics answers a caller at this address. */
 async function answers(access: Config['METRICS'], remoteAddress: string, headers = {}): Promise<boolean> {
   const rendered = new Error('it answers');
   const metrics = { contentType: 'text/plain', render: () => Promise.reject(rendered) } as unknown as Metrics;
@@ -27,11 +27,11 @@ test.each([
   ['private', [...LOOPBACK, ...PRIVATE], PUBLIC],
   ['public', [...LOOPBACK, ...PRIVATE, ...PUBLIC], []],
   ['off', [], [...LOOPBACK, ...PRIVATE, ...PUBLIC]],
-] as const)('METRICS=%s lets read only who it names', async (access, those, others) => {
+] as const)('METRICS=%s allows only the addresses it names', async (access, those, others) => {
   for (const address of those) expect([address, await answers(access, address)]).toEqual([address, true]);
   for (const address of others) expect([address, await answers(access, address)]).toEqual([address, false]);
 });
 
-test.each(['loopback', 'private'] as const)('METRICS=%s lets no proxy read for another', async (access) => {
+test.each(['loopback', 'private'] as const)('METRICS=%s rejects forwarded requests', async (access) => {
   expect(await answers(access, '127.0.0.1', { 'x-forwarded-for': '127.0.0.1' })).toBe(false);
 });

@@ -11,7 +11,7 @@ describe('a total', () => {
     expect(totalOf(amounts)).toBe(total);
   });
 
-  test('is exact to the last minor unit that a number holds', () => {
+  test('is exact up to the largest safe integer', () => {
     const most = { subtotal_minor: Number.MAX_SAFE_INTEGER - 2, discount_minor: 1, vat_minor: 2, shipping_minor: 1 };
     expect(totalOf(most)).toBe(Number.MAX_SAFE_INTEGER);
   });

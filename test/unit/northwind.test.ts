@@ -14,19 +14,19 @@ function records(file: string): Row[] {
 const files = ['customers', 'orders'].map((name) => [name, records(name)] as const);
 
 describe('the sample data', () => {
-  test.each(files)('of %s have addresses whose parts stand where they belong', (_name, rows) => {
+  test.each(files)('of %s has well-formed addresses', (_name, rows) => {
     const addresses = rows.flatMap(({ billing_address: billing, delivery_address: delivery }) =>
       [billing, delivery].filter((address): address is Row => typeof address === 'object' && address !== null),
     );
     expect(addresses.length).toBeGreaterThan(50);
     for (const address of addresses) {
       expect(address.country).toMatch(/^\p{L}[\p{L} .]*$/u);
-      // a comma in the street had once been taken for the end of it
+      // addresses were once split at a comma in the street
       for (const part of Object.values(address)) if (part !== null) expect(part).toBe((part as string).trim());
     }
   });
 
-  test('of customers have phone numbers for phones', () => {
+  test('of customers has phone numbers in phone members', () => {
     const phones = records('customers').flatMap(({ phone, contacts }) => [
       phone,
       ...(contacts as Row[]).map((contact) => contact.phone),

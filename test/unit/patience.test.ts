@@ -31,7 +31,7 @@ function start(options: Partial<PatienceOptions> = {}): Patience {
   });
 }
 
-/** How a request ends whose work never does; undefined while it goes on. */
+/** The error of a request whose work never ends; undefined while it is in progress. */
 function endOf(patience: Patience, exchange = newExchange()): { error?: unknown } {
   const end: { error?: unknown } = {};
   patience.spend(exchange, never).catch((error: unknown) => (end.error = error));
@@ -40,7 +40,7 @@ function endOf(patience: Patience, exchange = newExchange()): { error?: unknown 
 
 const UNAVAILABLE = { code: 'unavailable', status: 503, extras: { retryAfter: 2 } };
 
-test('a request goes on while the database answers', async () => {
+test('a request continues while the database answers', async () => {
   const patience = start();
   const end = endOf(patience);
   await jest.advanceTimersByTimeAsync(49_000);
@@ -48,7 +48,7 @@ test('a request goes on while the database answers', async () => {
   patience.stop();
 });
 
-test('a request is unavailable, to be sent again, when the database does not answer', async () => {
+test('a request gets 503 with Retry-After when the database does not answer', async () => {
   const patience = start({ availability: answering(() => Promise.resolve(false)) });
   const end = endOf(patience);
   await jest.advanceTimersByTimeAsync(2000);
@@ -56,7 +56,7 @@ test('a request is unavailable, to be sent again, when the database does not ans
   patience.stop();
 });
 
-test('a request that takes too long is told before its connection would be cut off, however slow the last look', async () => {
+test('a request that takes too long gets 503 before its connection times out, however slow the last check', async () => {
   const slow = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 1500, true));
   const patience = start({ availability: answering(slow) });
   const end = endOf(patience);
@@ -66,7 +66,7 @@ test('a request that takes too long is told before its connection would be cut o
 });
 
 describe('when connections to the database are lost', () => {
-  /** A patience whose connections are lost at some moments, in milliseconds from now. */
+  /** A patience whose connections are lost at these times, in milliseconds from now. */
   function losing(...moments: number[]): Patience {
     const start_ = performance.now();
     const lostAt = (): number =>
@@ -74,7 +74,7 @@ describe('when connections to the database are lost', () => {
     return start({ lostAt });
   }
 
-  test('a request that was under way is told, though the database answers again', async () => {
+  test('a request in progress gets 503, even if the database answers again', async () => {
     const patience = losing(100);
     const end = endOf(patience);
     await jest.advanceTimersByTimeAsync(7000);
@@ -82,7 +82,7 @@ describe('when connections to the database are lost', () => {
     patience.stop();
   });
 
-  test('again and again, a request has no more time than after the first loss', async () => {
+  test('repeatedly, a request gets no more time than after the first loss', async () => {
     const patience = losing(...Array.from({ length: 100 }, (_, at) => 100 + at * 400));
     const end = endOf(patience);
     await jest.advanceTimersByTimeAsync(8000);
@@ -90,7 +90,7 @@ describe('when connections to the database are lost', () => {
     patience.stop();
   });
 
-  test('a request that began after the loss is not concerned', async () => {
+  test('a request that started afterwards is not affected', async () => {
     const patience = losing(-100);
     const end = endOf(patience);
     await jest.advanceTimersByTimeAsync(49_000);
@@ -98,7 +98,7 @@ describe('when connections to the database are lost', () => {
     patience.stop();
   });
 
-  test('a request whose body was still on its way is not concerned', async () => {
+  test('a request still receiving its body is not affected', async () => {
     const patience = losing(5000);
     const exchange = Object.assign(newExchange(), { isReceiving: true });
     const end = endOf(patience, exchange);
@@ -110,7 +110,7 @@ describe('when connections to the database are lost', () => {
   });
 });
 
-test('a request whose work never ends is forgotten in the end, and that is told once', async () => {
+test('a request whose work never ends is eventually dropped, and reported once', async () => {
   const ended: Exchange[] = [];
   const patience = start({ onEnd: (exchange) => ended.push(exchange) });
   const exchange = newExchange();
@@ -123,7 +123,7 @@ test('a request whose work never ends is forgotten in the end, and that is told 
   patience.stop();
 });
 
-describe('of the requests that wait', () => {
+describe('of the waiting requests', () => {
   const of = (id: string, { cluster = 'default', isReceiving = false } = {}): Exchange =>
     ({ isReceiving, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
   const many = (patience: Patience, count: number, exchange: () => Exchange): void => {
@@ -136,7 +136,7 @@ describe('of the requests that wait', () => {
     };
   const REFUSAL = expect.objectContaining({ code: 'unavailable', status: 503 }) as Error;
 
-  test('one organisation may have 500; the next of it is refused, and another is admitted', () => {
+  test('one organisation may have 500; its next one is rejected, and others are served', () => {
     const shed: string[] = [];
     const patience = start({ onShed: (whose) => shed.push(whose) });
     many(patience, 500, () => of('heavy'));
@@ -149,7 +149,7 @@ describe('of the requests that wait', () => {
     patience.stop();
   });
 
-  test('one of several clusters may have 1,000, of however many organisations, and another cluster is admitted', () => {
+  test('one of several clusters may have 1,000 from all its organisations, and other clusters are served', () => {
     const shed: string[] = [];
     const patience = start({ onShed: (whose) => shed.push(whose) });
     for (let at = 0; at < 1000; at += 1) many(patience, 1, () => of(`one of many ${String(at)}`, { cluster: 'eu' }));
@@ -161,7 +161,7 @@ describe('of the requests that wait', () => {
     patience.stop();
   });
 
-  test('those that wait for the body of their caller do not count', () => {
+  test('those still receiving their body do not count', () => {
     const patience = start();
     many(patience, 600, () => of('heavy', { isReceiving: true }));
     expect(admitting(patience, 'heavy')).not.toThrow();
@@ -172,7 +172,7 @@ describe('of the requests that wait', () => {
 describe('while a cluster is away', () => {
   const isAway = (cluster: string): boolean => cluster === 'eu';
 
-  test('its organisations are refused before any query, and no others', () => {
+  test('only its organisations are rejected, before any query', () => {
     const patience = start({ availability: { ...answering(() => Promise.resolve(true)), isAway } });
     expect(() => {
       patience.admitOrganisation({ id: 'a', cluster: 'eu' });

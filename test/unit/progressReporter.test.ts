@@ -20,29 +20,29 @@ const on = (isTTY: boolean): void => {
 };
 const slow = { path: '/x/test/attacks/matrix.test.ts' };
 
-test('in a pipe, ten seconds do not pass without a line that says what is running', () => {
+test('in a pipe, prints what is running at least every ten seconds', () => {
   on(false);
   const reporter = new ProgressReporter();
   reporter.onRunStart({ numTotalTestSuites: 3 });
   reporter.onTestFileStart(slow);
   jest.advanceTimersByTime(25_000);
   expect(written.slice(1)).toEqual([
-    '… 0 of 3 files, 0 tests, 10 s; at test/attacks/matrix.test.ts (10 s)\n',
-    '… 0 of 3 files, 0 tests, 20 s; at test/attacks/matrix.test.ts (20 s)\n',
+    '… 0 of 3 files, 0 tests, 10 s; running test/attacks/matrix.test.ts (10 s)\n',
+    '… 0 of 3 files, 0 tests, 20 s; running test/attacks/matrix.test.ts (20 s)\n',
   ]);
   reporter.onTestFileStart({ path: '/x/test/unit/money.test.ts' });
   reporter.onTestFileResult({ path: '/x/test/unit/money.test.ts' }, { numPassingTests: 4, numFailingTests: 1 });
-  // Jest has just said that file's line
+  // Jest has just printed the line of that file
   jest.advanceTimersByTime(9_000);
   expect(written).toHaveLength(3);
   jest.advanceTimersByTime(1_000);
-  expect(written.at(-1)).toBe('… 1 of 3 files, 5 tests, 35 s; at test/attacks/matrix.test.ts (35 s)\n');
+  expect(written.at(-1)).toBe('… 1 of 3 files, 5 tests, 35 s; running test/attacks/matrix.test.ts (35 s)\n');
   reporter.onRunComplete();
   jest.advanceTimersByTime(60_000);
   expect(written).toHaveLength(4);
 });
 
-test('on a terminal, where Jest counts itself, nothing is added', () => {
+test('in a terminal, where Jest shows progress itself, prints nothing', () => {
   on(true);
   const reporter = new ProgressReporter();
   reporter.onRunStart({ numTotalTestSuites: 3 });

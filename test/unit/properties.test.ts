@@ -7,10 +7,10 @@ import { findPage, firstPage, type ListRequest } from '../../src/database/pagina
 import { scalars } from '../../src/schema/scalars';
 import { searchWords } from '../../src/resources/common/search';
 
-// the same cases on every machine; a failure prints what repeats it
+// the same cases on every machine; a failure prints how to reproduce it
 fc.configureGlobal({ seed: 20261121 });
 
-/** Any text a database keeps as it is, up to some characters. */
+/** Any text that a database stores unchanged, up to a length. */
 const text = (maxLength: number): fc.Arbitrary<string> => fc.string({ unit: 'binary', maxLength });
 
 /** One of the characters of a text. */
@@ -18,7 +18,7 @@ function oneOf(characters: string): fc.Arbitrary<string> {
   return fc.constantFrom(...Array.from(characters));
 }
 
-/** A text with one character replaced, put in, or left out. */
+/** A text with one character replaced, inserted or deleted. */
 function mutated(original: fc.Arbitrary<string>): fc.Arbitrary<{ original: string; changed: string }> {
   const character = fc.oneof(
     oneOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_=+/ .'),
@@ -59,7 +59,7 @@ describe('a cursor', () => {
     return firstPage([rows, rows], request(of)).next_cursor!;
   }
 
-  /** The conditions that a cursor comes to; an AppError when it is refused. */
+  /** The query conditions of a cursor. @throws AppError if it is rejected */
   async function conditionsOf(cursor: string, of: List): Promise<unknown> {
     let conditions: unknown;
     const rows = { toArray: () => Promise.resolve([]) };
@@ -70,7 +70,7 @@ describe('a cursor', () => {
     return conditions;
   }
 
-  test('leads to the rows behind the one it was made from, in the order of its list', async () => {
+  test('continues after the row it was made from, in the order of its list', async () => {
     await fc.assert(
       fc.asyncProperty(row, list, async (last, of) => {
         const field = of.sort.replace('-', '') as keyof Row;
@@ -84,7 +84,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('is no longer than the 2,048 characters that a list takes, whatever the row holds', () => {
+  test('is at most 2,048 characters long, the maximum a list accepts, whatever the row contains', () => {
     const longest = fc.string({
       unit: fc.constantFrom('\u0000', '\u{10ffff}', 'a', '"', '\u2028'),
       minLength: 200,
@@ -97,7 +97,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('is refused for any other list, and with any one character changed', async () => {
+  test('is rejected for any other list, and with any one character changed', async () => {
     const one = fc.record({ last: row, of: list });
     const changes = fc.oneof(
       fc.tuple(one, list).map(([{ last, of }, other]) => ({ cursor: cursorOf(last, of), own: of, asked: other })),
@@ -116,7 +116,7 @@ describe('a cursor', () => {
     );
   });
 
-  test('any text at all is taken or refused as the caller’s fault', async () => {
+  test('of any other text gets 400', async () => {
     const anything = fc.oneof(
       text(300),
       fc.json().map((json) => Buffer.from(json).toString('base64url')),
@@ -135,7 +135,7 @@ describe('money', () => {
     fc.constantFrom(Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, 0, 1, -1),
   );
 
-  test('a total is exact wherever it can be: up to 2^53-1', () => {
+  test('a total is exact up to 2^53-1', () => {
     fc.assert(
       fc.property(amount, amount, amount, amount, (subtotal, discount, vat, shipping) => {
         const exact = BigInt(subtotal) - BigInt(discount) + BigInt(vat) + BigInt(shipping);
@@ -152,7 +152,7 @@ describe('money', () => {
     );
   });
 
-  test('an amount is taken exactly, and refused where it could not be', () => {
+  test('an amount is accepted only if it is exact', () => {
     fc.assert(
       fc.property(fc.oneof(amount, fc.double(), fc.bigInt(), fc.string(), fc.boolean()), (value) => {
         if (Number.isSafeInteger(value)) expect(scalars.Minor.parseValue(value)).toBe(value);
@@ -168,7 +168,7 @@ describe('a key', () => {
     text(20).map((pepper) => ({ prefix, pepper, ...generateKey(prefix, pepper) })),
   );
 
-  test('is read back as it was made, and matches what is kept of it with its own pepper alone', () => {
+  test('is parsed correctly, and matches its stored hash only with its own pepper', () => {
     fc.assert(
       fc.property(made, text(20), ({ key, id, prefix, pepper, ...kept }, other) => {
         const parsed = parseKey(key, prefix)!;
@@ -180,7 +180,7 @@ describe('a key', () => {
     );
   });
 
-  test('is refused with any one character changed, put in or left out', () => {
+  test('is rejected with any one character changed, inserted or deleted', () => {
     const keys = made.chain(({ key, prefix }) => mutated(fc.constant(key)).map(({ changed }) => ({ changed, prefix })));
     fc.assert(
       fc.property(keys, ({ changed, prefix }) => {
@@ -190,7 +190,7 @@ describe('a key', () => {
     );
   });
 
-  test('is never seen in a text that is none', () => {
+  test('is never found in any other text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -213,7 +213,7 @@ describe('search words', () => {
     fc.string({ unit: oneOf('aAßẞıİΣσςéÉe\u0301ŒæﬃÅǅ가각ㄱ한العربية 1²-'), maxLength: 40 }),
   );
 
-  test('of search words are the same words', () => {
+  test('of search words are unchanged', () => {
     fc.assert(
       fc.property(anyText, (given) => {
         const words = searchWords(given);
@@ -223,7 +223,7 @@ describe('search words', () => {
     );
   });
 
-  test('any beginning of any word of a text finds it', () => {
+  test('any prefix of any word of a text matches it', () => {
     const beginnings = anyText.filter(isPlain).chain((given) => {
       const words = given.split(/[^\p{L}\p{N}\p{M}]+/u).filter((word) => word !== '');
       if (words.length === 0) return fc.constant({ given, beginning: '' });
@@ -242,7 +242,7 @@ describe('search words', () => {
     );
   });
 
-  /** Whether every letter stands for letters, and every sign for signs: № stands for No, and ½ for 1⁄2. */
+  /** Whether letters decompose only into letters and signs into signs; № becomes No, and ½ becomes 1⁄2. */
   function isPlain(given: string): boolean {
     const isInWord = (character: string): boolean => /[\p{L}\p{N}\p{M}]/u.test(character);
     return Array.from(given).every((character) =>

@@ -8,7 +8,7 @@ import { type Upsert, UPSERTS, upserting, written } from '../support/upserts';
 
 fc.configureGlobal({ seed: 20261121 });
 
-/** Sequences of calls for each kind, calls in a sequence, elements in a call, keys they are about. */
+/** Sequences of calls per kind, calls per sequence, elements per call, and number of keys. */
 const [RUNS, CALLS, ELEMENTS, KEYS] = [15, 6, 6, 4];
 
 let gateway: TestGateway;
@@ -22,12 +22,12 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 interface Call {
-  /** Elements with a number for a key; undefined members are left out. */
+  /** Elements with a number as key; undefined members are omitted. */
   readonly elements: readonly Json[];
   readonly options: { readonly atomic?: boolean; readonly dry_run?: boolean };
 }
 
-/** What must come of an element. */
+/** The expected result of an element. */
 interface Expected {
   readonly outcome: 'created' | 'updated' | 'unchanged' | 'failed';
   readonly row?: Json;
@@ -37,7 +37,7 @@ describe.each(UPSERTS)('bulk upserts of $list', (kind) => {
   const { list, key, full, cleared } = kind;
   const { call } = upserting(kind, REST, () => caller);
 
-  test('do what a map would do: outcomes, counts, what is stored and when it changed', async () => {
+  test('behave like a map: outcomes, counts, stored rows and timestamps', async () => {
     const calls = fc.array(callOf(kind), { minLength: 1, maxLength: CALLS });
     await fc.assert(
       fc.asyncProperty(calls, async (sequence) => {
@@ -83,7 +83,7 @@ describe.each(UPSERTS)('bulk upserts of $list', (kind) => {
     });
   }
 
-  /** Left out it stays, or is as cleared; null clears it. */
+  /** An omitted member keeps its value or has its default; null clears it. */
   function memberOf(element: Json, existing: Json, member: string): Json {
     if (element[member] === undefined) return existing ? existing[member] : cleared[member];
     return element[member] ?? cleared[member];
@@ -112,7 +112,7 @@ describe.each(UPSERTS)('bulk upserts of $list', (kind) => {
     return rows;
   }
 
-  /** The database is as the model says; what did not change kept its id and its times. */
+  /** Expects the database to match the model, with the ids and timestamps of unchanged rows. */
   async function expectStored(model: ReadonlyMap<unknown, Json>, before: ReadonlyMap<unknown, Json>): Promise<void> {
     for (const [value, row] of await storedRows(model)) {
       const [expected, earlier] = [model.get(value), before.get(value)];
@@ -136,7 +136,7 @@ function callOf(kind: Upsert): fc.Arbitrary<Call> {
   });
 }
 
-/** An element: mostly with a key and a name, each other member left out, null, or one of two values. */
+/** An element: usually with a key and a name, every other member omitted, null, or one of two values. */
 function elementOf({ key, full }: Upsert): fc.Arbitrary<Json> {
   const members = Object.entries<Json>(full).map(([member, value]) => [
     member,
@@ -152,7 +152,7 @@ function elementOf({ key, full }: Upsert): fc.Arbitrary<Json> {
   );
 }
 
-/** A value of the same member that is not the same. */
+/** A different value for the same member. */
 function another(member: string, value: Json): Json {
   if (member === 'currency') return 'GBP';
   if (member === 'email') return 'second@mill.example';

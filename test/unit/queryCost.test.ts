@@ -20,7 +20,7 @@ function points(text: string, variables: Record<string, unknown> = {}): number {
   return costOf(document, operation).points(variables);
 }
 
-/** The refusal of a query; what it says is all there is to see of its rows. */
+/** The error message of a query, the only place where its rows are visible. */
 function refusal(text: string, variables?: Record<string, unknown>): string {
   try {
     return `${String(points(text, variables))} points`;
@@ -34,7 +34,7 @@ const NESTED = 'data { customer { orders(limit: 100) { data { id } } } }';
 describe('points', () => {
   test.each<[number, string, string, Record<string, unknown>]>([
     [1, 'a field without lists', '{ me }', {}],
-    [2, 'two of them', '{ me order { lines { id } } }', {}],
+    [2, 'two fields', '{ me order { lines { id } } }', {}],
     [1, 'a page', '{ orders(limit: 100) { data { lines { id } } } }', {}],
     [
       2,
@@ -52,21 +52,21 @@ describe('points', () => {
     [11, 'the same in inline fragments', `{ ... { ... on Query { orders(limit: 100) { ... { ${NESTED} } } } } }`, {}],
     [
       22,
-      'the same under two names less one row',
+      'the same with two aliases, less one row',
       `{ a: orders(limit: 100) { ${NESTED} } b: orders(limit: 99) { ${NESTED.replace('100', '99')} } }`,
       {},
     ],
     [11, 'the same, skipped', `{ orders(limit: 100) @skip(if: true) { ${NESTED} } }`, {}],
     [
       11,
-      'limits of variables',
+      'limits in variables',
       'query($n: Int) { orders(limit: $n) { data { customer { orders(limit: $n) { has_more } } } } }',
       { n: 100 },
     ],
-    [1, 'limits left out', '{ orders { data { customer { orders { has_more } } } } }', {}],
+    [1, 'omitted limits', '{ orders { data { customer { orders { has_more } } } } }', {}],
     [
       9,
-      'limits left out, three deep',
+      'omitted limits, three levels deep',
       '{ orders { data { customer { orders { data { customer { orders { has_more } } } } } } } }',
       {},
     ],
@@ -76,35 +76,35 @@ describe('points', () => {
       '{ orders(limit: null) { data { customer { orders(limit: null) { data { customer { orders(limit: null) { has_more } } } } } } } }',
       {},
     ],
-    [3, 'a list below a write', `mutation { open(text: "x") { customer { orders(limit: 20) { ${NESTED} } } } }`, {}],
+    [3, 'a list in a mutation', `mutation { open(text: "x") { customer { orders(limit: 20) { ${NESTED} } } } }`, {}],
   ])('%d for %s', (expected, _title, text, variables) => {
     expect(points(text, variables)).toBe(expected);
   });
 
   const QUERY = 'query($n: Int) { orders(limit: $n) { data { customer { orders(limit: 100) { has_more } } } } }';
   test.each<[number, string, Record<string, unknown>]>([
-    [3, 'left out', {}],
+    [3, 'omitted', {}],
     [3, 'null', { n: null }],
     [6, 'a number', { n: 50 }],
     [1, 'zero', { n: 0 }],
     [1, 'negative', { n: -1_000_000 }],
     [11, 'huge', { n: 1e300 }],
     [11, 'a fraction', { n: 0.5 }],
-    [11, 'a text', { n: '1' }],
+    [11, 'a string', { n: '1' }],
     [11, 'a list', { n: [1] }],
-  ])('%d where a limit is a variable that is %s', (expected, _title, variables) => {
+  ])('%d if the limit is a variable that is %s', (expected, _title, variables) => {
     expect(points(QUERY, variables)).toBe(expected);
   });
 
   test.each<[number, string, Record<string, unknown>]>([
-    [6, 'left out', {}],
+    [6, 'omitted', {}],
     [3, 'null', { n: null }],
     [11, 'given', { n: 100 }],
-  ])("%d where a variable's own default is 50 and it is %s", (expected, _title, variables) => {
+  ])('%d if the variable has the default 50 and is %s', (expected, _title, variables) => {
     expect(points(QUERY.replace('Int', 'Int = 50'), variables)).toBe(expected);
   });
 
-  test('of each operation, with its own defaults, where two share a fragment', () => {
+  test('are counted per operation, with its own defaults, if two share a fragment', () => {
     const document = parse(`query A($n: Int = 100) { ...F } query B($n: Int = 1) { ...F }
       fragment F on Query { orders(limit: $n) { ${NESTED} } }`);
     const [a, b] = document.definitions as OperationDefinitionNode[];
@@ -127,17 +127,17 @@ describe('over 20,000 rows', () => {
       '24 points',
     ],
     [
-      'a million are refused, the lists named with their rows',
+      'a million rows are rejected, and the lists are named with their rows',
       `{ orders(limit: 100) { ${three('100')} } }`,
       'The query can return 1,010,100 rows; the limit is 20,000. The rows of nested lists multiply: orders.data.customer.orders.data.customer.orders (1,000,000), orders.data.customer.orders (10,000), orders (100). Lower the `limit` of these lists, or split the query.',
     ],
     [
-      'a list is named as the answer names it, once for all fragments',
+      'a list is named by its alias, once for all fragments',
       `{ x: orders(limit: 100) { ...F ...F } } fragment F on OrderPage { data { customer { y: orders(limit: 100) { has_more } } } }`,
       'The query can return 20,100 rows; the limit is 20,000. The rows of nested lists multiply: x.data.customer.y (20,000), x (100). Lower the `limit` of these lists, or split the query.',
     ],
     [
-      'of many lists three are named',
+      'three of many lists are named',
       `{ ${Array.from({ length: 20 }, (_, at) => `a${String(at)}: orders(limit: 100) { ${NESTED} }`).join(' ')} }`,
       'The query can return 202,000 rows; the limit is 20,000. The rows of nested lists multiply: a0.data.customer.orders (10,000), a1.data.customer.orders (10,000), a2.data.customer.orders (10,000) and 37 more. Lower the `limit` of these lists, or split the query.',
     ],
@@ -146,7 +146,7 @@ describe('over 20,000 rows', () => {
   });
 });
 
-test('each fragment is read and counted once, however often it is spread', () => {
+test('each fragment is counted once, however often it is spread', () => {
   const name = (at: number): string => `F${String(at)}`;
   const fragments = Array.from(
     { length: 14 },
@@ -167,7 +167,7 @@ test('each fragment is read and counted once, however often it is spread', () =>
   expect(readings).toBe(1);
 });
 
-test('a limit whose rows could not be told is refused when the schema is read', () => {
+test('a limit argument without bounds is an error when the schema is read', () => {
   const schema = buildSchema('type Query { rows(limit: Int): Int }');
   expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');
 });

@@ -22,7 +22,7 @@ function operationOf(document: DocumentNode): OperationDefinitionNode {
   return document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
 }
 
-/** What the rule says against a document. */
+/** The rule's errors for a document. */
 function refusals(text: string): string[] {
   return validate(SCHEMA, parse(text), [queryLimitsRule]).map(({ message }) => message);
 }
@@ -54,7 +54,7 @@ describe('root fields', () => {
     expect(countRootFields(document, operationOf(document))).toBe(count);
   });
 
-  test('are counted in a moment where fragments double 1,000 times', () => {
+  test('are counted quickly if fragments double 1,000 times', () => {
     const fragments = Array.from({ length: 1000 }, (_, at) => {
       const next = `...F${String(at + 1)}`;
       return `fragment F${String(at)} on Query { ${next} ${next} }`;
@@ -66,7 +66,7 @@ describe('root fields', () => {
   });
 });
 
-/** Fragments that each spread the next twice, so that the last is spread 2^levels times. */
+/** Fragments that each spread the next one twice, so that the last is spread 2^levels times. */
 function doubling(levels: number, last: string): string {
   const name = (at: number): string => `F${String(at)}`;
   const fragments = Array.from(
@@ -78,7 +78,7 @@ function doubling(levels: number, last: string): string {
 
 describe('fields at every level', () => {
   test.each([
-    [2, 'a field in another', '{ a { b } }'],
+    [2, 'a nested field', '{ a { b } }'],
     [6, 'a fragment twice', '{ ...F ...F } fragment F on Query { a { a { b } } }'],
     [
       7,
@@ -118,13 +118,13 @@ describe('an operation', () => {
   test.each([
     ['of depth 10', nested(10)],
     ['of any depth of introspection', `{ __schema { ${'a { '.repeat(50)} b ${'}'.repeat(50)} } }`],
-    ['of 4,097 fields where they are spread', `{ a { ...F0 } } ${doubling(12, 'b')}`],
+    ['of 4,097 fields with fragments expanded', `{ a { ...F0 } } ${doubling(12, 'b')}`],
     [
-      'that asks for one object 100 times at one place, and again at another',
+      'that selects one object 100 times in one place, and again in another',
       `{ a { ${'a { b } '.repeat(100)} b x: a { a { b } } ...F ...F } } fragment F on Query { y: a { b } }`,
     ],
-    ['with a fragment that is none', '{ b ...Missing }'],
-    ['beside another', 'query A { b } query B { b }'],
+    ['with an unknown fragment', '{ b ...Missing }'],
+    ['next to another', 'query A { b } query B { b }'],
   ])('%s is within the limits', (_title, text) => {
     expect(refusals(text)).toEqual([]);
   });
@@ -140,12 +140,12 @@ describe('an operation', () => {
       ],
     ],
     [
-      'beside another that is not',
+      'next to another that is not',
       `query A { b } query B ${nested(11)}`,
       ['The operation has a depth of 11; the limit is 10.'],
     ],
     [
-      'whose fragments double at each of 60 steps',
+      'with fragments that double at each of 60 levels',
       `{ a { ...F0 } } ${doubling(60, 'b')}`,
       [
         'The operation has too many fields after its fragments are expanded: over 1,000,000,000; the limit is 5,000.',
@@ -153,27 +153,27 @@ describe('an operation', () => {
       ],
     ],
     [
-      'whose fragments hold nothing but fragments that are none',
+      'with fragments that contain only unknown fragments',
       `{ a { ...F0 } } ${doubling(12, '...Missing')}`,
       ['The operation has too many fragment spreads, including those inside fragments: 12,287; the limit is 10,000.'],
     ],
     [
-      'beside fragments that it does not spread',
+      'next to unused fragments',
       `{ b } ${doubling(12, 'b b')}`,
       ['The fragment "F0" has too many fields after its fragments are expanded: 8,192; the limit is 5,000.'],
     ],
     [
-      'with a fragment that holds itself',
+      'with a fragment that spreads itself',
       '{ ...F } fragment F on Query { b ...G } fragment G on Query { ...F }',
       ['Cannot spread fragment "F" within itself.'],
     ],
     [
-      'that asks for one object again and again',
+      'that selects one object repeatedly',
       `{ a { ${'a { b } '.repeat(50)} ... { ...F } } x: a { a { b } } } fragment F on Query { ${'a { b } '.repeat(51)} }`,
       ['The operation selects one object too many times in one place: 101; the limit is 100.'],
     ],
     [
-      'beside a fragment that does',
+      'next to a fragment that does',
       `{ b } fragment F on Query { ${'a { b } '.repeat(101)} }`,
       ['The fragment "F" selects one object too many times in one place: 101; the limit is 100.'],
     ],
@@ -182,11 +182,11 @@ describe('an operation', () => {
       `${'\n'.repeat(2000)}{ b }`,
       ['The query text has too many lines: 2,001; the limit is 2,000.'],
     ],
-  ])('%s is refused, with each limit that it breaks', (_title, text, messages) => {
+  ])('%s is rejected with each limit it exceeds', (_title, text, messages) => {
     expect(refusals(text)).toEqual(messages);
   });
 
-  test('over the limits is refused before any other rule has looked into it', () => {
+  test('over the limits is rejected before other rules visit it', () => {
     let selectionSets = 0;
     const lookIntoIt = (): ASTVisitor => ({
       SelectionSet: () => {

@@ -5,7 +5,7 @@ import type { RateState } from '../../src/access/rateLimit';
 import { contextFactory, type IncomingRequest } from '../../src/context';
 import type { ApiKey } from '../../src/access/apiKey';
 
-/* Refusals may be remembered, what is let in never is. */
+/* Rejections may be cached, successful authentication never is. */
 
 const ORGANISATION = { id: 'o', name: 'O', plan: 'integrations', currency: 'EUR', cluster: 'default' } as const;
 const made = generateKey(DEFAULT_KEY_PREFIX, '');
@@ -38,7 +38,7 @@ describe('an authenticator', () => {
     return { find, ask: createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', failures }) };
   }
 
-  test('reads a key that is let in every time, and refuses it from its revocation on', async () => {
+  test('reads a valid key every time, and rejects it once it is revoked', async () => {
     let key = stored();
     const { find, ask } = withStore(() => key);
     for (let time = 0; time < 500; time += 1) await ask(`Bearer ${made.key}`, '127.0.0.1');
@@ -48,11 +48,11 @@ describe('an authenticator', () => {
   });
 
   test.each<[string, ApiKey | null]>([
-    ['no one made', null],
+    ['does not exist', null],
     ['was revoked', stored({ revoked_at: new Date() })],
     ['is expired', stored({ expires_at: new Date(0) })],
     ['has another secret', stored({ hash: generateKey(DEFAULT_KEY_PREFIX, '').hash })],
-  ])('stops asking the database for a key that %s and that comes again and again', async (_why, found) => {
+  ])('stops querying the database for a repeated key that %s', async (_why, found) => {
     const { find, ask } = withStore(() => found);
     for (let time = 0; time < 500; time += 1) {
       await expect(ask(`Bearer ${made.key}`, '127.0.0.1')).rejects.toMatchObject({ code: 'unauthenticated' });
@@ -60,7 +60,7 @@ describe('an authenticator', () => {
     expect(find.mock.calls.length).toBeLessThanOrEqual(100);
   });
 
-  test('asks each time for a key that comes from a wrong address, since it may come from a right one', async () => {
+  test('reads a key from a wrong address every time, since it may come from an allowed one next', async () => {
     const { find, ask } = withStore(() => stored({ allowed_ranges: ['10.0.0.0/8'] }));
     for (let time = 0; time < 300; time += 1) await expect(ask(`Bearer ${made.key}`, '127.0.0.1')).rejects.toThrow();
     await expect(ask(`Bearer ${made.key}`, '10.1.2.3')).resolves.toMatchObject({ key: { id: made.id } });
@@ -77,7 +77,7 @@ describe('a caller over its limit', () => {
   };
   const organisationData = (() => ({})) as never;
 
-  test('is refused again without a look at its key, and never let in without one', async () => {
+  test('is rejected again without reading its key, and never accepted without that', async () => {
     let [isRevoked, allowed] = [false, false];
     const authenticate = jest.fn(() => (isRevoked ? Promise.reject(unauthenticated()) : Promise.resolve(principal)));
     const limiter = { consume: () => Promise.resolve(rate(allowed)) };
@@ -96,7 +96,7 @@ describe('a caller over its limit', () => {
     expect(authenticate).toHaveBeenCalledTimes(2);
   });
 
-  test('pays once for the first request of its next window', async () => {
+  test('is charged once for the first request of its next window', async () => {
     let allowed = false;
     const consume = jest.fn(() => Promise.resolve(rate(allowed)));
     const authenticate = () => Promise.resolve(principal);
@@ -113,7 +113,7 @@ describe('a caller over its limit', () => {
     expect(consume).toHaveBeenCalledTimes(1);
   });
 
-  test('is known by its address too, since a key may be bound to some', async () => {
+  test('is cached per address, since a key may be restricted to some', async () => {
     const authenticate = jest.fn(() => Promise.resolve(principal));
     const limiter = { consume: () => Promise.resolve(rate(false)) };
     const open = contextFactory({

@@ -49,7 +49,7 @@ describe('a path', () => {
     '//things',
     '/totals',
     '/constructor',
-  ])('%p is none', (path) => {
+  ])('%p does not match', (path) => {
     expect(route(path)).toBeUndefined();
   });
 });

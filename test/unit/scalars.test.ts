@@ -8,7 +8,7 @@ const [DateTime, DateOnly, Minor] = [scalars.DateTime, scalars.Date, scalars.Min
   Scalar,
 ];
 
-/** Every way a value comes in: as a variable, as a literal, and through Sofa, which serializes arguments first. */
+/** Every way a value is passed: as a variable, as a literal, and through Sofa, which serializes arguments first. */
 const ENTRANCES = (scalar: Scalar) => [
   (value: unknown) => scalar.parseValue(value),
   (value: unknown) => scalar.parseLiteral(parseValue(JSON.stringify(value)), {}),
@@ -34,7 +34,7 @@ describe('DateTime', () => {
     ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
     ['9999-12-31T23:59:59+00:01', '9999-12-31T23:58:59.000Z'],
-  ])('%s is the moment %s', (text, iso) => {
+  ])('%s is the time %s', (text, iso) => {
     expectTaken(DateTime, text, iso);
   });
 
@@ -56,17 +56,17 @@ describe('DateTime', () => {
     1_795_248_000_000,
     true,
     null,
-  ])('%p is none', (value) => {
+  ])('%p is not a DateTime', (value) => {
     expectRefused(DateTime, value);
   });
 
-  test('is written in UTC with milliseconds', () => {
+  test('is serialised in UTC with milliseconds', () => {
     expect(DateTime.serialize(new Date(Date.UTC(2026, 10, 21, 9)))).toBe('2026-11-21T09:00:00.000Z');
   });
 });
 
 describe('Date', () => {
-  test.each(['2026-11-21', '2024-02-29', '1996-07-30'])('%s is a day', (text) => {
+  test.each(['2026-11-21', '2024-02-29', '1996-07-30'])('%s is a Date', (text) => {
     expectTaken(DateOnly, text, text);
   });
 
@@ -79,7 +79,7 @@ describe('Date', () => {
     '',
     20_261_121,
     null,
-  ])('%p is none', (value) => {
+  ])('%p is not a Date', (value) => {
     expectRefused(DateOnly, value);
   });
 });
@@ -89,12 +89,12 @@ describe('Minor', () => {
     expectTaken(Minor, value, value);
   });
 
-  test.each<unknown>([0.5, 2 ** 53, -(2 ** 53), '100', '', true, null, []])('%p is none', (value) => {
+  test.each<unknown>([0.5, 2 ** 53, -(2 ** 53), '100', '', true, null, []])('%p is not an amount', (value) => {
     expect(() => Minor.parseValue(value)).toThrow();
     expect(() => Minor.parseLiteral(parseValue(JSON.stringify(value)), {})).toThrow();
   });
 
-  test('is never written inexactly', () => {
+  test('is never serialised inexactly', () => {
     expect(() => Minor.serialize(2 ** 53)).toThrow();
     expect(() => Minor.serialize(0.1)).toThrow();
     expect(Minor.serialize(Number.MAX_SAFE_INTEGER)).toBe(Number.MAX_SAFE_INTEGER);

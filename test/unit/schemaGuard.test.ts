@@ -11,7 +11,7 @@ import type { Resolver } from '../../src/schema/guard';
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
 const resolve: Resolver = () => ({ id: 'x' });
 
-/** Builds a schema of a few types beside the shared directives. */
+/** Builds a schema of a few types with the shared directives. */
 function build(sdl: string, fields: readonly string[] = []) {
   const resolvers: Record<string, Record<string, Resolver>> = {};
   for (const name of fields) {
@@ -24,7 +24,7 @@ function build(sdl: string, fields: readonly string[] = []) {
 const MUTATION = 'extend type Mutation { make: Boolean @access }';
 const THING = 'type Thing { id: ID! }';
 
-describe('a schema is not served', () => {
+describe('a schema is rejected', () => {
   test.each<[string, string, string[], string]>([
     ['a query without @access', 'extend type Query { open: Boolean }', ['Query.open'], 'Query.open has no @access'],
     [
@@ -53,19 +53,19 @@ describe('a schema is not served', () => {
       'Thing.other has no resolver',
     ],
     [
-      'a scope that is in no catalogue',
+      'an unknown scope',
       'extend enum Scope { PRODUCTS_BURN } extend type Query { burn: Boolean @access(scope: PRODUCTS_BURN) }',
       ['Query.burn'],
       'Query.burn has the unknown scope PRODUCTS_BURN',
     ],
     [
-      'a scope named like a member of every object',
+      'a scope named like an inherited member',
       'extend enum Scope { toString } extend type Query { burn: Boolean @access(scope: toString) }',
       ['Query.burn'],
       'Query.burn has the unknown scope toString',
     ],
     [
-      'a role that there is not',
+      'an unknown role',
       'extend enum Role { OWNER } extend type Query { own: Boolean @access(role: OWNER) }',
       ['Query.own'],
       'Query.own has the unknown role OWNER',
@@ -92,7 +92,7 @@ describe('a schema is not served', () => {
     ).toThrow(`invalid schema: ${gap}`);
   });
 
-  test('with several gaps, each named at once', () => {
+  test('with several gaps, all of which are listed', () => {
     const sdl = 'extend type Query { a: Boolean b: Boolean @access } extend type Mutation { c: Boolean }';
     expect(() => build(sdl)).toThrow(
       /Query\.a has no @access; Query\.a has no resolver; Query\.b has no resolver; Mutation\.c has no @access/,
@@ -107,7 +107,7 @@ describe('the guard of a field', () => {
     }
     ${MUTATION} ${THING}`;
 
-  test.each(['graphql', 'rest'] as const)('asks for the scope before anything else on the %s schema', (face) => {
+  test.each(['graphql', 'rest'] as const)('checks the scope before anything else in the %s schema', (face) => {
     const schemas = build(SDL, ['Query.things', 'Mutation.make']);
     const { things } = (schemas[face].getType('Query') as GraphQLObjectType).getFields();
     const authorise = jest.fn(() => {
@@ -126,7 +126,7 @@ describe('the guard of a field', () => {
   });
 });
 
-describe('what REST is given', () => {
+describe('the REST schema', () => {
   const SDL = `extend type Query {
       "Lists."
       things: ThingPage @rest(path: "/things") @access
@@ -145,23 +145,23 @@ describe('what REST is given', () => {
       ([name, field]) => `${name}: ${String(field.type)}`,
     );
 
-  test('has no operation without a route, and no field that is GraphQL only', () => {
+  test('has no operations without a route and no @graphql_only fields', () => {
     expect(shown(rest, 'Query')).toEqual(['things: ThingPage', 'things_with_lines: ThingPageWithAll', 'thing: Thing']);
     expect(shown(rest, 'Thing')).toEqual(['id: ID!', 'lines: [Boolean!]!']);
   });
 
-  test('has twins for the items of lists, without what lists leave out', () => {
+  test('has item types for lists, without the fields that lists omit', () => {
     expect(shown(rest, 'ThingPage')).toEqual(['data: [ThingItem!]!']);
     expect(shown(rest, 'ThingItem')).toEqual(['id: ID!']);
   });
 
-  test('changes nothing for GraphQL', () => {
+  test('does not change the GraphQL schema', () => {
     expect(shown(graphql, 'Query')).toEqual(['things: ThingPage', 'thing: Thing', 'totals: Boolean']);
     expect(shown(graphql, 'Thing')).toEqual(['id: ID!', 'lines: [Boolean!]!', 'other: Thing']);
     expect(graphql.getType('ThingItem')).toBeUndefined();
   });
 
-  test('is told by each operation', () => {
+  test('is described by the operations', () => {
     expect(operations.map(({ name, rest: route }) => [name, route?.path])).toEqual([
       ['things', '/things'],
       ['thing', '/things/:id'],
@@ -171,16 +171,16 @@ describe('what REST is given', () => {
   });
 });
 
-describe('the schema of the product', () => {
+describe('the published schema', () => {
   const { graphql, rest, operations } = publishedSchemas();
 
-  test('is fit to serve, and shares no object between the faces', () => {
+  test('is valid, and shares no object types between the APIs', () => {
     expect(operations.length).toBeGreaterThan(14);
     const types = Object.values(graphql.getTypeMap()).filter(isObjectType);
     expect(types.filter((type) => !type.name.startsWith('__') && rest.getType(type.name) === type)).toEqual([]);
   });
 
-  test('has the scopes of the catalogue, each in words', () => {
+  test('has the scopes of the catalogue, each with a description', () => {
     const values = (graphql.getType('Scope') as GraphQLEnumType).getValues();
     expect(values.map(({ name }) => name).sort()).toEqual(Object.keys(SCOPES).sort());
     for (const { name, description } of values) expect(description).toContain(SCOPES[name as keyof typeof SCOPES]);

@@ -4,7 +4,7 @@ import { recordKinds } from '../../src/resources';
 import { recordSchemas } from '../../src/cli/records/schemas';
 import { publishedSchemas } from '../../src/published';
 
-/* What requests and records are checked against is not held against the standard at each start; it is here. */
+/* The schemas for requests and records are validated against the standard here, not at each start. */
 
 const { graphql, rest } = publishedSchemas();
 const made: [string, object][] = [
@@ -15,13 +15,13 @@ const made: [string, object][] = [
   ...rootFields(graphql).map(({ name, args }): [string, object] => [name, argumentsSchema(graphql, args)]),
 ];
 
-test('every schema made from the SDL is one of JSON Schema 2020-12', () => {
+test('every schema made from the SDL is valid JSON Schema 2020-12', () => {
   const ajv = new Ajv2020({ strict: false });
   const wrong = made.filter(([, schema]) => ajv.validateSchema(schema) !== true).map(([name]) => name);
   expect(wrong).toEqual([]);
   expect(made.length).toBeGreaterThan(50);
 });
 
-test('that check would tell one that is not', () => {
+test('the check detects an invalid schema', () => {
   expect(new Ajv2020({ strict: false, logger: false }).validateSchema({ type: 'text' })).toBe(false);
 });

@@ -24,7 +24,7 @@ const field = (name: string) => allFieldNodes(DOCUMENT).find(({ field: node }) =
 const rest = (name: string) => directiveOf(field(name), 'rest')!;
 
 describe('reading the SDL', () => {
-  test('finds root fields in types and extensions alike', () => {
+  test('finds root fields in types and extensions', () => {
     expect(rootFieldNodes(DOCUMENT).map(({ kind, field: node }) => `${kind}.${node.name.value}`)).toEqual([
       'Query.a',
       'Query.b',
@@ -33,13 +33,13 @@ describe('reading the SDL', () => {
     ]);
   });
 
-  test('reads the arguments of directives by their kind', () => {
+  test('reads directive arguments of each kind', () => {
     expect(stringArgument(rest('a'), 'path')).toBe('/a');
     expect(intArgument(rest('a'), 'status')).toBe(201);
     expect(enumArgument(rest('a'), 'method')).toBe('POST');
   });
 
-  test('has nothing of what is not there', () => {
+  test('returns undefined for what does not exist', () => {
     expect(directiveOf(field('c'), 'rest')).toBeUndefined();
     expect(directiveOf(undefined, 'rest')).toBeUndefined();
     expect(intArgument(rest('b'), 'status')).toBeUndefined();
@@ -48,7 +48,7 @@ describe('reading the SDL', () => {
   });
 });
 
-describe('deriving what REST shows', () => {
+describe('deriving the REST schema', () => {
   const derived = deriveRestDocument(DOCUMENT);
   const typeNamed = (name: string): string[] =>
     derived.definitions
@@ -71,11 +71,11 @@ describe('deriving what REST shows', () => {
     ['BItem', []],
     ['BPage', ['type BPage { data: [B!]! }']],
     ['I', ['input I { id: ID }']],
-  ])('makes of %s: %j', (name, expected) => {
+  ])('turns %s into %j', (name, expected) => {
     expect(typeNamed(name)).toEqual(expected);
   });
 
-  test('leaves the SDL itself as it was', () => {
+  test('does not change the SDL itself', () => {
     expect(print(DOCUMENT)).toContain('other: B @graphql_only');
   });
 });

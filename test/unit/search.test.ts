@@ -6,7 +6,11 @@ import { searchConditions, searchWords } from '../../src/resources/common/search
 describe('the words of a text', () => {
   test.each([
     ['nothing', [null, undefined, '', '  ', '- / .'], []],
-    ['what is no letter or digit ends a word', ['NW-001 a.b/c,d_e'], ['NW', '001', 'a', 'b', 'c', 'd', 'e']],
+    [
+      'anything other than letters and digits separates words',
+      ['NW-001 a.b/c,d_e'],
+      ['NW', '001', 'a', 'b', 'c', 'd', 'e'],
+    ],
     ['each word once', ['chai Chai CHAI', 'chaï'], ['chai']],
     ['letters of any script', ['日本 Привет'], ['日本', 'Привет']],
     ['full-width letters are letters', ['ＡＢＣ １２３'], ['ABC', '123']],
@@ -31,24 +35,24 @@ describe('the words of a text', () => {
     expect(searchWords(one)).toHaveLength(1);
   });
 
-  test('are as many for a text as for its parts', () => {
+  test('are the same for a text as for its parts', () => {
     expect(searchWords('Chai tea', 'black')).toEqual(searchWords('Chai', 'tea', 'black'));
   });
 });
 
 describe('a search', () => {
-  test('has a condition for each word, and none for no word', () => {
+  test('has a condition per word, and none without words', () => {
     expect(searchConditions('black tea')).toHaveLength(2);
     expect(searchConditions('')).toEqual([]);
     expect(searchConditions(null)).toEqual([]);
     expect(searchConditions('---')).toEqual([]);
   });
 
-  test('asks first for the longest word, whatever their order in the text', () => {
+  test('starts with the longest word, whatever the order in the text', () => {
     expect(searchConditions('1 Q-0000123 box')[0]).toEqual(searchConditions('0000123')[0]);
   });
 
-  test('asks for words that begin with the one given, and no others', () => {
+  test('matches exactly the words with the given prefix', () => {
     const [word = ''] = searchWords('cha');
     const bounds = (searchConditions('cha')[0]?.search as { $elemMatch: { $gte: string; $lt: string } }).$elemMatch;
     const isWithin = (text: string): boolean => {
@@ -60,10 +64,10 @@ describe('a search', () => {
     expect(['ch', 'chb', 'xcha', 'cgz'].filter(isWithin)).toEqual([]);
   });
 
-  test.each(['-', ' ', '…'])('for "%s", which holds no word, finds nothing and asks no database', async (q) => {
+  test.each(['-', ' ', '…'])('for "%s", without a word, finds nothing without querying the database', async (q) => {
     const conditions = toConditions({ q }, filtersOf('products'));
     const request = { organisationId: 'o', operation: 'products', args: {}, filters: { q }, conditions };
-    // a model that is none throws as soon as it is read
+    // an undefined model throws as soon as it is used
     const page = await findPage(undefined as never, request);
     expect(page).toEqual({ data: [], has_more: false, next_cursor: null });
   });

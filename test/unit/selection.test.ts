@@ -7,7 +7,7 @@ import {
 } from 'graphql';
 import { selects } from '../../src/resources/common/selection';
 
-/** What a resolver of the one root field is told, and how often a fragment is looked up in it. */
+/** The info of the only root field's resolver, and how often a fragment is looked up in it. */
 function infoOf(text: string): { info: GraphQLResolveInfo; lookUps: () => number } {
   const { definitions } = parse(text);
   const operation = definitions.find(
@@ -38,7 +38,7 @@ test.each<[boolean, string, string]>([
   expect(selects(infoOf(text).info, ...path.split('.'))).toBe(expected);
 });
 
-test('each fragment is looked into once for each step of the path, however often it is spread', () => {
+test('each fragment is visited once per step of the path, however often it is spread', () => {
   const name = (at: number): string => `F${String(at)}`;
   const fragments = Array.from(
     { length: 20 },
@@ -46,6 +46,6 @@ test('each fragment is looked into once for each step of the path, however often
   );
   const { info, lookUps } = infoOf(`{ a { ...F0 } } ${fragments.join(' ')} fragment F20 on A { id }`);
   expect(selects(info, 'data', 'lines')).toBe(false);
-  // three spreads in each of 20 fragments, looked at for two steps at most
+  // three spreads in each of 20 fragments, visited for at most two steps
   expect(lookUps()).toBeLessThanOrEqual(3 * 20 * 2 + 1);
 });

@@ -5,11 +5,11 @@ test.each([
   ['Customer', 'customer_id'],
   ['CustomerOrder', 'customer_order_id'],
   ['Line2Item', 'line2_item_id'],
-])('objects refer to a %s by %s', (type, member) => {
+])('objects refer to a %s with %s', (type, member) => {
   expect(referenceTo(type)).toBe(member);
 });
 
-test('a stored type has its own fields, at every depth, and not those that lead to other stored objects', () => {
+test('a stored type has its own fields, at every depth, without relations to other stored types', () => {
   const types = storedTypes(
     parse(`
       type Box @stored(collection: "boxes", unique: "code") {

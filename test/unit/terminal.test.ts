@@ -1,6 +1,6 @@
 import { plain, print, printJson, printPairs, printTable, say, sayError } from '../../src/cli/common/terminal';
 
-/** What a terminal acts on: moves, colours, titles (C0, C1, DEL), and text that runs the other way. */
+/** Characters that a terminal interprets: movement, colours, titles (C0, C1, DEL), and text direction. */
 const HOSTILE = 'a\u001b[2Jb\u009b31mc\rd\u0007e\u007ff\u202eg\u2028h\u0000i';
 const RAW = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e\u2028]/;
 
@@ -25,7 +25,7 @@ test.each<[string, () => void]>([
     },
   ],
   [
-    'a line beside the answer',
+    'a line on stderr',
     () => {
       say(HOSTILE);
     },
@@ -48,13 +48,13 @@ test.each<[string, () => void]>([
       printTable(['NAME'], [[HOSTILE]]);
     },
   ],
-])('%s shows what a terminal would act on as it is written', (_title, write) => {
+])('%s escapes characters that a terminal would interpret', (_title, write) => {
   write();
   expect(written).not.toMatch(RAW);
   expect(written).toContain('a\\u001b[2Jb\\u009b31mc\\u000dd\\u0007e\\u007ff\\u202eg\\u2028h\\u0000i');
 });
 
-test('a cell of a table stays on its line, and an error may have several', () => {
+test('a table cell stays on one line, and an error may have several', () => {
   printTable(['NAME'], [['one\ntwo']]);
   expect(written).toBe('NAME\none\\u000atwo\n');
   written = '';
@@ -62,12 +62,12 @@ test('a cell of a table stays on its line, and an error may have several', () =>
   expect(written).toBe('error: invalid environment:\n  PORT: must be\n');
 });
 
-test('a JSON value is the same value', () => {
+test('a JSON value is preserved', () => {
   printJson({ name: HOSTILE });
   expect(written).not.toMatch(RAW);
   expect(JSON.parse(written)).toEqual({ name: HOSTILE });
 });
 
-test('other texts are left as they are', () => {
+test('other texts are unchanged', () => {
   expect(plain('Ärger & Söhne, 東京, 👩‍🌾, …')).toBe('Ärger & Söhne, 東京, 👩‍🌾, …');
 });

@@ -2,14 +2,14 @@ import { EventEmitter } from 'node:events';
 import type { Exchange } from '../../src/http/exchange';
 import { createTurns } from '../../src/http/turns';
 
-/** What turns look at of an exchange of one organisation. */
+/** The part of an organisation's exchange that turns use. */
 function exchange(): Exchange {
   const response = Object.assign(new EventEmitter(), { closed: false });
   const log = { principal: { organisation: { id: 'heavy' } } };
   return { log, response, request: { socket: { destroyed: false } }, isWaiting: false } as unknown as Exchange;
 }
 
-/** Whether a promise is settled by now. */
+/** Whether a promise is settled. */
 async function isDone(promise: Promise<unknown>): Promise<boolean> {
   let done = false;
   const settle = (): void => {
@@ -20,7 +20,7 @@ async function isDone(promise: Promise<unknown>): Promise<boolean> {
   return done;
 }
 
-test("a waiter whose end was told before its turn came is refused, and the turn is the next one's", async () => {
+test('a waiter that ends before its turn is rejected, and the next one gets the turn', async () => {
   const turns = createTurns(() => undefined);
   const [first, forgotten, next] = [exchange(), exchange(), exchange()];
   await turns.take(first, 'query');
@@ -34,7 +34,7 @@ test("a waiter whose end was told before its turn came is refused, and the turn 
   await expect(turns.take(forgotten, 'query')).rejects.toMatchObject({ code: 'unavailable' });
 });
 
-test('a caller whose socket is gone takes no turn that it would never end', async () => {
+test('a caller whose socket is closed gets no turn', async () => {
   const turns = createTurns(() => undefined);
   const gone = exchange();
   Object.assign(gone.request.socket, { destroyed: true });
@@ -42,7 +42,7 @@ test('a caller whose socket is gone takes no turn that it would never end', asyn
   await turns.take(exchange(), 'query');
 });
 
-test('a large query with a large body gives up the turn of its body while it waits for its own', async () => {
+test('a large query gives up the turn of its large body while it waits for a query turn', async () => {
   const turns = createTurns(() => undefined);
   await turns.take(exchange(), 'query');
   const both = [exchange(), exchange()];
@@ -54,7 +54,7 @@ test('a large query with a large body gives up the turn of its body while it wai
   expect(await isDone(bulk)).toBe(true);
 });
 
-test("turns are given in the order they were asked for, and the turn of a query is no body's", async () => {
+test('turns are given in order, separately for queries and bodies', async () => {
   const turns = createTurns(() => undefined);
   const [first, second, third] = [exchange(), exchange(), exchange()];
   await turns.take(first, 'query');
@@ -67,7 +67,7 @@ test("turns are given in the order they were asked for, and the turn of a query 
   expect(await isDone(waiting[1]!)).toBe(true);
 });
 
-test('four pages of rows with lines are made at once, and all others wait, however many', async () => {
+test('four pages with lines are built at a time, and any number of others wait', async () => {
   const turns = createTurns(() => undefined);
   const under = Array.from({ length: 4 }, exchange);
   for (const one of under) await turns.take(one, 'page');

@@ -6,7 +6,7 @@ import { checkWith, createAjv, escapePointer, typeChecks } from '../../src/schem
 
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
 
-/** One member of each kind. The scalars are those of base.graphql, without their JSON Schema, so only built-in ones. */
+/** One member of each kind. Scalars in base.graphql have no JSON Schema here, so only built-in ones are used. */
 const SCHEMA: GraphQLSchema = buildSchema(`${BASE}
   enum Colour { "R." red "B." blue }
   input Part { name: String @constraint(required: true, min_length: 2) weight: Float }
@@ -42,32 +42,36 @@ function checkOf(operation: string): (value: unknown) => string[] {
       .sort();
 }
 
-describe('arguments are checked, and each fault has its place and kind', () => {
+describe('arguments are checked, and each error has a pointer and a code:', () => {
   const check = checkOf('find');
   test.each<[string, unknown, string[]]>([
-    ['what is sound', { id: ID, limit: 5, sort: 'up', code: 'AB', colours: ['red'], rate: 1, open: false }, []],
-    ['what is left out or null', { id: ID.toUpperCase(), limit: null, sort: null, colours: null, part: null }, []],
-    ['no object', [], [' type']],
-    ['nothing', null, [' required']],
-    ['what is missing', {}, ['/id required']],
-    ['null for what must be', { id: null }, ['/id required']],
-    ['an id that is none', { id: 'x' }, ['/id format']],
+    ['valid values', { id: ID, limit: 5, sort: 'up', code: 'AB', colours: ['red'], rate: 1, open: false }, []],
+    ['omitted and null values', { id: ID.toUpperCase(), limit: null, sort: null, colours: null, part: null }, []],
+    ['a list instead of an object', [], [' type']],
+    ['null', null, [' required']],
+    ['a missing value', {}, ['/id required']],
+    ['null for a required value', { id: null }, ['/id required']],
+    ['an invalid id', { id: 'x' }, ['/id format']],
     ['an id with a line break', { id: `${ID}\n` }, ['/id format']],
-    ['a number beyond its range', { id: ID, limit: 6 }, ['/limit range']],
+    ['a number above its range', { id: ID, limit: 6 }, ['/limit range']],
     ['a number below its range', { id: ID, limit: 0 }, ['/limit range']],
-    ['a number that is no integer', { id: ID, limit: 1.5 }, ['/limit type']],
-    ['a number as text', { id: ID, limit: '1' }, ['/limit type']],
-    ['a word that is not allowed', { id: ID, sort: 'left' }, ['/sort not_allowed']],
-    ['a text of another pattern', { id: ID, code: 'ab' }, ['/code format']],
-    ['no address', { id: ID, mail: 'ann' }, ['/mail format']],
-    ['too few', { id: ID, colours: [] }, ['/colours length']],
-    ['too many', { id: ID, colours: ['red', 'blue', 'red'] }, ['/colours length']],
-    ['a value of no enum', { id: ID, colours: ['red', 'green'] }, ['/colours/1 not_allowed']],
+    ['a number that is not an integer', { id: ID, limit: 1.5 }, ['/limit type']],
+    ['a number as a string', { id: ID, limit: '1' }, ['/limit type']],
+    ['a value that is not allowed', { id: ID, sort: 'left' }, ['/sort not_allowed']],
+    ['a string that does not match its pattern', { id: ID, code: 'ab' }, ['/code format']],
+    ['an invalid e-mail address', { id: ID, mail: 'ann' }, ['/mail format']],
+    ['too few items', { id: ID, colours: [] }, ['/colours length']],
+    ['too many items', { id: ID, colours: ['red', 'blue', 'red'] }, ['/colours length']],
+    ['an unknown enum value', { id: ID, colours: ['red', 'green'] }, ['/colours/1 not_allowed']],
     ['null in a list', { id: ID, colours: [null] }, ['/colours/0 not_allowed', '/colours/0 required']],
-    ['a member that is unknown', { id: ID, x: 1 }, ['/x unknown']],
-    ['a member deep down', { id: ID, part: { name: 'a', x: 1 } }, ['/part/name length', '/part/x unknown']],
-    ['a member missing deep down', { id: ID, part: {} }, ['/part/name required']],
-    ['every fault', { limit: 9, open: 'no', x: 1 }, ['/id required', '/limit range', '/open type', '/x unknown']],
+    ['an unknown member', { id: ID, x: 1 }, ['/x unknown']],
+    ['nested members', { id: ID, part: { name: 'a', x: 1 } }, ['/part/name length', '/part/x unknown']],
+    ['a missing nested member', { id: ID, part: {} }, ['/part/name required']],
+    [
+      'all errors together',
+      { limit: 9, open: 'no', x: 1 },
+      ['/id required', '/limit range', '/open type', '/x unknown'],
+    ],
   ])('%s', (_title, value, faults) => {
     expect(check(value)).toEqual(faults);
   });
@@ -93,17 +97,21 @@ describe('arguments are checked, and each fault has its place and kind', () => {
 describe('the elements of a bulk call', () => {
   const check = checkOf('put');
   test.each<[string, unknown, string[]]>([
-    ['may break their bounds: each fails alone', { elements: [{ sku: 'long', part: { name: 'a' } }, {}] }, []],
-    ['may not be of another type', { elements: [{ sku: 7 }] }, ['/elements/0/sku type']],
-    ['may not be unknown', { elements: [{ sku: 'a', x: 1 }] }, ['/elements/0/x unknown']],
-    ['may not be none', { elements: [] }, ['/elements length']],
-    ['may not be too many', { elements: [{}, {}, {}] }, ['/elements length']],
-    ['may not be null', { elements: [null] }, ['/elements/0 required']],
+    [
+      'may exceed their bounds, which are checked per element',
+      { elements: [{ sku: 'long', part: { name: 'a' } }, {}] },
+      [],
+    ],
+    ['must not be of another type', { elements: [{ sku: 7 }] }, ['/elements/0/sku type']],
+    ['must not have unknown members', { elements: [{ sku: 'a', x: 1 }] }, ['/elements/0/x unknown']],
+    ['must not be empty', { elements: [] }, ['/elements length']],
+    ['must not be too many', { elements: [{}, {}, {}] }, ['/elements length']],
+    ['must not be null', { elements: [null] }, ['/elements/0 required']],
   ])('%s', (_title, value, faults) => {
     expect(check(value)).toEqual(faults);
   });
 
-  test('are held to their bounds one by one', () => {
+  test('are checked for their bounds one by one', () => {
     const element = typeChecks(SCHEMA, { elementBounds: true, closed: false })('Element');
     expect(element({ sku: 'abc', part: { name: 'ab' }, colour: 'red' })).toEqual({ faults: [], more: 0 });
     const { faults } = element({ part: { name: 'a' }, colour: 'green' });
@@ -115,7 +123,7 @@ describe('the elements of a bulk call', () => {
 describe('the published schemas', () => {
   const components = componentSchemas(SCHEMA, { elementBounds: false, closed: false });
 
-  test('say of an answer that each member is there, null where it may be', () => {
+  test('require every member of an answer, nullable where allowed', () => {
     expect(components.Thing).toMatchObject({
       required: ['id', 'note', 'lines', 'colour'],
       properties: {
@@ -128,14 +136,14 @@ describe('the published schemas', () => {
     expect(components.Thing).not.toHaveProperty('additionalProperties');
   });
 
-  test('close what callers send, and what is exported on demand', () => {
+  test('disallow additional members in requests, and optionally in exports', () => {
     expect(components.Element).toMatchObject({ additionalProperties: false });
     expect(componentSchemas(SCHEMA, { elementBounds: false, closed: true }).Thing).toMatchObject({
       additionalProperties: false,
     });
   });
 
-  test('list the values of an enum with their words', () => {
+  test('list enum values with their descriptions', () => {
     expect(components.Colour).toMatchObject({ enum: ['red', 'blue'] });
     expect(components.Colour!.description).toContain('- `red`: R.');
   });

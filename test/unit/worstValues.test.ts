@@ -13,31 +13,31 @@ const BAD_CONTACT = { name: 1, role: 1, email: 1, phone: 1, primary: 1 };
 const many = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_none, at) => make(at));
 const unknown = (members: number) => Object.fromEntries(many(members, (at) => [`x${String(at)}`, 0]));
 
-describe('however many faults there are, 100 are listed and each of the others is counted', () => {
+describe('100 errors are listed and the rest counted, for', () => {
   test.each<[string, object, number]>([
     ['100 unknown members', { customers: [{}], ...unknown(100) }, 100],
     ['101 unknown members', { customers: [{}], ...unknown(101) }, 101],
     ['50,000 unknown members', { customers: [{}], ...unknown(50_000) }, 50_000],
     ['1,000 elements of 50 unknown members', { customers: many(1000, () => unknown(50)) }, 50_000],
     ['1,000 elements of 500 unknown members', { customers: many(1000, () => unknown(500)) }, 500_000],
-    ['1,000 elements that are none', { customers: many(1000, () => 0) }, 1000],
+    ['1,000 elements that are not objects', { customers: many(1000, () => 0) }, 1000],
     ['1,000 ill-typed elements', { customers: many(1000, () => ({ name: 1, email: 2 })) }, 2000],
     [
       'the contacts of 1,000 elements',
       { customers: many(1000, () => ({ contacts: many(100, () => BAD_CONTACT) })) },
       500_000,
     ],
-    ['faults before and after a long list', { customers: many(1000, () => 0), atomic: 1, x: 1 }, 1002],
+    ['errors before and after a long list', { customers: many(1000, () => 0), atomic: 1, x: 1 }, 1002],
   ])('%s', (_title, value, total) => {
     const { faults, more } = check(value);
     expect(faults).toHaveLength(Math.min(100, total));
     expect(new Set(faults.map(({ pointer, code }) => `${pointer!} ${code}`)).size).toBe(faults.length);
     expect(faults.length + more).toBe(total);
-    // what is kept in the meantime does not grow with the value
+    // the errors collected do not grow with the value
     expect(validate.errors!.length).toBeLessThanOrEqual(500);
   });
 
-  test('and what one check counted is forgotten by the next', () => {
+  test('and counts are reset between checks', () => {
     check({ customers: [{}], ...unknown(500) });
     expect(check({ customers: [{}], x: 1 })).toMatchObject({ more: 0, faults: [{ pointer: '/x' }] });
     check({ customers: [{}], ...unknown(500) });
@@ -45,7 +45,7 @@ describe('however many faults there are, 100 are listed and each of the others i
   });
 });
 
-test('no element of a list that is too long is looked at', () => {
+test('the elements of a list that is too long are not visited', () => {
   const looked: PropertyKey[] = [];
   const list = new Proxy(new Array(80_000).fill(0), {
     get: (target, name) => (looked.push(name), Reflect.get(target, name) as unknown),
@@ -54,16 +54,16 @@ test('no element of a list that is too long is looked at', () => {
   expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([]);
 });
 
-test('a name is repeated to 100 characters', () => {
+test('a member name in a pointer is truncated to 100 characters', () => {
   const { faults } = check({ customers: [{}], ['/'.repeat(100_000)]: 0 });
   expect(faults[0]!.pointer!.length).toBeLessThan(210);
 });
 
 test.each([
-  ['a.'.repeat(1_000_000), 'a text that no address is'],
-  [`a@${'a-'.repeat(1_000_000)}!`, 'a label without end'],
-  [`a@${'a.'.repeat(1_000_000)}!`, 'labels without end'],
-])('a text longer than any of its format is refused without a look: %#', (email) => {
+  ['a.'.repeat(1_000_000), 'a text that is not an e-mail address'],
+  [`a@${'a-'.repeat(1_000_000)}!`, 'a very long label'],
+  [`a@${'a.'.repeat(1_000_000)}!`, 'very many labels'],
+])('a text longer than its format allows is rejected quickly: %#', (email) => {
   const element = typeChecks(graphql, { elementBounds: true, closed: false })('CustomerUpsert');
   const found = element({ external_ref: 'A', name: 'A', email }).faults;
   expect(found.map(({ pointer, code }) => `${pointer!} ${code}`).sort()).toEqual(['/email format', '/email length']);
