@@ -105,7 +105,7 @@ function listsOf(schema: GraphQLSchema): Counted['lists'] {
 }
 
 function boundsOf(schema: GraphQLSchema, argument: GraphQLArgument, place: string): Bounds {
-  const { min, max, default: fallback } = constraintOf(schema, argument);
+  const { min, max, default: fallback } = constraintOf(argument);
   if (min === undefined || max === undefined || fallback === undefined) {
     throw new Error(`invalid schema: the limit of ${place} needs min, max and default in @constraint`);
   }

@@ -6,7 +6,7 @@ import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
-import type { Sunset } from '../schema/sunset';
+import type { Sunset } from '../schema/operations';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
 

@@ -5,8 +5,9 @@ import { refuseGaps } from './gaps';
 import { guardFields, type Resolvers } from './guard';
 import { findOperations, type Operation } from './operations';
 import { scalars } from './scalars';
-import { deriveRestDocument, findIncludes, isPageWithAll, listWith } from './sdl';
-import type { CheckedResource } from './storedGaps';
+import { deriveRestDocument, findIncludes, isPageWithAll, listWith } from './restDocument';
+import { PAGE } from './sdl';
+import type { CheckedResource } from './sentences';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
@@ -58,7 +59,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
 /** Resolves the `id` of rows, which the database calls `_id`. The rows of a page may be a type or its item twin. */
 function deriveIds(schema: GraphQLSchema): void {
   const types = Object.values(schema.getTypeMap()).filter(isObjectType);
-  const pages = types.filter(({ name }) => name.endsWith('Page') || isPageWithAll(name));
+  const pages = types.filter(({ name }) => name.endsWith(PAGE) || isPageWithAll(name));
   for (const page of pages) {
     const row = getNamedType(page.getFields().data?.type);
     const id = isObjectType(row) ? row.getFields().id : undefined;

@@ -185,6 +185,11 @@ function typeName(type: unknown): string {
   return names.map((name) => TYPE_WORDS[name] ?? name).join(' or ');
 }
 
+/** Faults of arguments as faults of parameters, which have names instead of pointers. */
+export function asParameters(faults: readonly Fault[]): Fault[] {
+  return faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
+}
+
 /** Escapes a member name as a JSON Pointer token (RFC 6901), truncated if longer than any known name. */
 export function escapePointer(token: string): string {
   return shorten(token).replaceAll('~', '~0').replaceAll('/', '~1');

@@ -3,7 +3,7 @@ import { mergeResolvers } from '../../src/schema/guard';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { loadDocument } from '../../src/schema/sdl';
-import type { CheckedResource } from '../../src/schema/storedGaps';
+import type { CheckedResource } from '../../src/schema/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';
 
 /* The published schema, broken in one way after the other: each is told by a sentence that says what to write where. */

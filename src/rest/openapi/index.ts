@@ -1,4 +1,4 @@
-import { type GraphQLArgument, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, Kind } from 'graphql';
+import { type GraphQLArgument, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -9,7 +9,7 @@ import {
 } from '../../schema/jsonSchema';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
-import { directiveOf, stringArgument } from '../../schema/sdl';
+import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
 import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
@@ -118,7 +118,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
         required: true,
         ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
         content: {
-          'application/json': { schema: argumentsSchema(schema, bodyArguments), example: requestExamples[name] },
+          'application/json': { schema: argumentsSchema(bodyArguments), example: requestExamples[name] },
         },
       },
     }),
@@ -139,7 +139,7 @@ function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLAr
     required: isPath,
     description: argument.description ?? '',
     ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
-    schema: parameterSchema(schema, argument),
+    schema: parameterSchema(argument),
     ...(example === undefined ? {} : { example }),
   };
 }
@@ -181,11 +181,9 @@ function tagsOf(schema: GraphQLSchema, operations: readonly Operation[]): object
 
 /** The SDL description of the type stored in a collection. */
 function storedDescription(schema: GraphQLSchema, collection: string): string | undefined {
-  const isStored = ({ astNode }: GraphQLNamedType): boolean => {
-    const stored = astNode?.kind === Kind.OBJECT_TYPE_DEFINITION ? directiveOf(astNode, 'stored') : undefined;
-    return stored !== undefined && stringArgument(stored, 'collection') === collection;
-  };
-  return Object.values(schema.getTypeMap()).find(isStored)?.description ?? undefined;
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const stored = types.find(({ astNode }) => directiveOf(astNode, 'stored')?.collection === collection);
+  return stored?.description ?? undefined;
 }
 
 const TAGS: Record<string, string> = {
