@@ -5,7 +5,7 @@ import { openLimiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory } from './context';
 import type { Databases } from './database/connect';
-import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
+import { createGraphqlFace, GRAPHQL_ERRORS, GRAPHQL_PATH } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
 import { CALLER_LEFT } from './http/accessLog';
@@ -13,6 +13,7 @@ import { type BodyMemory, createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience, type Patience } from './http/patience';
+import { PROBLEM, writeError } from './http/problem';
 import { createTurns, type Turns } from './http/turns';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
@@ -22,7 +23,7 @@ import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
-import { createRestFace, REST_BASE, sendProblem } from './rest';
+import { createRestFace, REST_BASE } from './rest';
 import { publishedSchemas } from './published';
 import { createSettings, isSettings, sessionCookieOf, SETTINGS_GRAPHQL } from './settings';
 import { userContextFactory } from './settings/userContext';
@@ -210,7 +211,8 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier): 
           const failure = error === known ? {} : { error: describeError(error) };
           logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
         }
-        (speaksGraphql(exchange) ? sendGraphqlError : sendProblem)(exchange, known);
+        exchange.log.code = known.code;
+        writeError(exchange, known, speaksGraphql(exchange) ? GRAPHQL_ERRORS : PROBLEM);
       }
     },
     finished({ log: { principal, code } }, status) {

@@ -153,8 +153,12 @@ export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sun
 }
 
 /** Sends a complete response; for HEAD without the body. */
-export function send(exchange: Exchange, status: number, contentType: string, body: string): void {
-  const { request, response } = exchange;
+export function send(
+  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  status: number,
+  contentType: string,
+  body: string,
+): void {
   if (response.headersSent) return;
   const bytes = Buffer.from(body);
   response.statusCode = status;

@@ -11,8 +11,6 @@ import { entityTag, matchesTag } from './etag';
 import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes/routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
 
-export { sendProblem } from './problem';
-
 /** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
 
