@@ -5,7 +5,7 @@ import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { AppError, type Fault, type Findings, validationFailed } from '../../errors';
-import { isSameRow } from './sameRow';
+import { isSameRow, writeRows } from './rows';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -86,7 +86,12 @@ export async function bulkUpsert<Document extends Stored, Input>(
       return await options.write(async (session, now) => {
         const steps = await plan(data, spec, judged, session, now);
         if (options.atomic) refuseFaults(steps);
-        if (!options.dryRun) await write(data, spec, steps, session);
+        const changed = steps.flatMap((found) =>
+          found.outcome === 'created' || found.outcome === 'updated'
+            ? { row: found.document, isNew: found.outcome === 'created' }
+            : [],
+        );
+        if (!options.dryRun) await writeRows(data.collection(spec.collection), changed, { ordered: false, session });
         return report(steps, options);
       }, options);
     } catch (error) {
@@ -167,28 +172,6 @@ function step<Document extends Stored, Input>(
   // updated_at must not go back if the clock was set back
   const changedAt = new Date(Math.max(now.getTime(), updated_at.getTime()));
   return { outcome: 'updated', document: { _id, ...merged, created_at, updated_at: changedAt } as unknown as Document };
-}
-
-async function write<Document extends Stored, Input>(
-  data: OrganisationData,
-  spec: UpsertSpec<Document, Input>,
-  steps: readonly Step<Document>[],
-  session: ClientSession,
-): Promise<void> {
-  const operations = steps.flatMap((found): object[] => {
-    if (found.outcome === 'failed' || found.outcome === 'unchanged') return [];
-    const { document } = found;
-    return found.outcome === 'created'
-      ? [{ insertOne: { document } }]
-      : [{ replaceOne: { filter: { _id: document._id }, replacement: document } }];
-  });
-  if (operations.length === 0) return;
-  // the driver's bulkWrite, since Mongoose would cast the validated documents again, which costs more than storing them
-  const { collection } = data.collection(spec.collection);
-  await collection.bulkWrite(operations as unknown as Parameters<typeof collection.bulkWrite>[0], {
-    ordered: false,
-    session,
-  });
 }
 
 function report(steps: readonly Step<Stored>[], { dryRun }: { dryRun: boolean }): UpsertReport {
