@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { OrganisationData } from '../../database/organisationData';
 import { choose, chooseAll, type Given } from '../common/choose';
 import { type AddressInput, toAddress } from '../common/address';
-import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
+import { upsertResolvers } from '../common/upsert';
 import { type Contact, type Customer, customers } from './customers';
 
 /** A validated contact of a bulk call. */
@@ -21,10 +20,12 @@ interface CustomerUpsert extends Given<typeof CLEARED> {
   readonly contacts?: readonly ContactInput[] | null;
 }
 
-const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
+/** Creates and updates customers by external_ref. */
+export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
   collection: customers,
   key: 'external_ref',
   list: 'customers',
+  type: 'CustomerUpsert',
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,
@@ -40,16 +41,7 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
     };
     return { ...members, search: customers.words(members) };
   },
-};
-
-/** Creates and updates customers by external_ref. */
-export function upsertCustomers(
-  data: OrganisationData,
-  elements: readonly unknown[],
-  options: UpsertOptions,
-): Promise<UpsertReport> {
-  return bulkUpsert(data, SPEC, elements, options);
-}
+});
 
 function chooseAddress(
   given: AddressInput | null | undefined,
