@@ -1,20 +1,14 @@
 import { HeaderMap } from '@apollo/server';
-import { unwrapResolverError } from '@apollo/server/errors';
+import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
 
 /** Apollo's error codes for invalid requests. */
-const CALLER_FAULTS: readonly string[] = [
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'BAD_USER_INPUT',
-  'BAD_REQUEST',
-  'OPERATION_RESOLUTION_FAILURE',
-  'PERSISTED_QUERY_NOT_FOUND',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
-];
+const CALLER_FAULTS: readonly string[] = Object.values(ApolloServerErrorCode).filter(
+  (code) => code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
+);
 
 /** graphql-js's message for a document whose fields or fragments take too long to compare. */
 const ABORTED = 'Validation aborted.';

@@ -5,7 +5,7 @@ import { inKeptSpelling } from './compared';
 import { argumentsSchema, componentSchemas, type ObjectField, objectFields } from './jsonSchema';
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
-import { asParameters, checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
+import { asParameters, checkAtFirstUse, createAjv, requireSchema } from './validation';
 
 /* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
 
@@ -61,7 +61,7 @@ function argumentChecks(
   );
   const ajv = createAjv().addSchema({ components, fields }, 'arguments');
   return (type, field) => {
-    const check = compiledAtFirstUse(() => checkWith(requireSchema(ajv, `arguments#/fields/${type}.${field}`)));
+    const check = checkAtFirstUse(() => requireSchema(ajv, `arguments#/fields/${type}.${field}`));
     return (args) => {
       const { faults, more } = check(args);
       if (faults.length === 0) return;

@@ -99,6 +99,11 @@ function pageWithAll(page: string): string {
   return `${page}${WITH_ALL}`;
 }
 
+/** Whether a type is a page, or its twin with all fields. */
+export function isPage(type: string): boolean {
+  return type.endsWith(PAGE) || isPageWithAll(type);
+}
+
 export function isPageWithAll(type: string): boolean {
   return type.endsWith(pageWithAll(PAGE));
 }

@@ -21,12 +21,10 @@ let published: DocumentNode | undefined;
 
 /** schema/*.graphql, read once. */
 export function loadDocument(): DocumentNode {
-  const files = (): string[] => readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
-  const text = (): string =>
-    files()
-      .map((file) => readFileSync(join(SCHEMA_FOLDER, file), 'utf8'))
-      .join('\n');
-  return (published ??= parse(text(), { noLocation: true }));
+  if (published) return published;
+  const files = readdirSync(SCHEMA_FOLDER).filter((file) => file.endsWith('.graphql'));
+  const texts = files.map((file) => readFileSync(join(SCHEMA_FOLDER, file), 'utf8'));
+  return (published = parse(texts.join('\n'), { noLocation: true }));
 }
 
 export type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;

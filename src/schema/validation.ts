@@ -55,9 +55,9 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
 }
 
 /** A check whose schema is compiled when it is first used: compiling all of them takes most of a start. */
-export function compiledAtFirstUse(compile: () => Check): Check {
+export function checkAtFirstUse(compile: () => ValidateFunction): Check {
   let check: Check | undefined;
-  return (value) => (check ??= compile())(value);
+  return (value) => (check ??= checkWith(compile()))(value);
 }
 
 export function checkWith(validate: ValidateFunction): Check {
