@@ -5,7 +5,7 @@ import { boundKeywords, unkept } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
 import { type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
-import { scalars } from './scalars';
+import { accepts, scalars } from './scalars';
 
 export type Check = (value: unknown) => Findings;
 
@@ -22,23 +22,14 @@ export function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
   addFormats(ajv);
   ajv.addFormat('uuid', UUID);
-  ajv.addFormat('date-time', (text) => accepts(() => scalars.DateTime.parseValue(text)));
-  ajv.addFormat('date', (text) => accepts(() => scalars.Date.parseValue(text)));
+  ajv.addFormat('date-time', (text) => accepts(scalars.DateTime, text));
+  ajv.addFormat('date', (text) => accepts(scalars.Date, text));
   for (const [name, format] of Object.entries(ajv.formats)) {
     if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MOST_CHARACTERS && format.test(text));
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
   return boundKeywords(ajv, { distinct, countFrom });
-}
-
-function accepts(parse: () => unknown): boolean {
-  try {
-    parse();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */

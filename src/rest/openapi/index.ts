@@ -13,8 +13,7 @@ import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
 import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
-import { linksOf } from './links';
-import { answersPage, type Linked, operationId } from './operationId';
+import { answersPage, type Linked, linksOf, operationId } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import examples from './examples.json';
@@ -35,7 +34,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
   for (const one of linked) {
     const { path: template, method } = one.operation.rest;
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(schema, one, linksOf(one, linked)) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linksOf(one, linked)) };
   }
   return {
     openapi: '3.1.0',
@@ -90,7 +89,7 @@ const parameterExamples: Examples = examples.parameters;
 const requestExamples: Examples = examples.requests;
 const responseExamples: Examples = examples.responses;
 
-function describe(schema: GraphQLSchema, { operation, field }: Linked, links: object): OpenApiOperation {
+function describe({ operation, field }: Linked, links: object): OpenApiOperation {
   const { rest, scope, name } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
@@ -108,7 +107,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
     parameters: [
       ...field.args
         .filter((argument) => !bodyArguments.includes(argument))
-        .map((argument) => parameter(schema, name, argument, inPath(argument))),
+        .map((argument) => parameter(name, argument, inPath(argument))),
       ...includeParameter(operation),
       ...(isWrite ? [IDEMPOTENCY_KEY] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
@@ -131,7 +130,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
   };
 }
 
-function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
+function parameter(operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
   const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
   return {
     name: argument.name,
