@@ -10,8 +10,8 @@ import {
   type SelectionSetNode,
   type ValidationContext,
 } from 'graphql';
-import { fieldsIn } from '../schema/selections';
 import { mostRepeated } from './repeatedFields';
+import { fieldsIn } from './selections';
 
 /** Limits of a GraphQL request (contract, section 6); docs/decisions/query-cost.md explains why they are checked first. */
 export const QUERY_LIMITS = {

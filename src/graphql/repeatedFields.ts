@@ -1,5 +1,5 @@
 import type { FragmentDefinitionNode, SelectionSetNode } from 'graphql';
-import { fieldsIn } from '../schema/selections';
+import { fieldsIn } from './selections';
 
 /**
  * How often a selection selects the same field (with subfields) in one place of the answer. Validation compares all of them

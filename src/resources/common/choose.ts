@@ -9,7 +9,7 @@ export type Given<T> = { readonly [Member in keyof T]?: T[Member] | null };
 
 /** Chooses each member of `cleared`. */
 export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: NoInfer<T> | undefined, cleared: T): T {
-  const chosen: Partial<T> = {};
+  const chosen = { ...cleared };
   for (const name in cleared) chosen[name] = choose<T[typeof name]>(given[name], existing?.[name], cleared[name]);
-  return chosen as T;
+  return chosen;
 }
