@@ -1,6 +1,6 @@
 /**
  * The only error type shown to callers, and the table of its codes. Apart from the status number this is independent of
- * HTTP and GraphQL: each API renders an AppError in its own way (http/problem.ts, graphql/errors.ts).
+ * HTTP and GraphQL: http/problem.ts writes an AppError for every API and page, in GraphQL with the body of graphql/errors.ts.
  */
 
 /**

@@ -6,7 +6,7 @@ import type { Config } from './config';
 import { contextFactory, type OpenContext } from './context';
 import { createAvailability } from './database/availability';
 import type { Databases } from './database/connect';
-import { createGraphqlFace, GRAPHQL_PATH, sendGraphqlError } from './graphql';
+import { createGraphqlFace, GRAPHQL_ERRORS, GRAPHQL_PATH } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
 import { CALLER_LEFT, noteWhenDone } from './http/accessLog';
@@ -14,6 +14,7 @@ import { createBodyMemory } from './http/bodyMemory';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
+import { PROBLEM, writeError } from './http/problem';
 import { createTurns } from './http/turns';
 import { describeError, redact } from './log';
 import { toAppError } from './mask';
@@ -23,7 +24,7 @@ import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
-import { createRestFace, REST_BASE, sendProblem } from './rest';
+import { createRestFace, REST_BASE } from './rest';
 import { publishedSchemas } from './published';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { Schemas } from './schema/build';
@@ -86,8 +87,9 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
           const failure = error === known ? {} : { error: describeError(error) };
           logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
         }
+        exchange.log.code = known.code;
         const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
-        (isGraphql ? sendGraphqlError : sendProblem)(exchange, known);
+        writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
       }
     },
     async stop(): Promise<void> {

@@ -10,7 +10,8 @@ import { firstPage } from '../../src/database/pagination';
 import { quotes } from '../../src/resources/quotes';
 import type { Quote } from '../quote';
 import { scalars } from '../../src/schema/scalars';
-import { deriveRestDocument, loadDocument } from '../../src/schema/sdl';
+import { deriveRestDocument } from '../../src/schema/restDocument';
+import { loadDocument } from '../../src/schema/sdl';
 import { createAdmission } from './access';
 import { settings } from './settings';
 

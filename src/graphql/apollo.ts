@@ -112,9 +112,16 @@ function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<Graphq
             if (isIntrospection(document, operation)) return;
             throw withHttpStatus(unauthenticated());
           }
-          const cost = costOf(document, operation);
-          await payFor(caller, () => cost.points(request.variables ?? {})).catch(rethrowWithStatus);
-          if (cost.turn) await takeTurn(cost.turn).catch(rethrowWithStatus);
+          const { points, turn } = costOf(document, operation);
+          try {
+            // all points before any of it runs; the first was taken before the request was read
+            const more = points(request.variables ?? {}) - 1;
+            if (more > 0) await caller.charge(more);
+            if (turn) await takeTurn(turn);
+          } catch (error) {
+            const known = findAppError(error);
+            throw known ? withHttpStatus(known) : error;
+          }
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {
@@ -145,18 +152,6 @@ function refuseSharedKey(
   if (!isWrite || caller?.idempotencyKey === undefined || countRootFields(document, operation) === 1) return;
   const detail = 'requires exactly one mutation field in the request';
   throw withHttpStatus(invalidRequest([{ parameter: 'Idempotency-Key', code: 'several', detail }]));
-}
-
-/** Takes all points of an operation before any of it runs. */
-async function payFor(caller: RequestContext, points: () => number): Promise<void> {
-  // the first point was taken before the request was read
-  const more = points() - 1;
-  if (more > 0) await caller.charge(more);
-}
-
-function rethrowWithStatus(error: unknown): never {
-  const known = findAppError(error);
-  throw known ? withHttpStatus(known) : error;
 }
 
 /** Logs Apollo's own messages at debug level; anything important is logged with its request. */

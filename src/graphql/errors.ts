@@ -1,20 +1,14 @@
 import { HeaderMap } from '@apollo/server';
-import { unwrapResolverError } from '@apollo/server/errors';
+import { ApolloServerErrorCode, unwrapResolverError } from '@apollo/server/errors';
 import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
-import { errorHeaders, extraMembers } from '../http/problem';
+import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
 
 /** Apollo's error codes for invalid requests. */
-const CALLER_FAULTS: readonly string[] = [
-  'GRAPHQL_PARSE_FAILED',
-  'GRAPHQL_VALIDATION_FAILED',
-  'BAD_USER_INPUT',
-  'BAD_REQUEST',
-  'OPERATION_RESOLUTION_FAILURE',
-  'PERSISTED_QUERY_NOT_FOUND',
-  'PERSISTED_QUERY_NOT_SUPPORTED',
-];
+const CALLER_FAULTS: readonly string[] = Object.values(ApolloServerErrorCode).filter(
+  (code) => code !== ApolloServerErrorCode.INTERNAL_SERVER_ERROR,
+);
 
 /** graphql-js's message for a document whose fields or fragments take too long to compare. */
 const ABORTED = 'Validation aborted.';
@@ -54,14 +48,21 @@ export function isCallerFault(formatted: GraphQLFormattedError, error: unknown):
   return CALLER_FAULTS.includes(String(formatted.extensions?.code)) && !findAppError(error);
 }
 
-export function extensionsOf({ code, status, extras }: AppError): Record<string, unknown> {
+function extensionsOf({ code, status, extras }: ErrorContent): Record<string, unknown> {
   return { code, status, ...extraMembers(extras) };
 }
 
+/** The body for an error of the whole request. */
+export const GRAPHQL_ERRORS: ErrorFormat = {
+  contentType: 'application/json; charset=utf-8',
+  textOf: (error, requestId) => {
+    const extensions = { ...extensionsOf(error), request_id: requestId };
+    return JSON.stringify({ errors: [{ message: error.detail, extensions }] });
+  },
+};
+
 /** Wraps an AppError so that Apollo uses its HTTP status, for errors that concern the whole request (401, 413, 429). */
 export function withHttpStatus(error: AppError): GraphQLError {
-  const headers = new HeaderMap();
-  for (const [name, value] of Object.entries(errorHeaders(error))) headers.set(name.toLowerCase(), value);
-  const extensions: Record<string, unknown> = { http: { status: error.status, headers } };
-  return new GraphQLError(error.detail, { originalError: error, extensions });
+  const http = { status: error.status, headers: new HeaderMap(Object.entries(errorHeaders(error))) };
+  return new GraphQLError(error.detail, { originalError: error, extensions: { http } as Record<string, unknown> });
 }

@@ -9,14 +9,14 @@ import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/operations';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
-import { setErrorHeaders } from '../http/problem';
+import { type Exchange, incomingRequest, setSunsetHeaders } from '../http/exchange';
 import type { LargePart } from '../http/turns';
 import { createApollo } from './apollo';
-import { extensionsOf } from './errors';
 import { createIntrospectionAnswers } from './introspectionAnswers';
 import { runApollo, writeApollo } from './mount';
 import { QUERY_LIMITS } from './queryLimits';
+
+export { GRAPHQL_ERRORS } from './errors';
 
 /** Path of the GraphQL API. */
 export const GRAPHQL_PATH = '/graphql';
@@ -107,13 +107,4 @@ function withRequestId(exchange: Exchange, text: string): string {
   for (const error of answer.errors) error.extensions = { ...error.extensions, request_id: exchange.requestId };
   exchange.log.code = String(answer.errors[0]?.extensions?.code);
   return `${JSON.stringify(answer)}\n`;
-}
-
-/** Answers with one error for the whole request, with its HTTP status. */
-export function sendGraphqlError(exchange: Exchange, error: AppError): void {
-  exchange.log.code = error.code;
-  setErrorHeaders(exchange.response, error);
-  const extensions = { ...extensionsOf(error), request_id: exchange.requestId };
-  const body = JSON.stringify({ errors: [{ message: error.detail, extensions }] });
-  send(exchange, error.status, 'application/json; charset=utf-8', body);
 }

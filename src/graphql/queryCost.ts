@@ -41,7 +41,7 @@ export interface Cost {
    */
   readonly turn: LargePart | undefined;
   /** Points of the operation. @throws AppError invalid_request with the largest lists if it is over the row limit. */
-  points(variables: Variables): number;
+  readonly points: (variables: Variables) => number;
 }
 
 export type CostOf = (document: DocumentNode, operation: OperationDefinitionNode) => Cost;
@@ -105,7 +105,7 @@ function listsOf(schema: GraphQLSchema): Counted['lists'] {
 }
 
 function boundsOf(schema: GraphQLSchema, argument: GraphQLArgument, place: string): Bounds {
-  const { min, max, default: fallback } = constraintOf(schema, argument);
+  const { min, max, default: fallback } = constraintOf(argument);
   if (min === undefined || max === undefined || fallback === undefined) {
     throw new Error(`invalid schema: the limit of ${place} needs min, max and default in @constraint`);
   }
@@ -124,7 +124,7 @@ function readCost(
     turn: turnOf(parts),
     points(variables) {
       if (parts.length === 0) return rootFields;
-      const rows = countRows(parts, variables, new Map());
+      const rows = countRows(parts, variables);
       if (rows > QUERY_LIMITS.rows) throw tooManyRows(rows, parts, variables);
       return rootFields + Math.floor(rows / ROWS_A_POINT);
     },
@@ -200,38 +200,36 @@ function limitOf(
   };
 }
 
-/** Rows of parts per parent row. Memoised by array, so that each fragment is counted once. */
-function countRows(parts: readonly Part[], variables: Variables, known: Map<readonly Part[], number>): number {
-  const found = known.get(parts);
-  if (found !== undefined) return found;
-  let rows = 0;
-  for (const { limit, inner } of parts) {
-    const below = inner.length === 0 ? 0 : countRows(inner, variables, known);
-    rows += limit ? limit(variables) * (1 + below) : below;
-  }
-  known.set(parts, rows);
-  return rows;
+/** Rows of parts per parent row. */
+function countRows(parts: readonly Part[], variables: Variables): number {
+  const rowsOf = ({ limit }: Part, below: number): number => (limit ? limit(variables) * (1 + below) : below);
+  return fold(parts, rowsOf, (rows, more) => rows + more);
 }
 
 function turnOf(parts: readonly Part[]): LargePart | undefined {
-  const lists = deepest(parts, ({ limit, isTotal }) => (isTotal ? LARGE : limit ? 1 : 0), new Map());
+  const lists = fold(parts, ({ limit, isTotal }, below) => below + (isTotal ? LARGE : limit ? 1 : 0), Math.max);
   if (lists >= LARGE) return 'query';
   // a page's rows, and a list in each row
-  const bare = lists === 0 ? 0 : deepest(parts, ({ isBare }) => (isBare ? 1 : 0), new Map());
+  const bare = lists === 0 ? 0 : fold(parts, ({ isBare }, below) => below + (isBare ? 1 : 0), Math.max);
   return bare >= LARGE ? 'page' : undefined;
 }
 
-/** The maximum total weight along a path of nested parts. Memoised by array, like countRows. */
-function deepest(
+/** Folds parts with the value of those inside them, from 0. Memoised by array, so that each fragment is walked once. */
+function fold(
   parts: readonly Part[],
-  weightOf: (part: Part) => number,
-  known: Map<readonly Part[], number>,
+  valueOf: (part: Part, below: number) => number,
+  join: (one: number, other: number) => number,
 ): number {
-  const found = known.get(parts);
-  if (found !== undefined) return found;
-  const most = Math.max(0, ...parts.map((part) => weightOf(part) + deepest(part.inner, weightOf, known)));
-  known.set(parts, most);
-  return most;
+  const known = new Map<readonly Part[], number>();
+  const walk = (some: readonly Part[]): number => {
+    const found = known.get(some);
+    if (found !== undefined) return found;
+    let value = 0;
+    for (const part of some) value = join(value, valueOf(part, part.inner.length === 0 ? 0 : walk(part.inner)));
+    known.set(some, value);
+    return value;
+  };
+  return walk(parts);
 }
 
 function tooManyRows(rows: number, parts: readonly Part[], variables: Variables): AppError {

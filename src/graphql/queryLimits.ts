@@ -11,6 +11,7 @@ import {
   type ValidationContext,
 } from 'graphql';
 import { mostRepeated } from './repeatedFields';
+import { fieldsIn } from './selections';
 
 /** Limits of a GraphQL request (contract, section 6); docs/decisions/query-cost.md explains why they are checked first. */
 export const QUERY_LIMITS = {
@@ -126,9 +127,7 @@ function tooMany(what: string, found: number, limit: number): string {
 }
 
 function countLines(text: string): number {
-  let lines = 1;
-  for (const _end of text.matchAll(/\r\n|[\n\r]/g)) lines += 1;
-  return lines;
+  return 1 + (text.match(/\r\n|[\n\r]/g)?.length ?? 0);
 }
 
 /** Root fields of an operation, including those in fragments; each costs a point. */
@@ -142,20 +141,10 @@ export function countFields(document: DocumentNode, operation: OperationDefiniti
 }
 
 /** Whether an operation only introspects the schema. */
-export function isIntrospection(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+export function isIntrospection(document: DocumentNode, { operation, selectionSet }: OperationDefinitionNode): boolean {
   const fragments = fragmentsOf(document);
-  const visited = new Set<string>();
-  const only = (set: SelectionSetNode): boolean =>
-    set.selections.every((selection) => {
-      if (selection.kind === Kind.FIELD) return selection.name.value.startsWith('__');
-      if (selection.kind === Kind.INLINE_FRAGMENT) return only(selection.selectionSet);
-      const { value: name } = selection.name;
-      const fragment = fragments.get(name);
-      if (!fragment || visited.has(name)) return true;
-      visited.add(name);
-      return only(fragment.selectionSet);
-    });
-  return operation.operation === OperationTypeNode.QUERY && only(operation.selectionSet);
+  const fields = fieldsIn([selectionSet], (name) => fragments.get(name));
+  return operation === OperationTypeNode.QUERY && fields.every(({ name }) => name.value.startsWith('__'));
 }
 
 export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {

@@ -6,7 +6,7 @@ import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
-import type { Sunset } from '../schema/sunset';
+import type { Sunset } from '../schema/operations';
 import { DAY } from '../units';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
@@ -166,8 +166,12 @@ export function setSunsetHeaders(response: ServerResponse, sunsets: readonly Sun
 }
 
 /** Sends a complete response; for HEAD without the body. */
-export function send(exchange: Exchange, status: number, contentType: string, body: string): void {
-  const { request, response } = exchange;
+export function send(
+  { request, response }: Pick<Exchange, 'request' | 'response'>,
+  status: number,
+  contentType: string,
+  body: string,
+): void {
   if (response.headersSent) return;
   const bytes = Buffer.from(body);
   response.statusCode = status;

@@ -1,9 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { AppErrorExtras, ErrorCode } from '../errors';
-
-/*
- * The representation of errors: a problem (RFC 9457) in REST and pages, and the same members in `extensions` in GraphQL.
- */
+import { type Exchange, send } from './exchange';
 
 /** The content of an error: an AppError, or a connection that Node rejected before there was a request. */
 export interface ErrorContent {
@@ -14,36 +11,52 @@ export interface ErrorContent {
   readonly extras: AppErrorExtras;
 }
 
+/** The body of error responses: a problem, or `errors` in GraphQL. */
+export interface ErrorFormat {
+  readonly contentType: string;
+  readonly textOf: (error: ErrorContent, requestId: string) => string;
+}
+
+/** Problem documents (RFC 9457), in REST and pages. */
+export const PROBLEM: ErrorFormat = { contentType: 'application/problem+json', textOf: problemText };
+
+/** Answers a request with an error, whose headers follow from the error alone. */
+export function writeError(
+  exchange: Pick<Exchange, 'request' | 'response'>,
+  error: ErrorContent,
+  { contentType, textOf }: ErrorFormat = PROBLEM,
+): void {
+  const { response } = exchange;
+  if (response.headersSent) return;
+  setErrorHeaders(response, error);
+  send(exchange, error.status, contentType, textOf(error, String(response.getHeader('X-Request-Id'))));
+}
+
+export function setErrorHeaders(response: ServerResponse, error: ErrorContent): void {
+  for (const [name, value] of Object.entries(errorHeaders(error))) response.setHeader(name, value);
+}
+
+/** Headers of an error response. */
+export function errorHeaders({ code, extras: { retryAfter, allow } }: ErrorContent): Record<string, string> {
+  return {
+    ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    ...(allow && { Allow: allow.join(', ') }),
+    ...(code === 'unauthenticated' && { 'WWW-Authenticate': 'Bearer' }),
+  };
+}
+
 /** A problem as JSON text. */
 export function problemText({ code, status, title, detail, extras }: ErrorContent, requestId: string): string {
   const common = { type: `/errors/${code}`, title, status, detail, code, request_id: requestId };
   return JSON.stringify({ ...common, ...extraMembers(extras) });
 }
 
-/** Members in addition to the common ones, where they apply. */
+/** Members of a problem in addition to the common ones; JSON omits those that do not apply. */
 export function extraMembers({
   requiredScope,
   retryAfter,
   errors,
   moreErrors,
 }: AppErrorExtras): Record<string, unknown> {
-  return {
-    ...(requiredScope === undefined ? {} : { required_scope: requiredScope }),
-    ...(retryAfter === undefined ? {} : { retry_after: retryAfter }),
-    ...(errors === undefined ? {} : { errors }),
-    ...(moreErrors === undefined ? {} : { more_errors: moreErrors }),
-  };
-}
-
-/** Headers of an error response. */
-export function errorHeaders({ code, extras: { retryAfter, allow } }: ErrorContent): Record<string, string> {
-  return {
-    ...(retryAfter === undefined ? {} : { 'Retry-After': String(retryAfter) }),
-    ...(allow === undefined ? {} : { Allow: allow.join(', ') }),
-    ...(code === 'unauthenticated' ? { 'WWW-Authenticate': 'Bearer' } : {}),
-  };
-}
-
-export function setErrorHeaders(response: ServerResponse, error: ErrorContent): void {
-  for (const [name, value] of Object.entries(errorHeaders(error))) response.setHeader(name, value);
+  return { required_scope: requiredScope, retry_after: retryAfter, errors, more_errors: moreErrors };
 }

@@ -1,27 +1,23 @@
 import type { ErrorRequestHandler, Request, RequestHandler, Response } from 'express';
 import { AppError, findAppError, notFound } from '../errors';
-import { problemText, setErrorHeaders } from '../http/problem';
+import { setErrorHeaders, writeError } from '../http/problem';
 import { html } from './html';
 import { layout } from './layout';
 
 /** Sends an error: a page for a browser, a problem (RFC 9457) for other clients. */
 export function sendError(request: Request, response: Response, error: AppError): void {
   const { code, status, title, detail } = error;
-  setErrorHeaders(response, error);
-  response.status(status).set('Cache-Control', 'no-cache').vary('Accept');
+  response.set('Cache-Control', 'no-cache').vary('Accept');
   // the problem comes first so that `Accept: */*` gets it
   if (request.accepts(['application/problem+json', 'text/html']) === 'text/html') {
+    setErrorHeaders(response, error);
     const body = html`<h1>${title}</h1>
       <p class="lead">${detail}</p>
       <p><span class="badge">${status}</span> <a href="/errors/${code}">${code}</a></p>
       <p><a href="/">Home page</a></p>`;
     const page = layout({ title: `${title} · Scopegate`, description: detail, body });
-    response.type('html').send(page.text);
-    return;
-  }
-  const problem = problemText(error, String(response.getHeader('x-request-id')));
-  // as bytes, because Express would add a charset, which JSON types do not have
-  response.set('Content-Type', 'application/problem+json').send(Buffer.from(problem));
+    response.status(status).type('html').send(page.text);
+  } else writeError({ request, response }, error);
 }
 
 /** 404 for any path without a page. */

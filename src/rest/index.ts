@@ -5,13 +5,10 @@ import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/
 import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
-import { withInclude } from './include';
 import { asksForAll } from './openapi/include';
 import { entityTag, matchesTag } from './etag';
 import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes/routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
-
-export { sendProblem } from './problem';
 
 /** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
@@ -34,7 +31,7 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
   const steps = new Map<RestOperation, { check: RequestCheck; handle: RouteHandler }>(
     restOperations(operations).map((operation) => [
       operation,
-      { check: checkOf(operation), handle: withInclude(operation, handlerOf) },
+      { check: checkOf(operation), handle: handlerOf(operation) },
     ]),
   );
   return async (exchange) => {

@@ -5,7 +5,7 @@ import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
-import { checkWith, compiledAtFirstUse, createAjv } from '../schema/validation';
+import { asParameters, checkAtFirstUse, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
 import type { Arguments, RestOperation } from './routes/routes';
@@ -54,7 +54,7 @@ function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: Reque
   const properties = { ...(schema.properties as Record<string, JsonSchema>) };
   // accept any elements here, since the operation validates each of them individually
   for (const list of lists) properties[list] = { ...properties[list], items: {} };
-  const check = compiledAtFirstUse(() => checkWith(ajv.compile(absolute({ ...schema, properties }))));
+  const check = checkAtFirstUse(() => ajv.compile(absolute({ ...schema, properties })));
   return (body) => {
     const { faults, more } = check(body);
     if (faults.length > 0) throw validationFailed(faults, more);
@@ -68,14 +68,12 @@ function parameterCheck(
   { parameters }: OpenApiOperation,
 ): (params: Readonly<Record<string, string>>, search: string) => Arguments {
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
-  const check = compiledAtFirstUse(() =>
-    checkWith(
-      ajv.compile({
-        type: 'object',
-        properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, absolute(schema)])),
-        required: parameters.filter(({ required }) => required).map(({ name }) => name),
-      }),
-    ),
+  const check = checkAtFirstUse(() =>
+    ajv.compile({
+      type: 'object',
+      properties: Object.fromEntries(parameters.map(({ name, schema }) => [name, absolute(schema)])),
+      required: parameters.filter(({ required }) => required).map(({ name }) => name),
+    }),
   );
   return (params, search) => {
     const faults: Fault[] = [];
@@ -86,7 +84,7 @@ function parameterCheck(
       else args[name] = value;
     }
     readQuery(search, known, args, faults);
-    for (const fault of [...namedFaults(check, inKeptSpelling(args)), ...includeFaults(args)]) {
+    for (const fault of [...asParameters(check(inKeptSpelling(args)).faults), ...includeFaults(args)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
     }
     if (faults.length > 0) throw invalidRequest(faults);
@@ -136,10 +134,6 @@ function decode(text: string, isQuery = false): string | undefined {
 
 function badEncoding(parameter: string): Fault {
   return { parameter, code: 'encoding', detail: 'is not valid percent-encoded UTF-8' };
-}
-
-function namedFaults(check: Check, args: Arguments): Fault[] {
-  return check(args).faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
 }
 
 /** Makes the references in a schema absolute, so that they resolve outside the document. */

@@ -1,5 +1,4 @@
 import {
-  type GraphQLField,
   type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
@@ -10,6 +9,7 @@ import {
 } from 'graphql';
 import type { RequestContext } from '../context';
 import { AppError } from '../errors';
+import { objectFields } from './jsonSchema';
 
 /*
  * Limits the size of a response. The rows of lists are limited before a query runs (queryCost.ts), but lists inside rows,
@@ -23,12 +23,10 @@ const given = new WeakMap<object, number>();
 
 /** Makes every list of objects in a schema count its objects per query, and fail over the limit. */
 export function countListedObjects(schema: GraphQLSchema): void {
-  for (const type of Object.values(schema.getTypeMap())) {
-    if (!isObjectType(type)) continue;
-    for (const field of Object.values(type.getFields())) {
-      // fields with a resolver return a page, whose rows are counted
-      if (!field.resolve && givesObjects(field)) field.resolve = giveCounted;
-    }
+  for (const { field } of objectFields(schema)) {
+    const isListOfObjects = isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
+    // fields with a resolver return a page, whose rows are counted
+    if (isListOfObjects) field.resolve ??= giveCounted;
   }
 }
 
@@ -43,20 +41,16 @@ export function tooLarge(context: object): AppError | undefined {
 }
 
 function giveCounted(
-  source: Readonly<Record<string, unknown>>,
+  source: unknown,
   _args: unknown,
   context: RequestContext,
   { fieldName, operation }: GraphQLResolveInfo,
 ): unknown {
-  const list = source[fieldName];
+  const list = (source as Readonly<Record<string, unknown>>)[fieldName];
   // the response to a write is bounded by its body, and must not fail after the write
   if (!Array.isArray(list) || operation.operation !== OperationTypeNode.QUERY) return list;
   given.set(context, (given.get(context) ?? 0) + list.length);
   const refusal = tooLarge(context);
   if (refusal) throw refusal;
   return list;
-}
-
-function givesObjects({ type }: GraphQLField<unknown, unknown>): boolean {
-  return isListType(getNullableType(type)) && isObjectType(getNamedType(type));
 }

@@ -1,12 +1,13 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
-import { type DocumentNode, type GraphQLSchema, getNamedType, isObjectType, isScalarType } from 'graphql';
+import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
 import { countListedObjects } from './answerSize';
 import { refuseGaps } from './gaps';
 import { guardFields, type Resolvers } from './guard';
+import { objectFields } from './jsonSchema';
 import { findOperations, type Operation } from './operations';
 import { scalars } from './scalars';
-import { deriveRestDocument, findIncludes, isPageWithAll, listWith } from './sdl';
-import type { CheckedResource } from './storedGaps';
+import { deriveRestDocument, findIncludes, isPage, listWith } from './restDocument';
+import type { CheckedResource } from './sentences';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
@@ -57,13 +58,17 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
 
 /** Resolves the `id` of rows, which the database calls `_id`. The rows of a page may be a type or its item twin. */
 function deriveIds(schema: GraphQLSchema): void {
-  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
-  const pages = types.filter(({ name }) => name.endsWith('Page') || isPageWithAll(name));
-  for (const page of pages) {
-    const row = getNamedType(page.getFields().data?.type);
-    const id = isObjectType(row) ? row.getFields().id : undefined;
-    if (id) id.resolve ??= ({ _id, id: own }: { readonly _id?: unknown; readonly id?: unknown }) => _id ?? own;
+  const fields = objectFields(schema);
+  const ofPages = fields.filter(({ type, field }) => field.name === 'data' && isPage(type));
+  const rows = new Set(ofPages.map(({ field }) => getNamedType(field.type).name));
+  for (const { type, field } of fields) {
+    if (field.name === 'id' && rows.has(type)) field.resolve ??= (row) => (row as Row)._id ?? (row as Row).id;
   }
+}
+
+interface Row {
+  readonly _id?: unknown;
+  readonly id?: unknown;
 }
 
 /** Restores the descriptions of scalars, since the scalar objects replace those of the SDL. */

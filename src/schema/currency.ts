@@ -1,4 +1,5 @@
 import { GraphQLCurrency } from 'graphql-scalars';
+import { accepts } from './scalars';
 
 /*
  * Currency codes of ISO 4217. The list is that of graphql-scalars, corrected by ISO's list one of 2026-01-01: it lacks two
@@ -14,19 +15,12 @@ const names = new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' }
 
 /** Whether a code is in use, as required of the currency of a price. */
 export function isCurrency(code: string): boolean {
-  return CODE.test(code) && !WITHDRAWN.includes(code) && (NOT_LISTED_YET.includes(code) || isListed(code));
+  return (
+    CODE.test(code) && !WITHDRAWN.includes(code) && (NOT_LISTED_YET.includes(code) || accepts(GraphQLCurrency, code))
+  );
 }
 
 /** Whether a code is or was in use, since sales from before the euro keep their currency. */
 export function wasCurrency(code: string): boolean {
   return isCurrency(code) || (CODE.test(code) && names.of(code) !== undefined);
-}
-
-function isListed(code: string): boolean {
-  try {
-    GraphQLCurrency.parseValue(code);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -102,28 +102,20 @@ function isPlain(document: DocumentNode, operation: OperationDefinitionNode): bo
   return isPlainSoFar;
 }
 
-/** Converts the errors of graphql-jit, which are not instances of GraphQLError and lack extensions. */
-function asGraphql(document: DocumentNode, result: ExecutionResult): ExecutionResult {
-  if (!result.errors) return result;
-  return { ...result, errors: result.errors.map((error) => rebuild(document, error)) };
-}
-
-function rebuild(
-  document: DocumentNode,
-  { message, path, locations, originalError, extensions }: JitError,
-): GraphQLError {
-  const source = document.loc?.source;
-  return new GraphQLError(message, {
-    ...(source && locations && { source, positions: locations.map((place) => offsetOf(source.body, place)) }),
-    ...(path && { path }),
-    ...(originalError && { originalError }),
-    ...(extensions && { extensions }),
-  });
-}
-
 type JitError = Pick<GraphQLError, 'message' | 'path' | 'locations' | 'originalError'> & {
   readonly extensions?: GraphQLErrorExtensions;
 };
+
+/** Converts the errors of graphql-jit, which are not instances of GraphQLError and lack extensions. */
+function asGraphql(document: DocumentNode, result: ExecutionResult): ExecutionResult {
+  if (!result.errors) return result;
+  const source = document.loc?.source;
+  const errors = result.errors.map(({ message, path, locations, originalError, extensions }: JitError) => {
+    const positions = source && locations?.map((place) => offsetOf(source.body, place));
+    return new GraphQLError(message, { source, positions, path, originalError, extensions });
+  });
+  return { ...result, errors };
+}
 
 function offsetOf(text: string, { line, column }: SourceLocation): number {
   let offset = 0;

@@ -1,9 +1,7 @@
-import type { DocumentNode, InputValueDefinitionNode } from 'graphql';
-import { directiveOf, enumArgument, loadDocument, optionalStringArgument, rootFieldNodes } from './sdl';
+import type { InputValueDefinitionNode } from 'graphql';
+import { directiveOf, type FilterBy, loadDocument, rootFieldNodes } from './sdl';
 
 /* The filters of lists, from @filter (docs/decisions/schema-decides.md). */
-
-export type FilterBy = 'EQUALS' | 'SINCE' | 'BEFORE' | 'WORDS';
 
 export interface Filter {
   /** Name of the argument. */
@@ -16,32 +14,23 @@ export interface Filter {
 /** The member for full-text search, in every searchable collection but in no type. */
 const SEARCH_MEMBER = 'search';
 
-/** Filters by list name. */
-function findFilters(document: DocumentNode): ReadonlyMap<string, readonly Filter[]> {
-  return new Map(
-    rootFieldNodes(document).map(({ field }) => [
-      field.name.value,
-      (field.arguments ?? []).flatMap((argument) => filterOf(argument) ?? []),
-    ]),
-  );
-}
-
 let published: ReadonlyMap<string, readonly Filter[]> | undefined;
 
 /** The filters of a list in the published schema. */
-export function filtersOf(operation: string): readonly Filter[] {
-  published ??= findFilters(loadDocument());
-  return published.get(operation) ?? [];
+export function filtersOf(list: string): readonly Filter[] {
+  published ??= new Map(
+    rootFieldNodes(loadDocument()).map(({ field: { name, arguments: args = [] } }) => [
+      name.value,
+      args.flatMap((argument) => filterOf(argument) ?? []),
+    ]),
+  );
+  return published.get(list) ?? [];
 }
 
 export function filterOf(argument: InputValueDefinitionNode): Filter | undefined {
-  const directive = directiveOf(argument, 'filter');
-  if (!directive) return undefined;
-  const by = (enumArgument(directive, 'by') ?? 'EQUALS') as FilterBy;
+  const filter = directiveOf(argument, 'filter');
+  if (!filter) return undefined;
   const name = argument.name.value;
-  return {
-    argument: name,
-    member: by === 'WORDS' ? SEARCH_MEMBER : (optionalStringArgument(directive, 'member') ?? name),
-    by,
-  };
+  const { by, member = name } = filter;
+  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, by };
 }

@@ -1,35 +1,90 @@
-import type { DocumentNode } from 'graphql';
+import { buildASTSchema, type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { ROLES } from '../access/roles';
 import { SCOPES } from '../access/scopes';
 import { filterGaps } from './filterGaps';
 import type { Resolvers } from './guard';
-import { routeGaps } from './routeGaps';
-import { allFieldNodes, directiveOf, enumArgument } from './sdl';
-import { type CheckedResource, storedGaps } from './storedGaps';
-import { sunsetGaps } from './sunset';
+import { isMethod, METHODS } from './methods';
+import { allFieldNodes, directiveOf, isRootType, type RootType } from './sdl';
+import { type CheckedResource, sentences } from './sentences';
+import { storedGaps } from './storedGaps';
 
-/** @throws Error with one message per gap, with what to change where */
+/** Refuses a schema that the server could not serve as it says. @throws Error with one message per gap, with what to change where */
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
-  const gaps = [
-    ...filterGaps(document, resources),
-    ...storedGaps(document, resources),
-    ...routeGaps(document),
-    ...sunsetGaps(document),
-  ];
+  // reports syntax, unknown types and arguments that directives lack
+  buildASTSchema(document);
+  const gaps = [...filterGaps(document, resources), ...storedGaps(document, resources)];
+  const routes = new Map<string, string>();
   for (const { type, field } of allFieldNodes(document)) {
-    const name = `${type}.${field.name.value}`;
-    const isRoot = type === 'Query' || type === 'Mutation';
-    const access = directiveOf(field, 'access');
-    const scope = access && enumArgument(access, 'scope');
-    const role = access && enumArgument(access, 'role');
-    if (isRoot && !access) gaps.push(`${name} has no @access`);
-    if (scope !== undefined && !Object.hasOwn(SCOPES, scope)) gaps.push(`${name} has the unknown scope ${scope}`);
-    if (role !== undefined && !Object.hasOwn(ROLES, role)) gaps.push(`${name} has the unknown role ${role}`);
-    if (role !== undefined && scope !== undefined)
-      gaps.push(`${name} has a scope and a role; a field is either for keys or for users`);
-    const rest = directiveOf(field, 'rest');
-    if (role !== undefined && rest) gaps.push(`${name} is for users but has @rest`);
-    if ((isRoot || access) && !resolvers[type]?.[field.name.value]) gaps.push(`${name} has no resolver`);
+    const place = `${type}.${field.name.value}`;
+    const found = [
+      ...(isRootType(type) ? [...routeGaps(type, field, place, routes), ...sunsetGaps(field)] : []),
+      ...accessGaps(type, field, resolvers),
+    ];
+    gaps.push(...found.map((gap) => `${place} ${gap}`));
   }
   if (gaps.length > 0) throw new Error(`invalid schema: ${gaps.join('; ')}`);
+}
+
+function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolvers): string[] {
+  const access = directiveOf(field, 'access');
+  const { scope, role } = access ?? {};
+  const isGuarded = isRootType(type) || access !== undefined;
+  return sentences(
+    isGuarded && !access && 'has no @access',
+    scope !== undefined && !Object.hasOwn(SCOPES, scope) && `has the unknown scope ${scope}`,
+    role !== undefined && !Object.hasOwn(ROLES, role) && `has the unknown role ${role}`,
+    role !== undefined && scope !== undefined && 'has a scope and a role; a field is either for keys or for users',
+    role !== undefined && directiveOf(field, 'rest') && 'is for users but has @rest',
+    isGuarded && !resolvers[type]?.[field.name.value] && 'has no resolver',
+  );
+}
+
+const SUCCESS = [200, 201, 202];
+
+/** Finds an invalid or conflicting route; `routes` are those before it, with their places. */
+function routeGaps(root: RootType, field: FieldDefinitionNode, place: string, routes: Map<string, string>): string[] {
+  const rest = directiveOf(field, 'rest');
+  if (!rest) return [];
+  const { method, path, status } = rest;
+  const route = `${method} ${path.replaceAll(/:\w+/g, ':')}`;
+  const other = routes.get(route);
+  routes.set(route, place);
+  const known = isMethod(method) ? METHODS[method] : undefined;
+  return sentences(
+    !known && `has @rest(method: ${method}): REST has ${Object.keys(METHODS).join(', ')}`,
+    known && known.root !== root && `has @rest(method: ${method}), which is for fields of ${known.root}`,
+    ...pathGaps(path, field),
+    !SUCCESS.includes(status) && `has @rest(status: ${String(status)}): use one of ${SUCCESS.join(', ')}`,
+    other !== undefined && `has the same route as ${other}: change its path or method`,
+  );
+}
+
+function pathGaps(path: string, { arguments: args = [] }: FieldDefinitionNode): string[] {
+  if (!/^(\/(:?[a-z][\w-]*))+$/.test(path))
+    return [`has @rest(path: "${path}"): use /words and /:arguments, without a trailing /`];
+  const named = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+  return named.flatMap((name) => {
+    const argument = args.find((one) => one.name.value === name);
+    return sentences(
+      !argument && `has :${name} in its path but no argument ${name}`,
+      argument &&
+        argument.type.kind !== Kind.NON_NULL_TYPE &&
+        `takes ${name} from its path, so it must be non-null: add !`,
+    );
+  });
+}
+
+const DAY = /^\d{4}-\d{2}-\d{2}$/;
+
+function sunsetGaps(field: FieldDefinitionNode): string[] {
+  const sunset = directiveOf(field, 'sunset');
+  if (!sunset) return [];
+  const { since, on } = sunset;
+  const invalid = [since, on].filter((day) => !DAY.test(day) || Number.isNaN(Date.parse(day)));
+  return sentences(
+    ...invalid.map((day) => `has @sunset with ${day}: write days as 2026-11-21`),
+    invalid.length === 0 && since >= on && 'has @sunset(on:) no later than since: give callers time between the two',
+    !directiveOf(field, 'deprecated') &&
+      'has @sunset and no @deprecated: add the reason, which says what to use instead',
+  );
 }

@@ -1,11 +1,11 @@
-import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObjectType } from 'graphql';
+import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import type { Access, RequestContext } from '../context';
-import { type Check, type Findings, invalidRequest, validationFailed } from '../errors';
+import { invalidRequest, validationFailed } from '../errors';
 import { inKeptSpelling } from './compared';
-import { argumentsSchema, componentSchemas } from './jsonSchema';
+import { argumentsSchema, componentSchemas, type ObjectField, objectFields } from './jsonSchema';
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
-import { checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
+import { asParameters, checkAtFirstUse, createAjv, requireSchema } from './validation';
 
 /* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
 
@@ -23,36 +23,13 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 
 /** Guards every field with @access. Arguments are checked for GraphQL only, since REST checks them earlier. */
 export function guardFields(schema: GraphQLSchema, options: { readonly checkArguments: boolean }): void {
-  const guarded = guardedFields(schema);
+  const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
-  for (const { type, field, access } of guarded) {
-    const check = checks?.(`${type}.${field.name}`);
-    field.resolve = guard(
-      type === 'Mutation' ? once(field.resolve as Resolver) : (field.resolve as Resolver),
-      access,
-      check &&
-        ((args) => {
-          refuseFaults(type, check(args));
-        }),
-    );
+  for (const { type, field } of guarded) {
+    const resolve = field.resolve as Resolver;
+    const access = accessOf(field.astNode);
+    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checks?.(type, field.name));
   }
-}
-
-interface GuardedField {
-  readonly type: string;
-  readonly field: GraphQLField<unknown, RequestContext>;
-  readonly access: Access;
-}
-
-function guardedFields(schema: GraphQLSchema): GuardedField[] {
-  const guarded: GuardedField[] = [];
-  for (const type of Object.values(schema.getTypeMap()).filter(isObjectType)) {
-    for (const field of Object.values(type.getFields())) {
-      const access = directiveOf(field.astNode, 'access');
-      if (access) guarded.push({ type: type.name, field: field as GuardedField['field'], access: accessOf(access) });
-    }
-  }
-  return guarded;
 }
 
 /** Checks access before arguments and lookup, so that callers without access learn nothing. */
@@ -70,22 +47,25 @@ function once(resolve: Resolver): Resolver {
     context.once(info.fieldName, args, () => resolve(source, args, context, info));
 }
 
-function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[]): (field: string) => Check {
+/** Checks arguments, and reports faults as REST does: for a mutation 422, as in a body; otherwise 400, as in parameters. */
+function argumentChecks(
+  schema: GraphQLSchema,
+  guarded: readonly ObjectField[],
+): (type: string, field: string) => (args: unknown) => void {
   const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
   const fields = Object.fromEntries(
     guarded.map(({ type, field }) => [
       `${type}.${field.name}`,
-      argumentsSchema(schema, field.args, { queries: type !== 'Mutation' }),
+      argumentsSchema(field.args, { queries: type !== 'Mutation' }),
     ]),
   );
   const ajv = createAjv().addSchema({ components, fields }, 'arguments');
-  return (field) => compiledAtFirstUse(() => checkWith(requireSchema(ajv, `arguments#/fields/${field}`)));
-}
-
-/** Reports faults as REST does: 422, as in a body, for a mutation; 400, as in parameters, otherwise. */
-function refuseFaults(type: string, { faults, more }: Findings): void {
-  if (faults.length === 0) return;
-  if (type === 'Mutation') throw validationFailed(faults, more);
-  const named = faults.map(({ pointer, ...fault }) => ({ ...fault, parameter: pointer?.split('/')[1] ?? '' }));
-  throw invalidRequest(named, more);
+  return (type, field) => {
+    const check = checkAtFirstUse(() => requireSchema(ajv, `arguments#/fields/${type}.${field}`));
+    return (args) => {
+      const { faults, more } = check(args);
+      if (faults.length === 0) return;
+      throw type === 'Mutation' ? validationFailed(faults, more) : invalidRequest(asParameters(faults), more);
+    };
+  };
 }

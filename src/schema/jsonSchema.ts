@@ -2,12 +2,10 @@ import {
   type GraphQLArgument,
   type GraphQLField,
   type GraphQLInputField,
-  type GraphQLInputType,
   type GraphQLNamedType,
-  type GraphQLOutputType,
   type GraphQLSchema,
   GraphQLString,
-  getDirectiveValues,
+  type GraphQLType,
   getNamedType,
   getNullableType,
   isEnumType,
@@ -17,6 +15,8 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
+import type { RequestContext } from '../context';
+import { type Constraint, directiveOf } from './sdl';
 
 /*
  * SDL → JSON Schema 2020-12, the source of all validation: of REST requests (by the OpenAPI document), GraphQL arguments,
@@ -24,21 +24,6 @@ import {
  */
 
 export type JsonSchema = Record<string, unknown>;
-
-export interface Constraint {
-  required?: boolean;
-  not_null?: boolean;
-  min?: number;
-  max?: number;
-  min_length?: number;
-  max_length?: number;
-  pattern?: string;
-  format?: string;
-  min_items?: number;
-  max_items?: number;
-  one_of?: string[];
-  default?: number;
-}
 
 export interface JsonSchemaOptions {
   /** Whether types in the elements of bulk calls have their bounds. False for checking a whole call. */
@@ -67,29 +52,24 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
   const elementTypes = options.elementBounds ? new Set<string>() : typesInElements(schema);
   const components: Record<string, JsonSchema> = {};
   const collect = (type: GraphQLNamedType): void => {
-    if (components[type.name] !== undefined || isScalarType(type)) return;
+    if (components[type.name] !== undefined) return;
     if (isEnumType(type)) {
       const values = type.getValues();
+      const described = values.map((value) => `- \`${value.name}\`: ${value.description ?? ''}`);
       components[type.name] = {
         type: 'string',
         enum: values.map((value) => value.name),
-        description: [
-          type.description,
-          ...values.map((value) => `- \`${value.name}\`: ${value.description ?? ''}`),
-        ].join('\n'),
+        description: [type.description, ...described].join('\n'),
       };
-      return;
-    }
-    if (!isObjectType(type) && !isInputObjectType(type)) return;
-    components[type.name] = {};
-    components[type.name] = objectSchema(schema, type.getFields(), {
-      description: type.description ?? undefined,
-      isInput: isInputObjectType(type),
-      closed: options.closed || isInputObjectType(type),
-      bounds: !elementTypes.has(type.name),
-    });
-    for (const { type: reached } of Object.values<{ type: GraphQLInputType | GraphQLOutputType }>(type.getFields())) {
-      collect(getNamedType(reached as GraphQLOutputType));
+    } else if (isObjectType(type) || isInputObjectType(type)) {
+      const isInput = isInputObjectType(type);
+      components[type.name] = objectSchema(type.getFields(), {
+        description: type.description ?? undefined,
+        isInput,
+        closed: options.closed || isInput,
+        ...(elementTypes.has(type.name) && { boundsOf: () => ({}) }),
+      });
+      for (const field of Object.values<Described>(type.getFields())) collect(getNamedType(field.type));
     }
   };
   for (const field of rootFields(schema)) {
@@ -103,31 +83,25 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
  * JSON Schema of a field's arguments as one object, without the bounds of elements. With `queries`, arguments must not be
  * empty.
  */
-export function argumentsSchema(
-  schema: GraphQLSchema,
-  args: readonly GraphQLArgument[],
-  { queries = false } = {},
-): JsonSchema {
-  return objectSchema(schema, Object.fromEntries(args.map((argument) => [argument.name, argument])), {
+export function argumentsSchema(args: readonly GraphQLArgument[], { queries = false } = {}): JsonSchema {
+  return objectSchema(Object.fromEntries(args.map((argument) => [argument.name, argument])), {
     isInput: true,
     closed: true,
-    bounds: true,
-    ...(queries && { constraintOf: (argument) => queryConstraint(schema, argument as GraphQLArgument) }),
+    ...(queries && { boundsOf: queryConstraint }),
   });
 }
 
 /** JSON Schema of an argument as a parameter, which cannot be null. */
-export function parameterSchema(schema: GraphQLSchema, argument: GraphQLArgument): JsonSchema {
-  const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
-  return valueSchema(type, queryConstraint(schema, argument), false);
+export function parameterSchema(argument: GraphQLArgument): JsonSchema {
+  return valueSchema(argument.type, queryConstraint(argument), false);
 }
 
 /**
  * Bounds of a query argument. Filters must not be empty, or an empty variable in a caller's code would list everything
  * (contract, section 2).
  */
-function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Constraint {
-  const constraint = constraintOf(schema, argument);
+function queryConstraint(argument: Described): Constraint {
+  const constraint = constraintOf(argument);
   const type = getNullableType(argument.type);
   if (isListType(type)) {
     const isOfTexts = getNullableType(type.ofType) === GraphQLString;
@@ -140,90 +114,87 @@ function queryConstraint(schema: GraphQLSchema, argument: GraphQLArgument): Cons
 }
 
 /** The @constraint of an argument or field. */
-export function constraintOf(schema: GraphQLSchema, element: Described): Constraint {
-  const directive = schema.getDirective('constraint');
-  if (!directive || !element.astNode) return {};
-  return getDirectiveValues(directive, element.astNode) ?? {};
+export function constraintOf({ astNode }: Described): Constraint {
+  return directiveOf(astNode, 'constraint') ?? {};
 }
 
 export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, unknown>[] {
   return [schema.getQueryType(), schema.getMutationType()].flatMap((type) => Object.values(type?.getFields() ?? {}));
 }
 
+/** A field of an object type, with the name of the type. */
+export interface ObjectField {
+  readonly type: string;
+  readonly field: GraphQLField<unknown, RequestContext>;
+}
+
+export function objectFields(schema: GraphQLSchema): ObjectField[] {
+  return Object.values(schema.getTypeMap())
+    .filter(isObjectType)
+    .flatMap((type) => Object.values(type.getFields()).map((field) => ({ type: type.name, field })));
+}
+
 interface ObjectOptions {
   readonly description?: string | undefined;
   readonly isInput: boolean;
   readonly closed: boolean;
-  readonly bounds: boolean;
   /** Returns the bounds of a field; defaults to its @constraint. */
-  readonly constraintOf?: (field: Described) => Constraint;
+  readonly boundsOf?: (field: Described) => Constraint;
 }
 
-function objectSchema(schema: GraphQLSchema, fields: Record<string, Described>, options: ObjectOptions): JsonSchema {
+function objectSchema(fields: Readonly<Record<string, Described>>, options: ObjectOptions): JsonSchema {
+  const { description, isInput, closed, boundsOf = constraintOf } = options;
   const required: string[] = [];
   const properties: Record<string, JsonSchema> = {};
   for (const [name, field] of Object.entries(fields)) {
-    const bounds = options.constraintOf ?? ((described) => constraintOf(schema, described));
-    const constraint = options.bounds ? bounds(field) : {};
+    const constraint = boundsOf(field);
     const needed = isNonNullType(field.type) || constraint.required === true;
-    const nonNull = needed || constraint.not_null === true;
-    const type = isNonNullType(field.type) ? field.type.ofType : field.type;
     properties[name] = {
-      ...valueSchema(type, constraint, !nonNull),
+      ...valueSchema(field.type, constraint, !needed && constraint.not_null !== true),
       ...(field.description ? { description: field.description } : {}),
     };
     // responses have every field, even if null; inputs only need the required ones
-    if (options.isInput ? needed : true) required.push(name);
+    if (needed || !isInput) required.push(name);
   }
   return {
     type: 'object',
-    ...(options.description ? { description: options.description } : {}),
+    ...(description ? { description } : {}),
     properties,
     ...(required.length > 0 ? { required } : {}),
-    ...(options.closed ? { additionalProperties: false } : {}),
+    ...(closed ? { additionalProperties: false } : {}),
   };
 }
 
-function valueSchema(
-  type: GraphQLInputType | GraphQLOutputType,
-  constraint: Constraint,
-  nullable: boolean,
-): JsonSchema {
-  if (isNonNullType(type)) return valueSchema(type.ofType as GraphQLInputType, constraint, false);
+function valueSchema(type: GraphQLType, constraint: Constraint, nullable: boolean): JsonSchema {
+  if (isNonNullType(type)) return valueSchema(type.ofType, constraint, false);
   if (isListType(type)) {
-    const item = type.ofType as GraphQLInputType;
-    // length bounds apply to each string in a list
-    const { min_length, max_length } = constraint;
-    const ofItem = { ...(min_length !== undefined && { min_length }), ...(max_length !== undefined && { max_length }) };
-    const items = isNonNullType(item) ? valueSchema(item.ofType, ofItem, false) : valueSchema(item, ofItem, true);
+    const { min_items: minItems, max_items: maxItems, min_length, max_length } = constraint;
     return {
       type: nullable ? ['array', 'null'] : 'array',
-      items,
-      ...(constraint.min_items === undefined ? {} : { minItems: constraint.min_items }),
-      ...(constraint.max_items === undefined ? {} : { maxItems: constraint.max_items }),
+      // length bounds apply to each string in a list
+      items: valueSchema(type.ofType, defined({ min_length, max_length }), true),
+      ...defined({ minItems, maxItems }),
     };
   }
   if (isScalarType(type)) {
     const base = BUILT_IN[type.name] ?? (type.extensions.jsonSchema as JsonSchema | undefined);
     if (!base) throw new Error(`scalar ${type.name} has no JSON Schema`);
-    return { ...base, ...(nullable ? { type: [base.type, 'null'] } : {}), ...bounds(constraint, nullable) };
+    const { min, max, min_length, max_length, pattern, format, one_of, default: otherwise } = constraint;
+    return {
+      ...base,
+      ...(nullable && { type: [base.type, 'null'] }),
+      ...defined({ minimum: min, maximum: max, minLength: min_length, maxLength: max_length, pattern, format }),
+      ...defined({ enum: one_of && nullable ? [...one_of, null] : one_of, default: otherwise }),
+    };
   }
-  const reference = { $ref: SCHEMA_ROOT + (type as GraphQLNamedType).name };
+  const reference = { $ref: SCHEMA_ROOT + type.name };
   return nullable ? { anyOf: [reference, { type: 'null' }] } : reference;
 }
 
-function bounds(constraint: Constraint, nullable: boolean): JsonSchema {
-  const { min, max, min_length, max_length, pattern, format, one_of } = constraint;
-  return {
-    ...(min === undefined ? {} : { minimum: min }),
-    ...(max === undefined ? {} : { maximum: max }),
-    ...(min_length === undefined ? {} : { minLength: min_length }),
-    ...(max_length === undefined ? {} : { maxLength: max_length }),
-    ...(pattern === undefined ? {} : { pattern }),
-    ...(format === undefined ? {} : { format }),
-    ...(one_of === undefined ? {} : { enum: nullable ? [...one_of, null] : one_of }),
-    ...(constraint.default === undefined ? {} : { default: constraint.default }),
-  };
+/** An object without the members that are undefined. */
+function defined<T extends object>(members: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof T]: Exclude<T[Name], undefined> };
 }
 
 /** Names of the input types inside arguments with @per_element. */
@@ -234,10 +205,8 @@ function typesInElements(schema: GraphQLSchema): Set<string> {
     names.add(type.name);
     for (const field of Object.values(type.getFields())) walk(getNamedType(field.type));
   };
-  const directive = schema.getDirective('per_element');
-  for (const argument of rootFields(schema).flatMap((field) => field.args)) {
-    if (directive && argument.astNode && getDirectiveValues(directive, argument.astNode))
-      walk(getNamedType(argument.type));
+  for (const { astNode, type } of rootFields(schema).flatMap((field) => field.args)) {
+    if (directiveOf(astNode, 'per_element')) walk(getNamedType(type));
   }
   return names;
 }

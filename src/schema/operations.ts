@@ -1,17 +1,16 @@
-import type { ConstDirectiveNode, DocumentNode } from 'graphql';
+import type { DocumentNode } from 'graphql';
 import { ROLES, type RoleName } from '../access/roles';
 import { SCOPES, type ScopeName } from '../access/scopes';
 import type { Access } from '../context';
 import type { Method } from './methods';
-import { type Sunset, sunsetOf } from './sunset';
-import { directiveOf, enumArgument, findIncludes, intArgument, rootFieldNodes, stringArgument } from './sdl';
+import { findIncludes } from './restDocument';
+import { directiveOf, rootFieldNodes, type RootType } from './sdl';
 
 /** A root field: its REST route, if any, and who may call it. */
 export interface Operation extends Access {
   readonly name: string;
-  readonly kind: 'Query' | 'Mutation';
+  readonly kind: RootType;
   readonly rest: RestRoute | undefined;
-  /** Its announced end. */
   readonly sunset?: Sunset | undefined;
 }
 
@@ -23,29 +22,32 @@ export interface RestRoute {
   readonly includes?: string | undefined;
 }
 
+/** The announced end of an operation, as @sunset declares it. */
+export interface Sunset {
+  /** Since when it is deprecated. */
+  readonly since: Date;
+  /** When it stops working. */
+  readonly on: Date;
+}
+
 export function findOperations(document: DocumentNode): Operation[] {
   const includes = findIncludes(document);
   return rootFieldNodes(document).map(({ kind, field }) => {
-    const access = directiveOf(field, 'access');
-    const rest = directiveOf(field, 'rest');
+    const name = field.name.value;
+    const [rest, sunset] = [directiveOf(field, 'rest'), directiveOf(field, 'sunset')];
     return {
-      name: field.name.value,
+      name,
       kind,
-      ...(access ? accessOf(access) : { scope: undefined, role: undefined }),
-      sunset: sunsetOf(field),
-      rest: rest && {
-        method: (enumArgument(rest, 'method') ?? 'GET') as Method,
-        path: stringArgument(rest, 'path'),
-        status: intArgument(rest, 'status') ?? 200,
-        includes: includes.get(field.name.value),
-      },
+      ...accessOf(field),
+      sunset: sunset && { since: new Date(sunset.since), on: new Date(sunset.on) },
+      rest: rest && { ...rest, method: rest.method as Method, includes: includes.get(name) },
     };
   });
 }
 
-export function accessOf(access: ConstDirectiveNode): Access {
-  const scope = enumArgument(access, 'scope');
-  const role = enumArgument(access, 'role');
+/** What a field requires from its caller, from its @access. */
+export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
+  const { scope, role } = directiveOf(field, 'access') ?? {};
   return {
     scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
     role: role === undefined ? undefined : ROLES[role as RoleName],

@@ -28,6 +28,16 @@ function toIso(value: unknown): string {
   return date.toISOString();
 }
 
+/** Whether a scalar accepts a value. */
+export function accepts(scalar: Pick<GraphQLScalarType, 'parseValue'>, value: unknown): boolean {
+  try {
+    scalar.parseValue(value);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A fraction of a second that is not a whole number of milliseconds. */
 const FINER = /\.\d{3}\d*[1-9]/;
 const EARLIEST = Date.parse('0001-01-01T00:00:00.000Z');

@@ -6,10 +6,10 @@ export function scopeDescriptions(): ReadonlyMap<string, string> {
   const scopes = loadDocument().definitions.flatMap((node) =>
     node.kind === Kind.ENUM_TYPE_DEFINITION && node.name.value === 'Scope' ? (node.values ?? []) : [],
   );
-  return new Map(scopes.map(({ description }) => split(description?.value ?? '')));
-}
-
-function split(description: string): [scope: string, allows: string] {
-  const [scope = '', ...words] = description.split(': ');
-  return [scope, words.join(': ')];
+  return new Map(
+    scopes.map(({ description }) => {
+      const [scope = '', ...words] = (description?.value ?? '').split(': ');
+      return [scope, words.join(': ')];
+    }),
+  );
 }

@@ -1,5 +1,6 @@
-import { type ConstDirectiveNode, type DocumentNode, type FieldDefinitionNode, Kind, type TypeNode } from 'graphql';
-import { directiveOf, isLeftOut, isObjectNode, optionalStringArgument, rowName, stringArgument } from './sdl';
+import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
+import { omittedFrom } from './restDocument';
+import { directiveOf, fieldsOf, isListType, isObjectNode, namedType, rowName } from './sdl';
 
 /* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -16,12 +17,25 @@ export interface StoredMember {
   readonly members: readonly StoredMember[];
 }
 
+/** A field that leads to other stored objects. */
+export interface Relation {
+  readonly field: FieldDefinitionNode;
+  /** The type of the other objects. */
+  readonly type: string;
+  /** Whether it lists the objects that refer to this one; otherwise it is the object that this one refers to. */
+  readonly isList: boolean;
+  /** The member with the id that is referred to: of the listed objects, or of this one. */
+  readonly member: string;
+}
+
 export interface StoredType {
   readonly type: string;
   readonly collection: string;
   /** The member that is unique in the organisation. */
   readonly unique: string | undefined;
+  /** The stored fields: all but relations. */
   readonly members: readonly StoredMember[];
+  readonly relations: readonly Relation[];
   /** Members that the rows of lists have only if selected. */
   readonly heldBack: readonly string[];
 }
@@ -39,52 +53,53 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
 
 /** The stored types of a schema, by name. */
 export function storedTypes(document: DocumentNode): ReadonlyMap<string, StoredType> {
-  const directives = new Map(
+  const stored = new Map(
     document.definitions.filter(isObjectNode).flatMap((node) => {
-      const stored = directiveOf(node, 'stored');
-      return stored ? [[node.name.value, stored] as const] : [];
+      const directive = directiveOf(node, 'stored');
+      return directive ? [[node.name.value, directive] as const] : [];
     }),
   );
-  const names = new Set(directives.keys());
-  return new Map([...directives].map(([type, directive]) => [type, readStored(document, type, directive, names)]));
-}
 
-function readStored(
-  document: DocumentNode,
-  type: string,
-  directive: ConstDirectiveNode,
-  stored: ReadonlySet<string>,
-): StoredType {
-  const heldBack = fieldsOf(document, type).filter((field) => isLeftOut(field, 'LISTS'));
-  return {
-    type,
-    collection: stringArgument(directive, 'collection'),
-    unique: optionalStringArgument(directive, 'unique'),
-    members: membersOf(document, type, stored),
-    heldBack: heldBack.map(({ name }) => name.value),
-  };
-}
+  /** The type of the stored objects that a field leads to. */
+  function relatedType(field: FieldDefinitionNode): string | undefined {
+    return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
+  }
 
-/** The stored fields: all but references to other stored objects. */
-function membersOf(document: DocumentNode, type: string, stored: ReadonlySet<string>): StoredMember[] {
-  return fieldsOf(document, type)
-    .filter((field) => !stored.has(namedType(field.type)) && !stored.has(rowName(field) ?? ''))
-    .map((field) => memberOf(document, field, stored));
-}
+  function membersOf(type: string): StoredMember[] {
+    return fieldsOf(document, type)
+      .filter((field) => relatedType(field) === undefined)
+      .map((field) => {
+        const named = namedType(field.type);
+        const members = membersOf(named);
+        return {
+          name: field.name.value,
+          // enum values are strings
+          kind: members.length > 0 ? 'object' : (KINDS[named] ?? 'text'),
+          type: named,
+          isRequired: field.type.kind === Kind.NON_NULL_TYPE,
+          isList: isListType(field.type),
+          isSearchable: directiveOf(field, 'searchable') !== undefined,
+          members,
+        };
+      });
+  }
 
-function memberOf(document: DocumentNode, field: FieldDefinitionNode, stored: ReadonlySet<string>): StoredMember {
-  const type = namedType(field.type);
-  const isObject = document.definitions.some((node) => isObjectNode(node) && node.name.value === type);
-  return {
-    name: field.name.value,
-    // enum values are strings
-    kind: isObject ? 'object' : (KINDS[type] ?? 'text'),
-    type,
-    isRequired: field.type.kind === Kind.NON_NULL_TYPE,
-    isList: isListType(field.type),
-    isSearchable: directiveOf(field, 'searchable') !== undefined,
-    members: isObject ? membersOf(document, type, stored) : [],
-  };
+  function relationsOf(owner: string): Relation[] {
+    return fieldsOf(document, owner).flatMap((field) => {
+      const type = relatedType(field);
+      if (type === undefined) return [];
+      const isList = rowName(field) === type;
+      return [{ field, type, isList, member: isList ? referenceTo(owner) : `${field.name.value}_id` }];
+    });
+  }
+
+  return new Map(
+    [...stored].map(([type, { collection, unique }]) => {
+      const heldBack = fieldsOf(document, type).filter((field) => omittedFrom(field) === 'LISTS');
+      const [members, relations] = [membersOf(type), relationsOf(type)];
+      return [type, { type, collection, unique, members, relations, heldBack: heldBack.map(({ name }) => name.value) }];
+    }),
+  );
 }
 
 /** The fields of the rows that a page or totals hold; undefined if the type has none. */
@@ -102,18 +117,4 @@ export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNo
 /** The member by which other objects refer to one of a type: CustomerOrder → customer_order_id. */
 export function referenceTo(type: string): string {
   return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
-}
-
-export function fieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] {
-  return document.definitions
-    .filter(isObjectNode)
-    .flatMap((node) => (node.name.value === type ? (node.fields ?? []) : []));
-}
-
-export function namedType(type: TypeNode): string {
-  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
-}
-
-export function isListType(type: TypeNode): boolean {
-  return type.kind === Kind.LIST_TYPE || (type.kind === Kind.NON_NULL_TYPE && isListType(type.type));
 }

@@ -1,149 +1,118 @@
-import type { DocumentNode, FieldDefinitionNode } from 'graphql';
+import type { DocumentNode } from 'graphql';
 import { filterOf } from './filters';
-import { allFieldNodes, directiveOf, rootFieldNodes, rowName, stringArgument } from './sdl';
-import {
-  fieldsOf,
-  namedType,
-  referenceTo,
-  type StoredMember,
-  type StoredType,
-  storedTypes,
-  totalledAmounts,
-} from './stored';
+import { allFieldNodes, directiveOf, rootFieldNodes } from './sdl';
+import { type CheckedResource, sentences } from './sentences';
+import { type Relation, type StoredMember, type StoredType, storedTypes, totalledAmounts } from './stored';
 
 /* Finds stored types, relations, searches and totals that would not do what the schema says. */
 
-/** A resource of the server, to check the SDL against. */
-export interface CheckedResource {
-  /** Name of its collection, and of the root field that lists it. */
-  readonly name: string;
-  readonly indexes: readonly { readonly on: object; readonly options?: { readonly unique?: unknown } }[];
-}
+type Types = ReadonlyMap<string, StoredType>;
+type Resources = ReadonlyMap<string, CheckedResource>;
 
-const RESOURCES = 'src/resources/index.ts';
 /** Index members that are not in any type. */
 const OWN_MEMBERS = ['_id', 'search'];
 
 /** One message per gap, with what to change where. */
-export function storedGaps(document: DocumentNode, resources: readonly CheckedResource[]): string[] {
+export function storedGaps(document: DocumentNode, defined: readonly CheckedResource[]): string[] {
   const types = storedTypes(document);
-  const defined = new Map(resources.map((resource) => [resource.name, resource]));
-  const collections = new Map<string, string>();
+  const resources: Resources = new Map(defined.map((resource) => [resource.name, resource]));
+  const owners = new Map<string, string>();
   const gaps = [...types.values()].flatMap((stored) => {
-    const resource = defined.get(stored.collection);
-    const other = collections.get(stored.collection);
-    collections.set(stored.collection, stored.type);
+    const { type, collection, relations } = stored;
+    const resource = resources.get(collection);
+    const other = owners.get(collection);
+    owners.set(collection, type);
     return [
-      ...(other === undefined ? [] : [`${stored.type} has the same collection as ${other}: use another in @stored`]),
-      ...(resource
-        ? indexGaps(stored, resource)
-        : [
-            `${stored.type} is @stored, but no resource has the collection ${stored.collection}: define one and add it to ${RESOURCES}`,
-          ]),
+      ...sentences(
+        other !== undefined && `${type} has the same collection as ${other}: use another in @stored`,
+        !resource &&
+          `${type} is @stored, but no resource has the collection ${collection}: define one and add it to src/resources/index.ts`,
+      ),
+      ...(resource ? indexGaps(stored, resource) : []),
       ...shapeGaps(stored),
-      ...relationGaps(document, stored, types, defined),
+      ...relations.flatMap((relation) => {
+        const found = relation.isList ? childGaps(relation, types, resources) : referenceGaps(relation, stored);
+        return found.map((gap) => `${type}.${relation.field.name.value} ${gap}`);
+      }),
       ...searchGaps(document, stored),
     ];
   });
-  return [...gaps, ...strayGaps(document, types), ...totalsGaps(document, types, defined)];
+  return [...gaps, ...strayGaps(document, types), ...totalsGaps(document, types, resources)];
 }
 
-function memberOf({ members }: StoredType, name: string): StoredMember | undefined {
-  return members.find((member) => member.name === name);
+/** The type of a member; undefined if there is no such member. */
+function typeOf(stored: StoredType | undefined, name: string): string | undefined {
+  return stored?.members.find((member) => member.name === name)?.type;
 }
 
 function shapeGaps(stored: StoredType): string[] {
-  const { type, unique } = stored;
-  const gaps: string[] = [];
-  const id = memberOf(stored, 'id');
-  if (id?.type !== 'ID' || !id.isRequired) gaps.push(`${type} is @stored but has no id: add id: ID!`);
-  const created = memberOf(stored, 'created_at');
-  if (created?.type !== 'DateTime' || !created.isRequired)
-    gaps.push(`${type} is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!`);
-  if (unique !== undefined && !memberOf(stored, unique))
-    gaps.push(`${type} has @stored(unique: "${unique}"), but no member ${unique}`);
-  return gaps;
+  const { type, unique, members } = stored;
+  const has = (name: string, wanted: string): boolean =>
+    members.some((member) => member.name === name && member.type === wanted && member.isRequired);
+  return sentences(
+    !has('id', 'ID') && `${type} is @stored but has no id: add id: ID!`,
+    !has('created_at', 'DateTime') &&
+      `${type} is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!`,
+    unique !== undefined &&
+      typeOf(stored, unique) === undefined &&
+      `${type} has @stored(unique: "${unique}"), but no member ${unique}`,
+  );
 }
 
 function indexGaps(stored: StoredType, { name, indexes }: CheckedResource): string[] {
   const { type, unique } = stored;
   const unknown = indexes
     .flatMap(({ on }) => Object.keys(on))
-    .filter((member) => !OWN_MEMBERS.includes(member) && !memberOf(stored, member));
-  const gaps = [...new Set(unknown)].map(
-    (member) => `an index of ${name} contains ${member}, but ${type} has no such member`,
-  );
+    .filter((member) => !OWN_MEMBERS.includes(member) && typeOf(stored, member) === undefined);
   const isHeld = indexes.some(({ on, options }) => options?.unique === true && Object.keys(on).join() === unique);
-  if (unique !== undefined && !isHeld) {
-    gaps.push(
+  return sentences(
+    ...[...new Set(unknown)].map((member) => `an index of ${name} contains ${member}, but ${type} has no such member`),
+    unique !== undefined &&
+      !isHeld &&
       `${type} has @stored(unique: "${unique}"), but no unique index: add { on: { ${unique}: 1 }, options: { unique: true } } to ${name}`,
-    );
-  }
-  return gaps;
-}
-
-type Types = ReadonlyMap<string, StoredType>;
-type Defined = ReadonlyMap<string, CheckedResource>;
-
-function relationGaps(document: DocumentNode, stored: StoredType, types: Types, defined: Defined): string[] {
-  return fieldsOf(document, stored.type).flatMap((field) => {
-    const place = `${stored.type}.${field.name.value}`;
-    const listed = types.get(rowName(field) ?? '');
-    const gaps = listed
-      ? childGaps(stored, listed, field, defined)
-      : referenceGaps(stored, types.get(namedType(field.type)), field);
-    return gaps.map((gap) => `${place} ${gap}`);
-  });
+  );
 }
 
 /** Gaps of a field that lists the objects that refer to this one. */
-function childGaps(stored: StoredType, listed: StoredType, field: FieldDefinitionNode, defined: Defined): string[] {
-  const member = referenceTo(stored.type);
-  const gaps = (field.arguments ?? [])
-    .filter(({ name }) => !['limit', 'cursor'].includes(name.value))
-    .map(({ name }) => `takes ${name.value}: a nested list takes only limit and cursor`);
-  if (!directiveOf(field, 'graphql_only')) gaps.push('is a list: add @graphql_only, since REST has no nested lists');
-  if (memberOf(listed, member)?.type !== 'ID')
-    gaps.push(`is a list of ${listed.type}, which has no member ${member} of type ID`);
-  else if (!defined.get(listed.collection)?.indexes.some(({ on }) => Object.keys(on)[0] === member))
-    gaps.push(`is a list of ${listed.type}, but no index of ${listed.collection} begins with ${member}`);
-  return gaps;
+function childGaps({ field, type, member }: Relation, types: Types, resources: Resources): string[] {
+  const listed = types.get(type);
+  const collection = listed?.collection ?? '';
+  const isIndexed = resources.get(collection)?.indexes.some(({ on }) => Object.keys(on)[0] === member) ?? false;
+  const others = (field.arguments ?? []).filter(({ name: { value } }) => value !== 'limit' && value !== 'cursor');
+  const isReferring = typeOf(listed, member) === 'ID';
+  return sentences(
+    ...others.map((argument) => `takes ${argument.name.value}: a nested list takes only limit and cursor`),
+    !directiveOf(field, 'graphql_only') && 'is a list: add @graphql_only, since REST has no nested lists',
+    !isReferring && `is a list of ${type}, which has no member ${member} of type ID`,
+    isReferring && !isIndexed && `is a list of ${type}, but no index of ${collection} begins with ${member}`,
+  );
 }
 
 /** Gaps of a field that is the object a member refers to. */
-function referenceGaps(stored: StoredType, named: StoredType | undefined, field: FieldDefinitionNode): string[] {
-  if (!named) return [];
-  const member = `${field.name.value}_id`;
-  const gaps =
-    memberOf(stored, member)?.type === 'ID'
-      ? []
-      : [`is a ${named.type}, but no member ${member} of type ID refers to it`];
-  if (!directiveOf(field, 'graphql_only'))
-    gaps.push('refers to another object: add @graphql_only, since REST returns only the id');
-  return gaps;
+function referenceGaps({ field, type, member }: Relation, stored: StoredType): string[] {
+  return sentences(
+    typeOf(stored, member) !== 'ID' && `is a ${type}, but no member ${member} of type ID refers to it`,
+    !directiveOf(field, 'graphql_only') &&
+      'refers to another object: add @graphql_only, since REST returns only the id',
+  );
 }
 
-function searchGaps(document: DocumentNode, stored: StoredType): string[] {
-  const list = rootFieldNodes(document).find(({ field }) => field.name.value === stored.collection);
-  const search = (list?.field.arguments ?? []).find((argument) => isSearch(argument));
-  const searchable = searchableMembers(stored.members);
-  const notTexts = searchable
-    .filter(({ type }) => type !== 'String')
-    .map(({ name, type }) => `${stored.type}.${name} is @searchable but ${type}: only strings can be`);
-  if (search && searchable.length === 0)
-    return [
-      `Query.${stored.collection}(${search.name.value}:) searches, but no member of ${stored.type} is @searchable`,
-    ];
-  if (!search && searchable.length > 0)
-    return [
-      ...notTexts,
-      `${stored.type} has members that are @searchable, but no argument of Query.${stored.collection} has @filter(by: WORDS)`,
-    ];
-  return notTexts;
-}
-
-function isSearch(argument: NonNullable<FieldDefinitionNode['arguments']>[number]): boolean {
-  return filterOf(argument)?.by === 'WORDS';
+function searchGaps(document: DocumentNode, { type, collection, members }: StoredType): string[] {
+  const list = rootFieldNodes(document).find(({ field }) => field.name.value === collection);
+  const search = list?.field.arguments?.find((argument) => filterOf(argument)?.by === 'WORDS');
+  const searchable = searchableMembers(members);
+  return sentences(
+    search &&
+      searchable.length === 0 &&
+      `Query.${collection}(${search.name.value}:) searches, but no member of ${type} is @searchable`,
+    ...searchable.map(
+      (member) =>
+        member.type !== 'String' && `${type}.${member.name} is @searchable but ${member.type}: only strings can be`,
+    ),
+    !search &&
+      searchable.length > 0 &&
+      `${type} has members that are @searchable, but no argument of Query.${collection} has @filter(by: WORDS)`,
+  );
 }
 
 function searchableMembers(members: readonly StoredMember[]): StoredMember[] {
@@ -152,43 +121,40 @@ function searchableMembers(members: readonly StoredMember[]): StoredMember[] {
 
 /** Finds @searchable on types that are not stored. */
 function strayGaps(document: DocumentNode, types: Types): string[] {
-  const kept = new Set<string>();
-  const note = ({ type, members }: Pick<StoredMember, 'type' | 'members'>): void => {
-    kept.add(type);
-    members.forEach(note);
-  };
-  types.forEach(note);
-  return allFieldNodes(document).flatMap(({ type, field }) =>
-    directiveOf(field, 'searchable') && !kept.has(type)
-      ? [`${type}.${field.name.value} is @searchable, but no stored type contains a ${type}`]
-      : [],
-  );
+  const typesIn = ({ type, members }: Pick<StoredMember, 'type' | 'members'>): string[] => [
+    type,
+    ...members.flatMap(typesIn),
+  ];
+  const kept = new Set([...types.values()].flatMap(typesIn));
+  return allFieldNodes(document)
+    .filter(({ type, field }) => directiveOf(field, 'searchable') && !kept.has(type))
+    .map(({ type, field }) => `${type}.${field.name.value} is @searchable, but no stored type contains a ${type}`);
 }
 
 /** Members that totals are grouped by. */
 const GROUPS = ['currency', 'status', 'customer_id'];
 
-function totalsGaps(document: DocumentNode, types: Types, defined: Defined): string[] {
+function totalsGaps(document: DocumentNode, types: Types, resources: Resources): string[] {
   return rootFieldNodes(document).flatMap(({ kind, field }) => {
-    const directive = directiveOf(field, 'totals');
-    if (!directive) return [];
+    const totals = directiveOf(field, 'totals');
+    if (!totals) return [];
+    const { of, at } = totals;
     const place = `${kind}.${field.name.value}`;
-    const [of, at] = [stringArgument(directive, 'of'), stringArgument(directive, 'at')];
     const stored = types.get(of);
     if (!stored) return [`${place} has @totals(of: "${of}"), but no type ${of} is @stored`];
     const amounts = totalledAmounts(document, field, stored);
     const read = [...GROUPS, ...amounts];
-    const missing = read.filter((member) => !memberOf(stored, member));
-    const gaps = missing.map((member) => `groups by ${member}, but ${of} has no such member`);
-    if (memberOf(stored, at)?.type !== 'DateTime')
-      gaps.push(`has @totals(at: "${at}"), but ${of} has no such DateTime`);
-    if (amounts.length === 0) gaps.push(`sums nothing: its rows need Minor members that ${of} has`);
-    const isIndexed = defined.get(stored.collection)?.indexes.some(({ on }) => {
+    const missing = read.filter((member) => typeOf(stored, member) === undefined);
+    const isIndexed = resources.get(stored.collection)?.indexes.some(({ on }) => {
       const [first, ...others] = Object.keys(on);
       return first === at && read.every((member) => others.includes(member));
     });
-    if (isIndexed === false)
-      gaps.push(`needs an index of ${stored.collection} that begins with ${at} and covers ${read.join(', ')}`);
-    return gaps.map((gap) => `${place} ${gap}`);
+    return sentences(
+      ...missing.map((member) => `groups by ${member}, but ${of} has no such member`),
+      typeOf(stored, at) !== 'DateTime' && `has @totals(at: "${at}"), but ${of} has no such DateTime`,
+      amounts.length === 0 && `sums nothing: its rows need Minor members that ${of} has`,
+      isIndexed === false &&
+        `needs an index of ${stored.collection} that begins with ${at} and covers ${read.join(', ')}`,
+    ).map((gap) => `${place} ${gap}`);
   });
 }

@@ -5,7 +5,7 @@ import { boundKeywords, bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
 import { type Check, type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
-import { scalars } from './scalars';
+import { accepts, scalars } from './scalars';
 import { UUID } from '../units';
 
 const SOUND: Findings = { faults: [], more: 0 };
@@ -20,23 +20,14 @@ export function createAjv(): Ajv2020 {
   const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
   addFormats(ajv);
   ajv.addFormat('uuid', UUID);
-  ajv.addFormat('date-time', (text) => accepts(() => scalars.DateTime.parseValue(text)));
-  ajv.addFormat('date', (text) => accepts(() => scalars.Date.parseValue(text)));
+  ajv.addFormat('date-time', (text) => accepts(scalars.DateTime, text));
+  ajv.addFormat('date', (text) => accepts(scalars.Date, text));
   for (const [name, format] of Object.entries(ajv.formats)) {
     if (format instanceof RegExp) ajv.addFormat(name, (text) => text.length <= MOST_CHARACTERS && format.test(text));
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
   return boundKeywords(ajv, { distinct, countFrom });
-}
-
-function accepts(parse: () => unknown): boolean {
-  try {
-    parse();
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */
@@ -53,9 +44,9 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
 }
 
 /** A check whose schema is compiled when it is first used: compiling all of them takes most of a start. */
-export function compiledAtFirstUse(compile: () => Check): Check {
+export function checkAtFirstUse(compile: () => ValidateFunction): Check {
   let check: Check | undefined;
-  return (value, most) => (check ??= compile())(value, most);
+  return (value, most) => (check ??= checkWith(compile()))(value, most);
 }
 
 export function checkWith(validate: ValidateFunction): Check {
@@ -187,6 +178,11 @@ const TYPE_WORDS: Record<string, string> = {
 function typeName(type: unknown): string {
   const names = (Array.isArray(type) ? type : [type]).filter((name) => name !== 'null').map(String);
   return names.map((name) => TYPE_WORDS[name] ?? name).join(' or ');
+}
+
+/** Faults of arguments as faults of parameters, which have names instead of pointers. */
+export function asParameters(faults: readonly Fault[]): Fault[] {
+  return faults.map(({ pointer, ...fault }) => ({ parameter: pointer?.split('/')[1] ?? '', ...fault }));
 }
 
 /** Escapes a member name as a JSON Pointer token (RFC 6901), truncated if longer than any known name. */

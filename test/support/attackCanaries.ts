@@ -92,7 +92,7 @@ function filledMember(field: GraphQLField<unknown, unknown>, base: Json, canary:
   if (isObjectType(type)) return filled(type, base, canary);
   if (field.name === 'id') return randomUUID();
   if (type.name === 'Boolean') return base ?? false;
-  const { pattern, format } = constraintOf(graphqlSchema, field);
+  const { pattern, format } = constraintOf(field);
   // a pattern that only excludes blank texts allows any canary
   if (type.name !== 'String' || (pattern !== undefined && pattern !== '\\S')) return base;
   return format === 'email' ? `${canary()}@example.com` : canary();

@@ -86,7 +86,7 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   if (isWrite) return isListType(type) ? elementTarget(scene, name as ListName) : undefined;
   const takesSeveral = String(type) === '[String!]';
-  if ((String(type) !== 'String' && !takesSeveral) || constraintOf(graphqlSchema, argument).one_of) return undefined;
+  if ((String(type) !== 'String' && !takesSeveral) || constraintOf(argument).one_of) return undefined;
   const text = (identity: Identity): string => textOf(scene, operation.name as ListName, name, identity);
   return { kind: 'filter', value: (identity) => (takesSeveral ? [text(identity)] : text(identity)) };
 }

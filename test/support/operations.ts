@@ -9,7 +9,7 @@ import {
 import { SCOPES, type Scope, type ScopeName } from '../../src/access/scopes';
 import { publishedSchemas } from '../../src/published';
 import type { Operation } from '../../src/schema/operations';
-import { directiveOf, enumArgument } from '../../src/schema/sdl';
+import { directiveOf } from '../../src/schema/sdl';
 import type { Answer, Client, Json } from './client';
 
 export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = publishedSchemas();
@@ -166,7 +166,7 @@ export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTyp
   .flatMap((type) =>
     Object.values(type.getFields()).flatMap((field) => {
       const access = directiveOf(field.astNode, 'access');
-      return access ? [relation(type, field, SCOPES[enumArgument(access, 'scope') as ScopeName])] : [];
+      return access ? [relation(type, field, SCOPES[access.scope as ScopeName])] : [];
     }),
   );
 

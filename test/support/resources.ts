@@ -1,7 +1,7 @@
 import type { ImportRecord } from '../../src/resources/common/records';
 import type { FieldDefinitionNode } from 'graphql';
-import { directiveOf, loadDocument, rootFieldNodes, stringsArgument } from '../../src/schema/sdl';
-import { namedType, type StoredMember, storedTypes, type StoredType } from '../../src/schema/stored';
+import { directiveOf, loadDocument, namedType, rootFieldNodes } from '../../src/schema/sdl';
+import { type StoredMember, storedTypes, type StoredType } from '../../src/schema/stored';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { northwind } from './factories';
@@ -108,8 +108,7 @@ function ofSdl({ collection, members, type }: StoredType): Resource[] {
 
 function sortsBy(list: FieldDefinitionNode, member: string): boolean {
   const sort = list.arguments?.find(({ name }) => name.value === 'sort');
-  const constraint = directiveOf(sort, 'constraint');
-  return constraint !== undefined && stringsArgument(constraint, 'one_of').includes(member);
+  return directiveOf(sort, 'constraint')?.one_of?.includes(member) === true;
 }
 
 /** The sort values of a list. */

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { filterGaps } from '../../src/schema/filterGaps';
 import { collections } from '../../src/resources';
-import type { CheckedResource } from '../../src/schema/storedGaps';
+import type { CheckedResource } from '../../src/schema/sentences';
 import { loadDocument } from '../../src/schema/sdl';
 
 const LIST: CheckedResource = {

@@ -3,7 +3,7 @@ import { mergeResolvers } from '../../src/schema/guard';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { loadDocument } from '../../src/schema/sdl';
-import type { CheckedResource } from '../../src/schema/storedGaps';
+import type { CheckedResource } from '../../src/schema/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';
 
 /* Breaks the published schema in one way after another; each gap must be reported with what to write where. */

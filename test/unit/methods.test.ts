@@ -7,8 +7,9 @@ import { toAppError } from '../../src/mask';
 import type { RequestContext } from '../../src/context';
 import { createBodyMemory } from '../../src/http/bodyMemory';
 import { openExchange } from '../../src/http/exchange';
+import { writeError } from '../../src/http/problem';
 import { createTurns } from '../../src/http/turns';
-import { createRestFace, sendProblem } from '../../src/rest';
+import { createRestFace } from '../../src/rest';
 import { buildOpenApi } from '../../src/rest/openapi';
 import { buildSchemas } from '../../src/schema/build';
 import type { Resolver } from '../../src/schema/guard';
@@ -56,7 +57,7 @@ beforeAll(async () => {
   server = createServer((request, response) => {
     const exchange = openExchange(request, response, { trustedProxies: 0, ...shared });
     face(exchange).catch((error: unknown) => {
-      sendProblem(exchange, toAppError(error));
+      writeError(exchange, toAppError(error));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -92,6 +92,12 @@ describe('a schema is rejected', () => {
     ).toThrow(`invalid schema: ${gap}`);
   });
 
+  test('with a directive that lacks an argument, in the words of graphql-js', () => {
+    expect(() => build('extend type Query { open: Boolean @access @rest }', ['Query.open'])).toThrow(
+      'Directive "@rest" argument "path" of type "String!" is required, but it was not provided.',
+    );
+  });
+
   test('with several gaps, all of which are listed', () => {
     const sdl = 'extend type Query { a: Boolean b: Boolean @access } extend type Mutation { c: Boolean }';
     expect(() => build(sdl)).toThrow(

@@ -12,7 +12,7 @@ const made: [string, object][] = [
     [true, false].flatMap((closed) => Object.entries(componentSchemas(graphql, { elementBounds, closed }))),
   ),
   ...Object.entries(recordSchemas(rest, recordKinds)),
-  ...rootFields(graphql).map(({ name, args }): [string, object] => [name, argumentsSchema(graphql, args)]),
+  ...rootFields(graphql).map(({ name, args }): [string, object] => [name, argumentsSchema(args)]),
 ];
 
 test('every schema made from the SDL is valid JSON Schema 2020-12', () => {

@@ -1,13 +1,6 @@
 import { parse, print } from 'graphql';
-import {
-  allFieldNodes,
-  deriveRestDocument,
-  directiveOf,
-  enumArgument,
-  intArgument,
-  rootFieldNodes,
-  stringArgument,
-} from '../../src/schema/sdl';
+import { deriveRestDocument } from '../../src/schema/restDocument';
+import { allFieldNodes, directiveOf, fieldsOf, pageOf, rootFieldNodes, rowName } from '../../src/schema/sdl';
 
 const DOCUMENT = parse(`
   type Query { a: A @rest(path: "/a", status: 201, method: POST) }
@@ -21,7 +14,6 @@ const DOCUMENT = parse(`
 `);
 
 const field = (name: string) => allFieldNodes(DOCUMENT).find(({ field: node }) => node.name.value === name)!.field;
-const rest = (name: string) => directiveOf(field(name), 'rest')!;
 
 describe('reading the SDL', () => {
   test('finds root fields in types and extensions', () => {
@@ -33,18 +25,21 @@ describe('reading the SDL', () => {
     ]);
   });
 
-  test('reads directive arguments of each kind', () => {
-    expect(stringArgument(rest('a'), 'path')).toBe('/a');
-    expect(intArgument(rest('a'), 'status')).toBe(201);
-    expect(enumArgument(rest('a'), 'method')).toBe('POST');
+  test('reads the arguments of directives as values, with the defaults of the SDL', () => {
+    expect(directiveOf(field('a'), 'rest')).toEqual({ path: '/a', status: 201, method: 'POST' });
+    expect(directiveOf(field('b'), 'rest')).toEqual({ path: '/b', status: 200, method: 'GET' });
+    expect(directiveOf(field('other'), 'graphql_only')).toEqual({ on: 'EVERYWHERE' });
+  });
+
+  test('finds the page and the rows of a list', () => {
+    expect([pageOf(field('b')), rowName(field('b'))]).toEqual(['APage', 'A']);
+    expect([pageOf(field('a')), rowName(field('data'))]).toEqual([undefined, undefined]);
   });
 
   test('returns undefined for what does not exist', () => {
     expect(directiveOf(field('c'), 'rest')).toBeUndefined();
     expect(directiveOf(undefined, 'rest')).toBeUndefined();
-    expect(intArgument(rest('b'), 'status')).toBeUndefined();
-    expect(enumArgument(rest('b'), 'path')).toBeUndefined();
-    expect(() => stringArgument(rest('b'), 'status')).toThrow('@rest lacks the string argument status');
+    expect(fieldsOf(DOCUMENT, 'C')).toEqual([]);
   });
 });
 

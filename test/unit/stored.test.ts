@@ -27,8 +27,12 @@ test('a stored type has its own fields, at every depth, without relations to oth
       type Lid @stored(collection: "lids") { id: ID! }
       type LidPage { data: [Lid!]! }`),
   );
-  const { members, ...box } = types.get('Box')!;
+  const { members, relations, ...box } = types.get('Box')!;
   expect(box).toEqual({ type: 'Box', collection: 'boxes', unique: 'code', heldBack: ['parts'] });
+  expect(relations.map(({ field, ...relation }) => [field.name.value, relation])).toEqual([
+    ['shelf', { type: 'Shelf', isList: false, member: 'shelf_id' }],
+    ['lids', { type: 'Lid', isList: true, member: 'box_id' }],
+  ]);
   expect(members.map(({ name, kind, isList, isRequired }) => [name, kind, isList, isRequired])).toEqual([
     ['id', 'text', false, true],
     ['code', 'text', false, true],

@@ -34,7 +34,7 @@ const ID = '8ee57417-32c9-5f80-8615-94139b1fe228';
 function checkOf(operation: string): (value: unknown) => string[] {
   const { args } = rootFields(SCHEMA).find(({ name }) => name === operation)!;
   const components = { schemas: componentSchemas(SCHEMA, { elementBounds: false, closed: false }) };
-  const ajv = createAjv().addSchema({ components, operation: argumentsSchema(SCHEMA, args) }, 'test');
+  const ajv = createAjv().addSchema({ components, operation: argumentsSchema(args) }, 'test');
   const check = checkWith(ajv.getSchema('test#/operation')!);
   return (value) =>
     check(value)
@@ -89,7 +89,7 @@ describe('arguments are checked, and each error has a pointer and a code:', () =
   ])('%j: it %s', (value, detail) => {
     const { args } = rootFields(SCHEMA).find(({ name }) => name === 'find')!;
     const components = { schemas: componentSchemas(SCHEMA, { elementBounds: false, closed: false }) };
-    const ajv = createAjv().addSchema({ components, find: argumentsSchema(SCHEMA, args) }, 'test');
+    const ajv = createAjv().addSchema({ components, find: argumentsSchema(args) }, 'test');
     expect(checkWith(ajv.getSchema('test#/find')!)(value).faults).toEqual([expect.objectContaining({ detail })]);
   });
 });

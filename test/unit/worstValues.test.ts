@@ -5,7 +5,7 @@ import { checkWith, createAjv, requireSchema, typeChecks } from '../../src/schem
 const { graphql } = publishedSchemas();
 const { args } = rootFields(graphql).find(({ name }) => name === 'upsert_customers')!;
 const components = { schemas: componentSchemas(graphql, { elementBounds: false, closed: false }) };
-const ajv = createAjv().addSchema({ components, call: argumentsSchema(graphql, args) }, 'test');
+const ajv = createAjv().addSchema({ components, call: argumentsSchema(args) }, 'test');
 const validate = requireSchema(ajv, 'test#/call');
 const check = checkWith(validate);
 

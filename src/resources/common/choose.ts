@@ -3,3 +3,13 @@ export function choose<T>(given: T | null | undefined, existing: T | undefined, 
   if (given === undefined) return existing === undefined ? cleared : existing;
   return given ?? cleared;
 }
+
+/** Members given in an upsert: omitted ones are unchanged, null clears them. */
+export type Given<T> = { readonly [Member in keyof T]?: T[Member] | null };
+
+/** Chooses each member of `cleared`. */
+export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: NoInfer<T> | undefined, cleared: T): T {
+  const chosen = { ...cleared };
+  for (const name in cleared) chosen[name] = choose<T[typeof name]>(given[name], existing?.[name], cleared[name]);
+  return chosen;
+}

@@ -1,10 +1,9 @@
 import type { DocumentNode, FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
-import type { RequestContext } from '../../context';
 import type { Projection } from '../../database/collection';
 import type { ListArguments } from '../../database/pagination';
 import type { Resolver, Resolvers } from '../../schema/guard';
-import { allFieldNodes, directiveOf, rowName, stringArgument } from '../../schema/sdl';
-import { namedType, referenceTo, totalledAmounts } from '../../schema/stored';
+import { directiveOf, namedType, rootFieldNodes, rowName } from '../../schema/sdl';
+import { type Relation, totalledAmounts } from '../../schema/stored';
 import { listPage, readOne, WITHOUT_SEARCH } from './collection';
 import { listOfParent } from './parentList';
 import type { Resource, Row } from './resource';
@@ -19,64 +18,59 @@ import { totals, type TotalsArguments } from './totals';
 export function deriveResolvers(document: DocumentNode, resources: readonly Resource[]): Resolvers {
   const byType = new Map(resources.map((resource) => [resource.stored.type, resource]));
   const resolvers: Resolvers = {};
-  for (const { type, field } of allFieldNodes(document)) {
-    const resolve = type === 'Query' ? ofRoot(document, field, byType) : ofMember(field, byType.get(type), byType);
+  const add = (type: string, field: FieldDefinitionNode, resolve: Resolver | undefined): void => {
     if (resolve) resolvers[type] = { ...resolvers[type], [field.name.value]: resolve };
+  };
+  for (const { kind, field } of rootFieldNodes(document)) {
+    if (kind === 'Query') add(kind, field, ofRoot(document, field, byType));
+  }
+  for (const owner of resources) {
+    for (const relation of owner.stored.relations) {
+      add(owner.stored.type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
+    }
   }
   return resolvers;
 }
 
-type ByType = ReadonlyMap<string, Resource>;
 type Args = ListArguments & Readonly<Record<string, unknown>>;
 
-function ofRoot(document: DocumentNode, field: FieldDefinitionNode, byType: ByType): Resolver | undefined {
-  const name = field.name.value;
-  const total = directiveOf(field, 'totals');
-  if (total) return totalsOf(document, field, byType.get(stringArgument(total, 'of')), stringArgument(total, 'at'));
-  const listed = byType.get(rowName(field) ?? '');
-  if (listed?.name === name) {
-    const projectionOf = projections(listed, 'data');
-    return (_, args, { data }, info) => listPage(data, listed, args as Args, projectionOf(info));
-  }
-  const read = byType.get(namedType(field.type));
-  if (!read || !readsById(field)) return undefined;
-  const projectionOf = projections(read);
-  return (_, { id }, { data }, info) => readOne(data, read, id as string, name, projectionOf(info));
-}
-
-function readsById({ arguments: args = [] }: FieldDefinitionNode): boolean {
-  return args.length === 1 && args[0]?.name.value === 'id';
-}
-
-/** The resolver for a reference of a stored type: the objects that refer to it, or the object it refers to. */
-function ofMember(field: FieldDefinitionNode, owner: Resource | undefined, byType: ByType): Resolver | undefined {
-  if (!owner) return undefined;
-  const listed = byType.get(rowName(field) ?? '');
-  if (listed) {
-    const parent = { collection: owner, field: referenceTo(owner.stored.type) };
-    const projectionOf = projections(listed, 'data');
-    return (row, args, { data }, info) =>
-      listOfParent(data, listed, parent, (row as Row)._id, args as Args, projectionOf(info));
-  }
-  const named = byType.get(namedType(field.type));
-  if (!named) return undefined;
-  const member = `${field.name.value}_id`;
-  const projectionOf = projections(named);
-  return (row, _, { data }: RequestContext, info) => {
-    const id = (row as Readonly<Record<string, unknown>>)[member];
-    return typeof id === 'string' ? data.related(named, id, projectionOf(info)) : null;
-  };
-}
-
-function totalsOf(
+function ofRoot(
   document: DocumentNode,
   field: FieldDefinitionNode,
-  resource: Resource | undefined,
-  at: string,
+  byType: ReadonlyMap<string, Resource>,
 ): Resolver | undefined {
-  if (!resource) return undefined;
-  const amounts = totalledAmounts(document, field, resource.stored);
-  return (_, args, { data }) => totals(data, { collection: resource, at, amounts }, args as TotalsArguments);
+  const { name, arguments: args = [] } = field;
+  const total = directiveOf(field, 'totals');
+  if (total) {
+    const collection = byType.get(total.of);
+    if (!collection) return undefined;
+    const spec = { collection, at: total.at, amounts: totalledAmounts(document, field, collection.stored) };
+    return (_, given, { data }) => totals(data, spec, given as TotalsArguments);
+  }
+  const listed = byType.get(rowName(field) ?? '');
+  if (listed?.name === name.value) {
+    const projectionOf = projections(listed, 'data');
+    return (_, given, { data }, info) => listPage(data, listed, given as Args, projectionOf(info));
+  }
+  const read = byType.get(namedType(field.type));
+  if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
+  const projectionOf = projections(read);
+  return (_, { id }, { data }, info) => readOne(data, read, id as string, name.value, projectionOf(info));
+}
+
+function ofRelation({ isList, member }: Relation, owner: Resource, other: Resource | undefined): Resolver | undefined {
+  if (!other) return undefined;
+  if (isList) {
+    const parent = { collection: owner, field: member };
+    const projectionOf = projections(other, 'data');
+    return (row, args, { data }, info) =>
+      listOfParent(data, other, parent, (row as Row)._id, args as Args, projectionOf(info));
+  }
+  const projectionOf = projections(other);
+  return (row, _, { data }, info) => {
+    const id = (row as Readonly<Record<string, unknown>>)[member];
+    return typeof id === 'string' ? data.related(other, id, projectionOf(info)) : null;
+  };
 }
 
 /** The projection of a query: never search words, and members that lists omit only if selected. */

@@ -71,8 +71,14 @@ function readFirstRows<T extends { _id: string }>(
   projection: Projection,
 ): Promise<Promise<unknown[]>[]> {
   const parents = nativeCollection(data.collection(parent.collection));
+  const expected = new Map<string, Promised>();
+  const rowsOf = ids.map((id) => {
+    const one = expected.get(id) ?? promised();
+    expected.set(id, one);
+    return one.promise;
+  });
   const stages = [
-    { $match: { _id: { $in: [...new Set(ids)] } } },
+    { $match: { _id: { $in: [...expected.keys()] } } },
     { $project: { _id: 1 } },
     {
       $lookup: {
@@ -84,14 +90,11 @@ function readFirstRows<T extends { _id: string }>(
       },
     },
   ];
-  const expected = ids.map((id) => ({ id, ...promised<unknown[]>() }));
-  const byParent = new Map<string, typeof expected>(ids.map((id) => [id, []]));
-  for (const one of expected) byParent.get(one.id)?.push(one);
   const read = data.aggregations(async () => {
     // resolve parents in batches, so that the reads that follow for each of them are batched too
     let piece: Found[] = [];
     const handOver = (): void => {
-      for (const { _id, rows } of piece) for (const { resolve } of byParent.get(_id) ?? []) resolve(rows);
+      for (const { _id, rows } of piece) expected.get(_id)?.resolve(rows);
       piece = [];
     };
     let rowsOfPiece = 0;
@@ -108,13 +111,13 @@ function readFirstRows<T extends { _id: string }>(
   read.then(
     // resolves parents that no longer exist; no effect on the others, which are already resolved
     () => {
-      for (const { resolve } of expected) resolve([]);
+      for (const { resolve } of expected.values()) resolve([]);
     },
     (error: unknown) => {
-      for (const { reject } of expected) reject(error);
+      for (const { reject } of expected.values()) reject(error);
     },
   );
-  return Promise.resolve(expected.map(({ promise }) => promise));
+  return Promise.resolve(rowsOf);
 }
 
 interface Found {
@@ -122,14 +125,14 @@ interface Found {
   readonly rows: unknown[];
 }
 
-interface Promised<T> {
-  readonly promise: Promise<T>;
-  readonly resolve: (value: T) => void;
+interface Promised {
+  readonly promise: Promise<unknown[]>;
+  readonly resolve: (rows: unknown[]) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-function promised<T>(): Promised<T> {
-  let settle: Omit<Promised<T>, 'promise'> | undefined;
-  const promise = new Promise<T>((resolve, reject) => (settle = { resolve, reject }));
-  return Object.assign(settle as unknown as Omit<Promised<T>, 'promise'>, { promise });
+function promised(): Promised {
+  let settle: Pick<Promised, 'resolve' | 'reject'> | undefined;
+  const promise = new Promise<unknown[]>((resolve, reject) => (settle = { resolve, reject }));
+  return Object.assign(settle as unknown as Pick<Promised, 'resolve' | 'reject'>, { promise });
 }

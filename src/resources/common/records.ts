@@ -2,11 +2,19 @@ import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 
+/** What the SDL cannot say of a resource's records. */
+export interface RecordRules {
+  /** Rules across members, for records whose members are valid. */
+  readonly rules?: (record: ImportRecord) => Fault[];
+  /** Members written with a decimal point even if they are whole, at any depth. */
+  readonly decimals?: readonly string[] | undefined;
+}
+
 /**
  * How a resource is imported and exported: a file of NDJSON records in the shape of contract, section 3. `import` validates
  * each record by `type` and `rules`, then stores those that are new or changed.
  */
-export interface RecordKind {
+export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<RecordRules, 'decimals'> {
   /** Name of the file without .ndjson. */
   readonly file: string;
   /** The SDL type whose shape a record has. */
@@ -15,10 +23,6 @@ export interface RecordKind {
   readonly omit?: readonly string[];
   /** Additional list members of a record, with the SDL type of their items. */
   readonly lists?: Readonly<Record<string, { readonly type: string; readonly omit: readonly string[] }>>;
-  /** Members written with a decimal point even if they are whole, at any depth. */
-  readonly decimals?: readonly string[];
-  /** Rules across members, for records whose members are valid. */
-  readonly rules: (record: ImportRecord) => Fault[];
   /** Stores records that are new or changed. @throws a duplicate key error if the transaction should be retried. */
   readonly store: (
     data: OrganisationData,

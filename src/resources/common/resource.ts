@@ -1,11 +1,10 @@
 import { Schema } from 'mongoose';
 import { type Collection, defineCollection, type Index, type Projection } from '../../database/collection';
-import type { Fault } from '../../errors';
 import { loadDocument } from '../../schema/sdl';
 import { type StoredMember, type StoredType, storedTypes } from '../../schema/stored';
 import { WITHOUT_SEARCH } from './collection';
 import { documentKind } from './documentKind';
-import type { ImportRecord, RecordKind } from './records';
+import type { RecordKind, RecordRules } from './records';
 import { searchWords } from './search';
 
 /* A resource: the collection, search, import and export of a stored type, derived from the SDL. */
@@ -26,15 +25,11 @@ export interface Resource<out T extends Row = Row> extends Collection<T> {
   readonly records: RecordKind | undefined;
 }
 
-export interface ResourceSpec {
+export interface ResourceSpec extends RecordRules {
   /** Name of the SDL type. */
   readonly type: string;
   /** One per sort, one per filter with the default sort, one for the search words. */
   readonly indexes: readonly Index[];
-  /** Rules across members, for imported records. */
-  readonly rules?: (record: ImportRecord) => Fault[];
-  /** Members written with a decimal point even if they are whole, at any depth. */
-  readonly decimals?: readonly string[];
   /** Whether its rows are part of another record, so that it has none of its own. */
   readonly isPartOfRecord?: boolean;
 }
@@ -46,43 +41,23 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   const texts = searchablePaths(stored.members);
   const words = (row: object): string[] => searchWords(...texts.flatMap((path) => textsAt(row, path)));
   const { id: _id, ...shape } = shapeOf(stored.members);
+  const { collection: name, heldBack } = stored;
   const search = texts.length > 0 ? { search: { type: [String], required: true } } : {};
-  const collection = defineCollection<T>(
-    stored.collection,
-    { _id: { type: String, required: true }, ...shape, ...search },
-    spec.indexes,
-  );
-  const { heldBack } = stored;
   const less = Object.fromEntries(heldBack.map((member) => [member, 0 as const]));
-  const projection = heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less };
-  const resource = { ...collection, stored, indexes: spec.indexes, projection, words };
-  return {
-    ...resource,
-    records: spec.isPartOfRecord ? undefined : plainRecords(resource, spec),
+  const resource = {
+    ...defineCollection<T>(name, { _id: { type: String, required: true }, ...shape, ...search }, spec.indexes),
+    stored,
+    indexes: spec.indexes,
+    projection: heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
+    words,
   };
+  return { ...resource, records: spec.isPartOfRecord ? undefined : documentKind(resource, spec) };
 }
 
 let published: ReadonlyMap<string, StoredType> | undefined;
 
 function publishedTypes(): ReadonlyMap<string, StoredType> {
   return (published ??= storedTypes(loadDocument()));
-}
-
-function plainRecords<T extends Row>(
-  resource: Pick<Resource<T>, 'name' | 'schema' | 'stored' | 'words'>,
-  { rules, decimals }: ResourceSpec,
-): RecordKind {
-  const { stored, words } = resource;
-  return documentKind<T>({
-    file: stored.collection,
-    type: stored.type,
-    collection: resource,
-    uniqueBy: stored.unique ?? '_id',
-    times: stored.members.filter(({ kind }) => kind === 'date').map(({ name }) => name),
-    search: words,
-    ...(rules && { rules }),
-    ...(decimals && { decimals }),
-  });
 }
 
 const TYPES = { text: String, number: Number, flag: Boolean, date: Date } as const;

@@ -3,9 +3,9 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { RequestContext } from '../../context';
 import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
-import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { AppError, type Check, type Fault, validationFailed } from '../../errors';
-import { isSameRow } from './sameRow';
+import type { Resolvers } from '../../schema/guard';
+import { isSameRow, writeRows } from './rows';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -23,44 +23,21 @@ export interface UpsertSpec<Document extends Stored, Input> {
   readonly collection: Collection<Document>;
   /** The member with the caller's key of an object: sku, external_ref. */
   readonly key: string;
-  /** Name of the list in the call, for pointers. */
+  /** The argument with the elements of a call. */
   readonly list: string;
+  /** The SDL type of an element. */
+  readonly type: string;
   /** The object after the write, from `existing` if there is one. bulkUpsert sets its times. */
-  readonly merge: (existing: Document | undefined, input: Input) => Omit<Document, keyof Stored>;
-}
-
-/** Arguments of every bulk call, beside the list of its elements. */
-export interface UpsertArguments {
-  readonly atomic?: boolean | null;
-  readonly dry_run?: boolean | null;
-}
-
-/** The options of a bulk call whose elements have an input type. */
-export function upsertOptions(
-  type: string,
-  { atomic, dry_run: dryRun }: UpsertArguments,
-  context: Pick<RequestContext, 'write' | 'checkElement'>,
-): UpsertOptions {
-  return {
-    atomic: atomic ?? false,
-    dryRun: dryRun ?? false,
-    write: context.write,
-    check: (element, most) => context.checkElement(type, element, most),
-  };
-}
-
-export interface UpsertOptions {
-  readonly atomic: boolean;
-  readonly dryRun: boolean;
-  /** Runs the call as one transaction. */
-  readonly write: UnitOfWork;
-  /** Validates an element against its input type. */
-  readonly check: Check;
+  readonly merge: (
+    existing: Document | undefined,
+    input: Input,
+    organisation: RequestContext['principal']['organisation'],
+  ) => Omit<Document, keyof Stored>;
 }
 
 type Outcome = 'created' | 'updated' | 'unchanged' | 'failed';
 
-export interface UpsertResult {
+interface UpsertResult {
   readonly index: number;
   readonly key: string | null;
   readonly id: string | null;
@@ -68,27 +45,47 @@ export interface UpsertResult {
   readonly errors: readonly Fault[];
 }
 
-export type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
+type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
 /** Maximum attempts of a call, if others store the same keys at the same time. */
 const ATTEMPTS = 5;
 
+/** The resolvers of a bulk call, and of the key in its results. */
+export function upsertResolvers<Document extends Stored, Input>(spec: UpsertSpec<Document, Input>): Resolvers {
+  return {
+    Mutation: {
+      [`upsert_${spec.list}`]: (_, args: Readonly<Record<string, unknown>>, context) => bulkUpsert(spec, args, context),
+    },
+    [`${spec.type}Result`]: { [spec.key]: (result) => (result as UpsertResult).key },
+  };
+}
+
 /** Elements are as sent, not validated. */
-export async function bulkUpsert<Document extends Stored, Input>(
-  data: OrganisationData,
+async function bulkUpsert<Document extends Stored, Input>(
   spec: UpsertSpec<Document, Input>,
-  elements: readonly unknown[],
-  options: UpsertOptions,
+  args: Readonly<Record<string, unknown>>,
+  context: RequestContext,
 ): Promise<UpsertReport> {
-  const judged = await judge(elements, spec, options.check, () => data.giveWay());
+  const { data } = context;
+  const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
+  const check: Check = (element, most) => context.checkElement(spec.type, element, most);
+  const judged = await judge(args[spec.list] as readonly unknown[], spec, check, () => data.giveWay());
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await options.write(async (session, now) => {
-        const steps = await plan(data, spec, judged, session, now);
-        if (options.atomic) refuseFaults(steps);
-        if (!options.dryRun) await write(data, spec, steps, session);
-        return report(steps, options);
-      }, options);
+      return await context.write(
+        async (session, now) => {
+          const steps = await plan(context, spec, judged, session, now);
+          if (isAtomic) refuseFaults(steps);
+          const changed = steps.flatMap((found) =>
+            found.outcome === 'created' || found.outcome === 'updated'
+              ? { row: found.document, isNew: found.outcome === 'created' }
+              : [],
+          );
+          if (!dryRun) await writeRows(data.collection(spec.collection), changed, { ordered: false, session });
+          return report(steps, dryRun);
+        },
+        { dryRun },
+      );
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
       if (attempt === ATTEMPTS)
@@ -106,7 +103,7 @@ type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } 
 
 /** Decides the outcome of each element. */
 async function plan<Document extends Stored, Input>(
-  data: OrganisationData,
+  { data, principal }: RequestContext,
   spec: UpsertSpec<Document, Input>,
   judged: readonly Judged[],
   session: ClientSession,
@@ -121,7 +118,8 @@ async function plan<Document extends Stored, Input>(
   return judged.map((one) => {
     const stands = existing.get(one.key);
     const of = withFaults(one, faultsBeside(stands, one, spec.key));
-    return of.count > 0 ? { of, outcome: 'failed' } : { of, ...step(spec, stands, of.element as Input, now) };
+    if (of.count > 0) return { of, outcome: 'failed' };
+    return { of, ...step(stands, spec.merge(stands, of.element as Input, principal.organisation), now) };
   });
 }
 
@@ -151,13 +149,11 @@ function refuseFaults(steps: readonly Step<unknown>[]): void {
   throw validationFailed(faults, total - faults.length);
 }
 
-function step<Document extends Stored, Input>(
-  spec: UpsertSpec<Document, Input>,
+function step<Document extends Stored>(
   existing: Document | undefined,
-  element: Input,
+  merged: Omit<Document, keyof Stored>,
   now: Date,
 ): Sound<Document> {
-  const merged = spec.merge(existing, element);
   if (!existing) {
     const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
     return { outcome: 'created', document };
@@ -169,29 +165,7 @@ function step<Document extends Stored, Input>(
   return { outcome: 'updated', document: { _id, ...merged, created_at, updated_at: changedAt } as unknown as Document };
 }
 
-async function write<Document extends Stored, Input>(
-  data: OrganisationData,
-  spec: UpsertSpec<Document, Input>,
-  steps: readonly Step<Document>[],
-  session: ClientSession,
-): Promise<void> {
-  const operations = steps.flatMap((found): object[] => {
-    if (found.outcome === 'failed' || found.outcome === 'unchanged') return [];
-    const { document } = found;
-    return found.outcome === 'created'
-      ? [{ insertOne: { document } }]
-      : [{ replaceOne: { filter: { _id: document._id }, replacement: document } }];
-  });
-  if (operations.length === 0) return;
-  // the driver's bulkWrite, since Mongoose would cast the validated documents again, which costs more than storing them
-  const { collection } = data.collection(spec.collection);
-  await collection.bulkWrite(operations as unknown as Parameters<typeof collection.bulkWrite>[0], {
-    ordered: false,
-    session,
-  });
-}
-
-function report(steps: readonly Step<Stored>[], { dryRun }: { dryRun: boolean }): UpsertReport {
+function report(steps: readonly Step<Stored>[], dryRun: boolean): UpsertReport {
   const list = faultLister();
   const results = steps.map((found, index): UpsertResult => {
     const { shownKey: key } = found.of;

@@ -1,40 +1,37 @@
 import { randomUUID } from 'node:crypto';
-import type { OrganisationData } from '../../database/organisationData';
-import { choose } from '../common/choose';
+import { choose, chooseAll, type Given } from '../common/choose';
 import { type AddressInput, toAddress } from '../common/address';
-import { bulkUpsert, type UpsertOptions, type UpsertReport, type UpsertSpec } from '../common/upsert';
+import { upsertResolvers } from '../common/upsert';
 import { type Contact, type Customer, customers } from './customers';
 
 /** A validated contact of a bulk call. */
-type ContactInput = Pick<Contact, 'name'> & {
-  readonly [Member in 'role' | 'email' | 'phone' | 'primary']?: Contact[Member] | null;
-};
+type ContactInput = Pick<Contact, 'name'> & Given<Omit<Contact, 'id' | 'name'>>;
 
-/** A validated customer of a bulk call: omitted members are unchanged, null clears them. */
-interface CustomerUpsert {
+/** Members of a customer without rules of their own. */
+const CLEARED: Pick<Customer, 'email' | 'phone' | 'vat_number'> = { email: null, phone: null, vat_number: null };
+
+/** A validated customer of a bulk call. */
+interface CustomerUpsert extends Given<typeof CLEARED> {
   readonly external_ref: string;
   /** Set if the object is new. */
   readonly name?: string;
-  readonly email?: string | null;
-  readonly phone?: string | null;
-  readonly vat_number?: string | null;
   readonly billing_address?: AddressInput | null;
   readonly delivery_address?: AddressInput | null;
   readonly contacts?: readonly ContactInput[] | null;
 }
 
-const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
+/** Creates and updates customers by external_ref. */
+export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
   collection: customers,
   key: 'external_ref',
   list: 'customers',
+  type: 'CustomerUpsert',
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,
       // new objects have a name, as validated before
       name: choose(input.name, existing?.name, ''),
-      email: choose(input.email, existing?.email, null),
-      phone: choose(input.phone, existing?.phone, null),
-      vat_number: choose(input.vat_number, existing?.vat_number, null),
+      ...chooseAll(input, existing, CLEARED),
       billing_address: chooseAddress(input.billing_address, existing?.billing_address),
       delivery_address: chooseAddress(input.delivery_address, existing?.delivery_address),
       contacts:
@@ -44,16 +41,7 @@ const SPEC: UpsertSpec<Customer, CustomerUpsert> = {
     };
     return { ...members, search: customers.words(members) };
   },
-};
-
-/** Creates and updates customers by external_ref. */
-export function upsertCustomers(
-  data: OrganisationData,
-  elements: readonly unknown[],
-  options: UpsertOptions,
-): Promise<UpsertReport> {
-  return bulkUpsert(data, SPEC, elements, options);
-}
+});
 
 function chooseAddress(
   given: AddressInput | null | undefined,

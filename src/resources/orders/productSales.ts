@@ -1,10 +1,11 @@
 import { trusted } from 'mongoose';
+import type { RequestContext } from '../../context';
 import type { OrganisationData } from '../../database/organisationData';
 import { DEFAULT_LIMIT } from '../../database/pagination';
 import { aggregate, exact, type Rows, type Span, within } from '../common/totals';
 import { orders } from './orders';
 
-export interface ProductSalesArguments extends Span {
+interface ProductSalesArguments extends Span {
   /** Products per currency. */
   readonly limit?: number | null;
 }
@@ -24,10 +25,7 @@ function rounded(amount: object): object {
 }
 
 /** The best-selling products per currency, from the amounts of the lines. @throws AppError invalid_request */
-export async function productSales(
-  data: OrganisationData,
-  { limit, ...span }: ProductSalesArguments,
-): Promise<Rows<object>> {
+async function productSales(data: OrganisationData, { limit, ...span }: ProductSalesArguments): Promise<Rows<object>> {
   const found = await aggregate(data, orders, [
     within('placed_at', span),
     { $match: { status: trusted({ $ne: 'cancelled' }) } },
@@ -72,3 +70,9 @@ export async function productSales(
   ]);
   return { ...found, data: (found.data as Sale[]).map((sale) => ({ ...sale, qty: Number(sale.qty.toString()) })) };
 }
+
+export const orderResolvers = {
+  Query: {
+    product_sales: (_: unknown, args: ProductSalesArguments, { data }: RequestContext) => productSales(data, args),
+  },
+};

@@ -3,8 +3,8 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import { fromRecord, readRecords, storeDocuments } from '../common/documentKind';
 import type { ImportRecord, RecordKind, StoredRecord } from '../common/records';
+import { searchWords } from '../common/search';
 import { type Message, messages, requests, type RequestThread } from './requests';
-import { threadWords } from './service';
 
 type MessageRecord = Readonly<Record<string, unknown>> & {
   readonly id: string;
@@ -126,10 +126,7 @@ function toThread(record: ImportRecord): RequestThread {
     ...(fromRecord(members, ['created_at', 'updated_at']) as unknown as RequestThread),
     message_count: bodies.length,
     last_message_at: new Date(last),
-    search: threadWords(
-      String(record.subject),
-      bodies.map((message) => message.body),
-    ),
+    search: searchWords(String(record.subject), ...bodies.map((message) => message.body)),
   };
 }
 

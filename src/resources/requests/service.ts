@@ -69,7 +69,7 @@ export async function openRequest(
       last_message_at: now,
       created_at: now,
       updated_at: now,
-      search: threadWords(subject, [input.text]),
+      search: searchWords(subject, input.text),
     };
     const message: Message = {
       _id: randomUUID(),
@@ -97,9 +97,4 @@ function firstLine(text: string): string {
   return characters.length <= SUBJECT_LENGTH
     ? characters.join('')
     : `${characters.slice(0, SUBJECT_LENGTH - 1).join('')}…`;
-}
-
-/** The search words of a thread. */
-export function threadWords(subject: string, bodies: readonly string[]): string[] {
-  return searchWords(subject, ...bodies);
 }

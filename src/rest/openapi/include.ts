@@ -1,6 +1,6 @@
 import type { Fault } from '../../errors';
 import type { JsonSchema } from '../../schema/jsonSchema';
-import { isItem, isPageWithAll, wholeOf } from '../../schema/sdl';
+import { isPageWithAll, wholeOf } from '../../schema/restDocument';
 import type { Parameter } from './types';
 import type { Arguments } from '../routes/routes';
 import type { RestOperation } from '../routes/routes';
@@ -43,7 +43,7 @@ export function describeIncluded(schemas: Readonly<Record<string, JsonSchema>>):
   const pages = Object.entries(schemas).filter(([name]) => !isPageWithAll(name));
   return Object.fromEntries(
     pages.map(([name, schema]) => {
-      const whole = isItem(name) ? schemas[wholeOf(name)] : undefined;
+      const whole = schemas[wholeOf(name) ?? ''];
       // the added fields are not required
       return [name, whole ? { ...schema, properties: { ...includedOf(whole), ...propertiesOf(schema) } } : schema];
     }),

@@ -1,4 +1,4 @@
-import { type GraphQLArgument, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, Kind } from 'graphql';
+import { type GraphQLArgument, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -10,12 +10,11 @@ import {
 import { SUCCESS_HEADERS } from '../../http/exchange';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
-import { directiveOf, stringArgument } from '../../schema/sdl';
+import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
 import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
-import { linksOf } from './links';
-import { answersPage, type Linked, operationId } from './operationId';
+import { answersPage, type Linked, linksOf, operationId } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
 import examples from './examples.json';
@@ -36,7 +35,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
   for (const one of linked) {
     const { path: template, method } = one.operation.rest;
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
-    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(schema, one, linksOf(one, linked)) };
+    paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linksOf(one, linked)) };
   }
   return {
     openapi: '3.1.0',
@@ -91,7 +90,7 @@ const parameterExamples: Examples = examples.parameters;
 const requestExamples: Examples = examples.requests;
 const responseExamples: Examples = examples.responses;
 
-function describe(schema: GraphQLSchema, { operation, field }: Linked, links: object): OpenApiOperation {
+function describe({ operation, field }: Linked, links: object): OpenApiOperation {
   const { rest, scope, name } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
@@ -109,7 +108,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
     parameters: [
       ...field.args
         .filter((argument) => !bodyArguments.includes(argument))
-        .map((argument) => parameter(schema, name, argument, inPath(argument))),
+        .map((argument) => parameter(name, argument, inPath(argument))),
       ...includeParameter(operation),
       ...(isWrite ? [IDEMPOTENCY_KEY] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
@@ -119,7 +118,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
         required: true,
         ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
         content: {
-          'application/json': { schema: argumentsSchema(schema, bodyArguments), example: requestExamples[name] },
+          'application/json': { schema: argumentsSchema(bodyArguments), example: requestExamples[name] },
         },
       },
     }),
@@ -132,7 +131,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
   };
 }
 
-function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
+function parameter(operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
   const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
   return {
     name: argument.name,
@@ -140,7 +139,7 @@ function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLAr
     required: isPath,
     description: argument.description ?? '',
     ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
-    schema: parameterSchema(schema, argument),
+    schema: parameterSchema(argument),
     ...(example === undefined ? {} : { example }),
   };
 }
@@ -182,11 +181,9 @@ function tagsOf(schema: GraphQLSchema, operations: readonly Operation[]): object
 
 /** The SDL description of the type stored in a collection. */
 function storedDescription(schema: GraphQLSchema, collection: string): string | undefined {
-  const isStored = ({ astNode }: GraphQLNamedType): boolean => {
-    const stored = astNode?.kind === Kind.OBJECT_TYPE_DEFINITION ? directiveOf(astNode, 'stored') : undefined;
-    return stored !== undefined && stringArgument(stored, 'collection') === collection;
-  };
-  return Object.values(schema.getTypeMap()).find(isStored)?.description ?? undefined;
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const stored = types.find(({ astNode }) => directiveOf(astNode, 'stored')?.collection === collection);
+  return stored?.description ?? undefined;
 }
 
 const TAGS: Record<string, string> = {

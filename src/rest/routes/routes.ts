@@ -1,5 +1,5 @@
 import type { Operation } from '../../schema/operations';
-import { listWith } from '../../schema/sdl';
+import { listWith } from '../../schema/restDocument';
 
 /** An operation with its route. */
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };

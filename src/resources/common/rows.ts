@@ -1,0 +1,28 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ClientSession, Model, mongo } from 'mongoose';
+import { nativeCollection } from '../../database/native';
+
+/** Whether two rows are equal, ignoring the order of their search words. */
+export function isSameRow(one: object, other: object): boolean {
+  return isDeepStrictEqual(withSortedWords(one), withSortedWords(other));
+}
+
+function withSortedWords(row: object): object {
+  return 'search' in row && Array.isArray(row.search) ? { ...row, search: row.search.toSorted() } : row;
+}
+
+/**
+ * Inserts new rows and replaces others by id, in their order if `ordered`. Uses the driver, since Mongoose would cast the
+ * validated rows again, which costs more than storing them.
+ */
+export async function writeRows<T extends { _id: string }>(
+  model: Model<T>,
+  rows: readonly { readonly row: T; readonly isNew: boolean }[],
+  options: { readonly ordered: boolean; readonly session: ClientSession },
+): Promise<void> {
+  if (rows.length === 0) return;
+  const writes = rows.map(({ row, isNew }) =>
+    isNew ? { insertOne: { document: row } } : { replaceOne: { filter: { _id: row._id }, replacement: row } },
+  );
+  await nativeCollection(model).bulkWrite(writes as unknown as mongo.AnyBulkWriteOperation<T>[], options);
+}
