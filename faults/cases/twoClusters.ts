@@ -148,7 +148,8 @@ function startCallers(gateways: readonly Gateway[], { key }: Tenant): { stop(): 
       await sleep(1000 + 1000 * Math.random());
     }
   };
-  const asking = Promise.all(Array.from({ length: CALLERS }, (_none, at) => call(gateways[at % gateways.length]!)));
+  const share = CALLERS / gateways.length;
+  const asking = Promise.all(gateways.flatMap((gateway) => Array.from({ length: share }, () => call(gateway))));
   return {
     async stop() {
       isOver = true;

@@ -1,6 +1,6 @@
 import type Ajv2020 from 'ajv/dist/2020';
 import Negotiator from 'negotiator';
-import { AppError, type Check, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
+import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
