@@ -32,3 +32,11 @@ export function keyState({ revoked_at, expires_at }: Pick<ApiKey, 'revoked_at' |
   if (revoked_at !== null) return 'revoked';
   return expires_at !== null && expires_at <= now ? 'expired' : 'active';
 }
+
+/** Controls, and characters that are not seen or change the direction of the text around them, in which a name could pose as another. */
+const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
+
+/** Whether a name of a key, an organisation or a user is one line of visible text. */
+export function isPlainName(name: string): boolean {
+  return name.trim() !== '' && !UNSEEN.test(name);
+}

@@ -46,6 +46,15 @@ export interface MadeKey {
   readonly key: string;
 }
 
+/** A key that is in its overlap, and so cannot be rotated again. */
+export class ReplacedKeyError extends Error {
+  override readonly name = 'ReplacedKeyError';
+
+  constructor(replacement: string) {
+    super(`was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`);
+  }
+}
+
 const KEY_READ_BATCH = 100;
 
 export interface ApiKeysOptions {
@@ -102,10 +111,13 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
         const revoked = await models.apiKeys
           .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
           .lean();
-        if (revoked) await record(by.actor, 'key.revoked', revoked.organisation.id, { name: revoked.name }, id);
+        if (revoked) await record(by.actor, 'key.revoked', revoked.organisation.id, identify(revoked), id);
         return revoked !== null || (await models.apiKeys.exists(own).session(session)) !== null;
       }),
-    /** Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key. */
+    /**
+     * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
+     * @throws ReplacedKeyError if it was replaced before, and its replacement is active
+     */
     async rotate(
       id: string,
       { overlap, expiresAt }: Rotation,
@@ -116,12 +128,18 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
         const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
         const now = new Date();
         if (!old || keyState(old, now) !== 'active') return undefined;
-        const document = await store(successorOf(old, now, expiresAt), made, session);
+        const before =
+          old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
+        if (before && keyState(before, now) === 'active') {
+          throw new ReplacedKeyError(`${before.prefix}…${before.last_four}`);
+        }
+        // the end of a replaced key is that of its overlap, but its replacement has the lifetime
+        const document = await store(successorOf(before ?? old, now, expiresAt, by.actor), made, session);
         if (!document) return undefined;
         const ends = new Date(Math.min(now.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };
         await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
-        const details = { to: document._id, old_expires_at: ends, ...describe(document) };
+        const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
         await record(by.actor, 'key.rotated', old.organisation.id, details, id);
         return { document, old: { ...old, ...change } };
       });
@@ -146,22 +164,27 @@ function stateCondition(state: 'active' | 'ended', now: Date): Record<string, un
 }
 
 /** The replacement of a key: the same settings and, by default, the same lifetime. */
-function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined): NewApiKey {
+function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined, by: Actor): NewApiKey {
   const sameLifetime = (end: Date): Date => new Date(now.getTime() + end.getTime() - old.created_at.getTime());
   return {
     organisationId: old.organisation.id,
     name: old.name,
     scopes: old.scopes,
-    createdBy: old.created_by,
+    createdBy: by.name ?? by.who,
     expiresAt: expiresAt === undefined ? old.expires_at && sameLifetime(old.expires_at) : expiresAt,
     allowedRanges: old.allowed_ranges,
   };
 }
 
+/** What tells a key from others, in audit details; it has no more of the key than lists show. */
+function identify({ name, prefix, last_four }: ApiKey): Record<string, unknown> {
+  return { name, prefix, last_four };
+}
+
 /** The audit details of a new key. */
 function describe(key: ApiKey): Record<string, unknown> {
-  const { name, prefix, scopes, expires_at, allowed_ranges } = key;
-  return { name, prefix, scopes, expires_at, allowed_ranges };
+  const { scopes, expires_at, allowed_ranges } = key;
+  return { ...identify(key), scopes, expires_at, allowed_ranges };
 }
 
 function toDocument(input: NewApiKey, made: NewKey, organisation: Organisation): ApiKey {

@@ -1,7 +1,15 @@
 import type { ApiKey } from '../access/apiKey';
 import { requirePlan } from '../access/authenticate';
 import { type AppError, type Fault, notFound, validationFailed } from '../errors';
-import type { ApiKeys, Authority, KeyPageQuery, MadeKey, NewApiKey, Rotation } from './apiKeys';
+import {
+  type ApiKeys,
+  type Authority,
+  type KeyPageQuery,
+  type MadeKey,
+  type NewApiKey,
+  ReplacedKeyError,
+  type Rotation,
+} from './apiKeys';
 import type { AuditLog, AuditPageQuery } from './audit';
 import type { KeyUsage, UsagePeriod } from './keyUsage';
 import { type Session, userActor } from './sessions';
@@ -39,12 +47,15 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
       if (!made) throw notFound('organisation');
       return made;
     },
-    /** @throws AppError plan_required, not_found, validation_failed for a key that has ended */
+    /** @throws AppError plan_required, not_found, validation_failed for a key that has ended or was replaced */
     async rotateKey(id: string, rotation: Rotation) {
       requirePlan(organisation);
       const key = await requireKey(id);
       if (rotation.expiresAt) refusePast(rotation.expiresAt);
-      const rotated = await apiKeys.rotate(key._id, rotation, by);
+      const rotated = await apiKeys.rotate(key._id, rotation, by).catch((error: unknown) => {
+        if (!(error instanceof ReplacedKeyError)) throw error;
+        throw fault({ pointer: '/id', code: 'replaced', detail: error.message });
+      });
       if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
       return rotated;
     },

@@ -2,7 +2,7 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import { type ApiKey, keyState } from '../access/apiKey';
+import { type ApiKey, isPlainName, keyState } from '../access/apiKey';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
@@ -65,8 +65,8 @@ function resolver<Args, Result>(run: (own: Integrations, args: Args) => Result) 
 function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
   const faults: Fault[] = [];
   const plainName = name.trim();
-  if (plainName === '' || /[\p{Cc}\p{Cs}]/u.test(plainName)) {
-    faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line' });
+  if (!isPlainName(plainName)) {
+    faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line of visible characters' });
   }
   const granted = scopes.filter((scope, at): scope is Scope => {
     const detail = `must be one of ${ALL_SCOPES.join(', ')}`;

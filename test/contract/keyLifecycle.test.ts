@@ -92,6 +92,30 @@ describe('rotation', () => {
     }
   });
 
+  test('a key that was replaced is rotated again only once its replacement is gone, with the lifetime it had', async () => {
+    const old = await makeWith({ expiresAt: new Date(Date.now() + 90 * DAY) });
+    const first = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!.document;
+    await expect(gateway.control.apiKeys.rotate(old.id, { overlap: DAY })).rejects.toThrow(
+      `was already replaced by ${first.prefix}…${first.last_four}`,
+    );
+    await gateway.control.apiKeys.revoke(first._id);
+    const second = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!.document;
+    expect(second.expires_at!.getTime()).toBeGreaterThan(Date.now() + 89 * DAY);
+  });
+
+  test('the replacement was created by whoever rotated', async () => {
+    const old = await makeWith({});
+    const by = { actor: { who: 'user:link:Ada', name: 'Ada', from: '127.0.0.1' } };
+    const { document } = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }, by))!;
+    expect(document.created_by).toBe('Ada');
+    const [event] = await gateway.control.audit.list({
+      organisationId: organisation.id,
+      action: 'key.rotated',
+      limit: 1,
+    });
+    expect(event!.details.from).toMatchObject({ last_four: old.key.slice(-4) });
+  });
+
   test('every key created by concurrent rotations is in the audit log', async () => {
     const old = await makeWith({});
     const rotations = await Promise.all([0, 1, 2].map(() => gateway.control.apiKeys.rotate(old.id, { overlap: 0 })));

@@ -53,6 +53,10 @@ describe('an admin', () => {
     const rotated = await admin.call('rotate_api_key', { id: old.api_key.id.toUpperCase(), overlap_hours: 2 });
     expect([await statusOf(old.key), await statusOf(rotated.key)]).toEqual([200, 200]);
     expect(Math.abs(new Date(rotated.old.expires_at as string).getTime() - Date.now() - 2 * HOUR)).toBeLessThan(60_000);
+    expect(await admin.call('rotate_api_key', { id: old.api_key.id })).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '/id', code: 'replaced' }],
+    });
     const without = await admin.call('rotate_api_key', { id: rotated.api_key.id, overlap_hours: 0 });
     expect([await statusOf(rotated.key), await statusOf(without.key)]).toEqual([401, 200]);
     expect(await admin.call('rotate_api_key', { id: rotated.api_key.id })).toMatchObject({
@@ -75,6 +79,8 @@ describe('an admin', () => {
     [{ name: ' \t ' }, '/name'],
     [{ name: 'a\nb' }, '/name'],
     [{ name: 'a\ud800' }, '/name'],
+    [{ name: 'safe \u202edlo' }, '/name'],
+    [{ name: 'a\u200bb' }, '/name'],
     [{ scopes: [] }, '/scopes'],
     [{ scopes: ['quotes:read', 'quotes:burn'] }, '/scopes/1'],
     [{ expires_at: '2020-01-01T00:00:00Z' }, '/expires_at'],

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../../access/addresses';
+import { isPlainName } from '../../access/apiKey';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';
@@ -16,8 +17,8 @@ export function uuid(text: string): string {
 /** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
-  if (trimmed === '' || trimmed.length > NAME_LENGTH || /\p{Cc}/u.test(trimmed)) {
-    throw new InvalidArgumentError(`Expected one line of 1 to ${String(NAME_LENGTH)} characters.`);
+  if (trimmed.length > NAME_LENGTH || !isPlainName(trimmed)) {
+    throw new InvalidArgumentError(`Expected one line of 1 to ${String(NAME_LENGTH)} visible characters.`);
   }
   return trimmed;
 }
