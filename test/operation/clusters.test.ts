@@ -147,10 +147,24 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     ]) {
       expect(await cli.run(...command)).toMatchObject({ code: 0 });
     }
+    const doctor = await cli.run('doctor', '--json');
+    expect(doctor.code).toBe(1);
+    const failed = (JSON.parse(doctor.stdout) as { checks: { name: string; ok: boolean }[] }).checks.filter(
+      ({ ok }) => !ok,
+    );
+    expect(failed.map(({ name }) => name)).toEqual(['cluster eu', 'indexes on cluster eu']);
     const created = await cli.run('org', 'create', '--name', 'Far', '--cluster', 'eu');
     expect(created).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('cluster eu is not responding') as unknown,
     });
   });
+});
+
+test('while both respond, doctor finds nothing, and checks the organisations of both', async () => {
+  const { code, stdout } = await commandLine(environment).run('doctor', '--json');
+  expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('"cluster eu"') as unknown });
+  const { checks } = JSON.parse(stdout) as { checks: { name: string; detail: string }[] };
+  const count = (await gateway.control.organisations.list()).length;
+  expect(checks.at(-1)).toMatchObject({ name: 'indexes', detail: `${String(count)} organisations have every index` });
 });

@@ -1,12 +1,12 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
-import { OLDEST_MONGODB, OldServerError } from '../../database/version';
+import { OldServerError } from '../../database/version';
 import { CommandFailure } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
 import { type Check, examine, Finding } from './check';
-import { checkDatabase } from './database';
+import { checkClusters, checkDatabase, UPGRADE } from './database';
 import { checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
@@ -43,7 +43,7 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   const opened = await examine('database', fixDatabase, async () => {
     store = await opening.catch((error: unknown) => {
       if (!(error instanceof OldServerError)) throw error;
-      throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
+      throw new Finding(error.message, UPGRADE);
     });
     return '';
   });
@@ -53,6 +53,7 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   }
   try {
     yield* checkDatabase(store);
+    yield* await checkClusters(store);
     yield* checkIndexes(store, fix);
   } finally {
     await store.close();

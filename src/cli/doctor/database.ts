@@ -1,9 +1,31 @@
-import { OLDEST_MONGODB, tooOld } from '../../database/version';
+import { DEFAULT_CLUSTER } from '../../database/connect';
+import { OLDEST_MONGODB, OldServerError, tooOld } from '../../database/version';
 import type { Store } from '../common/open';
-import { type Check, examine } from './check';
+import { type Check, examine, Finding } from './check';
+
+/** The fix for a server that is too old. */
+export const UPGRADE = `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`;
 
 const REPLICA_SET_HELP =
   'run MongoDB as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())';
+
+/** Whether each cluster of MONGODB_CLUSTERS responds. */
+export function checkClusters({ databases }: Store): Promise<Check[]> {
+  const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
+  const fix =
+    'start it, and check its entry in MONGODB_CLUSTERS; until it responds its organisations get 503, and only they';
+  return Promise.all(
+    others.map((cluster) =>
+      examine(`cluster ${cluster}`, fix, async () => {
+        await databases.reach(cluster).catch((error: unknown) => {
+          if (!(error instanceof OldServerError)) throw error;
+          throw new Finding(error.message, UPGRADE);
+        });
+        return `connected; MongoDB ${databases.versions().get(cluster) ?? ''}`;
+      }),
+    ),
+  );
+}
 
 /** Whether the database responds, is a replica set that accepts writes, and rolls transactions back. */
 export async function* checkDatabase({ databases, server }: Store): AsyncGenerator<Check> {
