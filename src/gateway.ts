@@ -195,7 +195,7 @@ function keyContexts(
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
-    checkElement: (type, element) => elementCheck(type)(element),
+    checkElement: (type, ...args) => elementCheck(type)(...args),
     onSpentKey: () => {
       metrics.keyFound('live');
     },
