@@ -84,6 +84,10 @@ const VARIABLES = {
     schema: nonEmpty.optional(),
     help: 'mongod (or secantusd-rs) binary to start if MONGODB_URI is not set',
   },
+  NODE_ENV: {
+    schema: nonEmpty.optional(),
+    help: 'production (as in the image) makes serve require MONGODB_URI and KEY_PEPPER',
+  },
   ALLOW_OLD_MONGODB: {
     schema: z
       .enum(['true', 'false'])
@@ -98,7 +102,7 @@ const VARIABLES = {
   },
   KEY_PEPPER: {
     schema: z.string().default(''),
-    help: 'secret mixed into every key hash; changing it invalidates all keys',
+    help: 'secret mixed into every key hash; serve rejects another one than that of the existing keys',
   },
   KEY_PREFIX: {
     schema: matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _').default(DEFAULT_KEY_PREFIX),

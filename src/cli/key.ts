@@ -45,16 +45,17 @@ function addCreate(key: ExplainedCommand): void {
 }
 
 async function create({ org, name, scopes, expiresIn, allow = [], json }: CreateOptions): Promise<void> {
-  const made = await withStore(({ control, operator }) =>
-    control.apiKeys.create({
+  const made = await withStore(async ({ control, operator }) => {
+    await control.pepper.adopt();
+    return control.apiKeys.create({
       organisationId: org,
       name,
       scopes,
       createdBy: operator.who,
       allowedRanges: allow,
       expiresAt: endOf(expiresIn) ?? null,
-    }),
-  );
+    });
+  });
   if (!made) throw notFound('organisation', org, 'see scopegate org list');
   const { plan } = made.document.organisation;
   if (!PLANS[plan].integrations) {

@@ -5,6 +5,7 @@ import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
 import { controlModels } from './models';
 import { organisations } from './organisations';
+import { pepperGuard } from './pepper';
 import { type Session, sessions } from './sessions';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
@@ -23,6 +24,7 @@ export async function openControl({ databases, ...options }: ApiKeysOptions & { 
       prepare: async (organisation) => (await databases.open(organisation)).createIndexes(),
     }),
     sessions: sessions(models),
+    pepper: pepperGuard(databases.control, models, options.config.KEY_PEPPER),
     /** The key operations of a signed-in user, acting from a network address. */
     integrations: (session: Session, from: string) => integrationsOf(session, from, stores),
   };

@@ -44,6 +44,7 @@ test('doctor checks the database, its replica set and its transactions', async (
     'database',
     'replica set',
     'transactions',
+    'pepper',
     'indexes',
   ]);
 });

@@ -7,7 +7,7 @@ import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
 import { type Check, examine, Finding } from './check';
 import { checkClusters, checkDatabase, UPGRADE } from './database';
-import { checkNode, checkPepper, checkRedis } from './environment';
+import { checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
 
@@ -53,6 +53,7 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   }
   try {
     yield* checkDatabase(store);
+    yield await checkFingerprint(store);
     yield* await checkClusters(store);
     yield* checkIndexes(store, fix);
   } finally {

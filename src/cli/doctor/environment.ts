@@ -1,6 +1,8 @@
 import { Redis } from 'ioredis';
 import type { Config } from '../../config';
+import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { messageOf } from '../common/failure';
+import type { Store } from '../common/open';
 import { type Check, examine } from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */
@@ -22,8 +24,16 @@ export function checkNode(version = process.versions.node): Promise<Check> {
 
 export function checkPepper({ KEY_PEPPER }: Pick<Config, 'KEY_PEPPER'>): Check {
   const isSet = KEY_PEPPER !== '';
-  const unset = 'KEY_PEPPER is not set (optional); setting it later invalidates existing keys';
+  const unset = 'KEY_PEPPER is not set (optional outside production); set it before the first key is created';
   return { name: 'keys', ok: true, detail: isSet ? 'KEY_PEPPER is set' : unset };
+}
+
+/** Whether the keys are hashed with KEY_PEPPER. */
+export function checkFingerprint({ control }: Store): Promise<Check> {
+  return examine('pepper', RESTORE_PEPPER, async () => {
+    if (!(await control.pepper.fits())) throw new Error(OTHER_PEPPER);
+    return 'KEY_PEPPER is the one that keys are hashed with';
+  });
 }
 
 /** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance. */

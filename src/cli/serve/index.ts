@@ -1,4 +1,6 @@
 import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { Config } from '../../config';
+import { CommandFailure } from '../common/failure';
 import { print, printJson } from '../common/terminal';
 
 export function addServe(program: ExplainedCommand): void {
@@ -17,6 +19,26 @@ export function addServe(program: ExplainedCommand): void {
         if (json) printJson({ url });
         else print(`listening on ${url}`);
       };
-      await serveUntilStopped(readConfig(), () => Promise.resolve({ onListening }));
+      const config = readConfig();
+      refuseUnfit(config);
+      await serveUntilStopped(config, async ({ control }) => {
+        await control.pepper.adopt();
+        return { onListening };
+      });
     });
+}
+
+/** The embedded database and keys without a pepper are for development. @throws CommandFailure in production */
+function refuseUnfit({ NODE_ENV, MONGODB_URI, KEY_PEPPER }: Config): void {
+  if (NODE_ENV !== 'production') return;
+  if (MONGODB_URI === undefined) {
+    throw new CommandFailure(
+      'NODE_ENV is production, but MONGODB_URI is not set: the embedded database is for development',
+    );
+  }
+  if (KEY_PEPPER === '') {
+    throw new CommandFailure(
+      'NODE_ENV is production, but KEY_PEPPER is not set: set it before the first key is created',
+    );
+  }
 }

@@ -1,0 +1,65 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import type { Connection } from 'mongoose';
+import type { ControlModels } from './models';
+
+/* Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. */
+
+interface Fingerprint {
+  readonly _id: 'pepper';
+  /** Base64. */
+  readonly salt: string;
+  /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
+  readonly hash: string;
+}
+
+export const OTHER_PEPPER =
+  'KEY_PEPPER is not the one that the keys in this database are hashed with, so none of them would work';
+/** What to do about it. */
+export const RESTORE_PEPPER = 'set it to its former value; to change it, revoke all keys first';
+
+export class WrongPepperError extends Error {
+  override readonly name = 'WrongPepperError';
+
+  constructor() {
+    super(`${OTHER_PEPPER}; ${RESTORE_PEPPER}`);
+  }
+}
+
+export function pepperGuard(control: Connection, { apiKeys }: Pick<ControlModels, 'apiKeys'>, pepper: string) {
+  const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
+
+  async function isSame({ salt, hash }: Fingerprint): Promise<boolean> {
+    return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
+  }
+
+  async function isFree(): Promise<boolean> {
+    const isActive = { revoked_at: null, $or: [{ expires_at: null }, { expires_at: { $gt: new Date() } }] };
+    return (await apiKeys.collection.findOne(isActive, { projection: { _id: 1 } })) === null;
+  }
+
+  return {
+    /** Whether the keys are hashed with this pepper, or it is not known yet. */
+    async fits(): Promise<boolean> {
+      const known = await rows.findOne({ _id: 'pepper' });
+      return known === null || isSame(known);
+    },
+    /** Stores the pepper's fingerprint, if there is none or no active key is left. @throws WrongPepperError */
+    async adopt(): Promise<void> {
+      const salt = randomBytes(16).toString('base64');
+      const own = { salt, hash: (await hashOf(pepper, salt)).toString('base64') };
+      const known = await rows.findOneAndUpdate(
+        { _id: 'pepper' },
+        { $setOnInsert: own },
+        { upsert: true, returnDocument: 'after' },
+      );
+      if (known === null || (await isSame(known))) return;
+      if (!(await isFree())) throw new WrongPepperError();
+      await rows.updateOne({ _id: 'pepper', hash: known.hash }, { $set: own });
+    },
+  };
+}
+
+function hashOf(pepper: string, salt: string): Promise<Buffer> {
+  return promisify<string, Buffer, number, Buffer>(scrypt)(pepper, Buffer.from(salt, 'base64'), 32);
+}
