@@ -18,7 +18,9 @@ export function uuid(text: string): string {
 export function name(text: string): string {
   const trimmed = text.trim();
   if (trimmed.length > NAME_LENGTH || !isPlainName(trimmed)) {
-    throw new InvalidArgumentError(`Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible.`);
+    throw new InvalidArgumentError(
+      `Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible.`,
+    );
   }
   return trimmed;
 }
