@@ -24,5 +24,6 @@ export const FAULT_CODES: Readonly<Record<string, string>> = {
   total: 'the amounts do not add up',
   order: 'the lines are not in the order of their positions',
   ended: 'the key is revoked or expired',
+  replaced: 'the key was already replaced, and its replacement is active',
   invalid: 'another rule is violated; see `detail`',
 };
