@@ -5,9 +5,11 @@ import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
+import { IF_MATCH } from '../schema/entityTags';
 import { type Check, checkWith, compiledAtFirstUse, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
+import { IF_MATCH_HEADER } from './openapi/retries';
 import type { Arguments, RestOperation } from './routes/routes';
 
 /*
@@ -30,7 +32,7 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
     return async (exchange, params) => {
       checkAccept(exchange);
       if (checkBody) checkBodyHeaders(exchange.request, limit);
-      const args = checkParameters(params, exchange.search);
+      const args = checkParameters(params, exchange);
       if (!checkBody) return args;
       return { ...args, ...checkBody(await readJson(exchange, limit)) };
     };
@@ -66,7 +68,7 @@ function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: Reque
 function parameterCheck(
   ajv: Ajv2020,
   { parameters }: OpenApiOperation,
-): (params: Readonly<Record<string, string>>, search: string) => Arguments {
+): (params: Readonly<Record<string, string>>, exchange: Exchange) => Arguments {
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const check = compiledAtFirstUse(() =>
     checkWith(
@@ -77,7 +79,7 @@ function parameterCheck(
       }),
     ),
   );
-  return (params, search) => {
+  return (params, { search, request }) => {
     const faults: Fault[] = [];
     const args: Arguments = {};
     for (const [name, raw] of Object.entries(params)) {
@@ -86,11 +88,14 @@ function parameterCheck(
       else args[name] = value;
     }
     readQuery(search, known, args, faults);
+    const { 'if-match': sent } = request.headers;
+    if (sent !== undefined && known.has(IF_MATCH_HEADER)) args[IF_MATCH_HEADER] = sent;
     for (const fault of [...namedFaults(check, inKeptSpelling(args)), ...includeFaults(args)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
     }
     if (faults.length > 0) throw invalidRequest(faults);
-    return args;
+    const { [IF_MATCH_HEADER]: ifMatch, ...others } = args;
+    return ifMatch === undefined ? args : { ...others, [IF_MATCH]: ifMatch };
   };
 }
 

@@ -2,6 +2,7 @@ import type { ConstDirectiveNode, DocumentNode } from 'graphql';
 import { ROLES, type RoleName } from '../access/roles';
 import { SCOPES, type ScopeName } from '../access/scopes';
 import type { Access } from '../context';
+import { IF_MATCH } from './entityTags';
 import type { Method } from './methods';
 import { type Sunset, sunsetOf } from './sunset';
 import { directiveOf, enumArgument, findIncludes, intArgument, rootFieldNodes, stringArgument } from './sdl';
@@ -11,6 +12,8 @@ export interface Operation extends Access {
   readonly name: string;
   readonly kind: 'Query' | 'Mutation';
   readonly rest: RestRoute | undefined;
+  /** Whether its caller can name the version to change. */
+  readonly takesIfMatch?: boolean;
   /** Its announced end. */
   readonly sunset?: Sunset | undefined;
 }
@@ -32,6 +35,7 @@ export function findOperations(document: DocumentNode): Operation[] {
       name: field.name.value,
       kind,
       ...(access ? accessOf(access) : { scope: undefined, role: undefined }),
+      takesIfMatch: field.arguments?.some((argument) => argument.name.value === IF_MATCH) ?? false,
       sunset: sunsetOf(field),
       rest: rest && {
         method: (enumArgument(rest, 'method') ?? 'GET') as Method,

@@ -1,6 +1,8 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
+import { IF_MATCH } from './entityTags';
 import { isMethod, METHODS } from './methods';
 import { directiveOf, enumArgument, intArgument, rootFieldNodes, stringArgument } from './sdl';
+import { namedType } from './stored';
 
 /* Finds invalid or conflicting REST routes. */
 
@@ -16,7 +18,7 @@ export function routeGaps(document: DocumentNode): string[] {
     const method = enumArgument(rest, 'method') ?? 'GET';
     const path = stringArgument(rest, 'path');
     const status = intArgument(rest, 'status') ?? 200;
-    const gaps = [...methodGaps(method, kind), ...pathGaps(path, field)];
+    const gaps = [...methodGaps(method, kind), ...pathGaps(path, field), ...versionGaps(document, path, field)];
     if (!SUCCESS.some((known) => known === status))
       gaps.push(`has @rest(status: ${String(status)}): use one of ${SUCCESS.join(', ')}`);
     const route = `${method} ${path.replaceAll(/:\w+/g, ':')}`;
@@ -44,4 +46,20 @@ function pathGaps(path: string, { arguments: args = [] }: FieldDefinitionNode): 
       ? []
       : [`takes ${name} from its path, so it must be non-null: add !`];
   });
+}
+
+/** Gaps of a write that names the version to change: the entity tag is that of the object which a GET of its path reads. */
+function versionGaps(
+  document: DocumentNode,
+  path: string,
+  { arguments: args = [], type }: FieldDefinitionNode,
+): string[] {
+  if (!args.some(({ name }) => name.value === IF_MATCH)) return [];
+  const isRead = rootFieldNodes(document).some(({ kind, field }) => {
+    const rest = directiveOf(field, 'rest');
+    return (
+      rest && kind === 'Query' && stringArgument(rest, 'path') === path && namedType(field.type) === namedType(type)
+    );
+  });
+  return isRead && path.endsWith('/:id') ? [] : [`takes ${IF_MATCH}, but no GET of its path reads what it returns`];
 }

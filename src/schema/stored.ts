@@ -1,4 +1,5 @@
 import { type ConstDirectiveNode, type DocumentNode, type FieldDefinitionNode, Kind, type TypeNode } from 'graphql';
+import { ETAG } from './entityTags';
 import { directiveOf, isLeftOut, isObjectNode, optionalStringArgument, rowName, stringArgument } from './sdl';
 
 /* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
@@ -65,9 +66,10 @@ function readStored(
   };
 }
 
-/** The stored fields: all but references to other stored objects. */
+/** The stored fields: all but references to other stored objects, and the entity tag. */
 function membersOf(document: DocumentNode, type: string, stored: ReadonlySet<string>): StoredMember[] {
   return fieldsOf(document, type)
+    .filter((field) => !(stored.has(type) && field.name.value === ETAG))
     .filter((field) => !stored.has(namedType(field.type)) && !stored.has(rowName(field) ?? ''))
     .map((field) => memberOf(document, field, stored));
 }

@@ -15,7 +15,7 @@ interface ProblemResponse {
   };
 }
 
-/** Contract, section 5, word for word. */
+/** Contract, section 5, word for word; 412 where an operation takes a version. */
 const CODES = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -30,6 +30,7 @@ const CODES = {
   unsupported_media_type: 415,
   validation_failed: 422,
   idempotency_key_reused: 422,
+  ...(operations.some(({ takesIfMatch }) => takesIfMatch) && { precondition_failed: 412 }),
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
@@ -42,7 +43,7 @@ const examples = problemResponses.flatMap(({ content }) =>
 
 test('the error codes and their statuses are those of the contract, and the one of the settings page', () => {
   const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
-  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403 });
+  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403, precondition_failed: 412 });
 });
 
 test('every error code is in the document with its status, and no other is', () => {

@@ -3,6 +3,7 @@ import type { RequestContext } from '../../context';
 import type { Projection } from '../../database/collection';
 import type { ListArguments } from '../../database/pagination';
 import type { Resolver, Resolvers } from '../../schema/guard';
+import { ETAG, tagOf } from '../../schema/entityTags';
 import { allFieldNodes, directiveOf, rowName, stringArgument } from '../../schema/sdl';
 import { namedType, referenceTo, totalledAmounts } from '../../schema/stored';
 import { listPage, readOne, WITHOUT_SEARCH } from './collection';
@@ -58,6 +59,7 @@ function ofMember(field: FieldDefinitionNode, owner: Resource | undefined, byTyp
     return (row, args, { data }, info) =>
       listOfParent(data, listed, parent, (row as Row)._id, args as Args, projectionOf(info));
   }
+  if (field.name.value === ETAG) return (row, _, __, { schema }) => tagOf(schema, owner.stored.type, row as Row);
   const named = byType.get(namedType(field.type));
   if (!named) return undefined;
   const member = `${field.name.value}_id`;
@@ -79,11 +81,11 @@ function totalsOf(
   return (_, args, { data }) => totals(data, { collection: resource, at, amounts }, args as TotalsArguments);
 }
 
-/** The projection of a query: never search words, and members that lists omit only if selected. */
+/** The projection of a query: never search words, and members that lists omit only if selected; the entity tag is of all of them. */
 function projections(
   { stored: { heldBack }, projection }: Resource,
   ...path: readonly string[]
 ): (info: GraphQLResolveInfo) => Projection {
   if (heldBack.length === 0) return () => projection;
-  return (info) => (heldBack.some((name) => selects(info, ...path, name)) ? WITHOUT_SEARCH : projection);
+  return (info) => ([...heldBack, ETAG].some((name) => selects(info, ...path, name)) ? WITHOUT_SEARCH : projection);
 }

@@ -56,7 +56,7 @@ function toDate(value: unknown): Date | null {
 }
 
 /** Converts a document to a record: `_id` becomes `id`, without search words. Dates become strings in JSON. */
-function toRecord(document: { readonly _id: string }): ImportRecord {
+export function toRecord(document: { readonly _id: string }): ImportRecord {
   const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
   return { id, ...members };
 }

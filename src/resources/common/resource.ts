@@ -2,6 +2,7 @@ import { Schema } from 'mongoose';
 import { type Collection, defineCollection, type Index, type Projection } from '../../database/collection';
 import type { Fault } from '../../errors';
 import { loadDocument } from '../../schema/sdl';
+import type { Resolvers } from '../../schema/guard';
 import { type StoredMember, type StoredType, storedTypes } from '../../schema/stored';
 import { WITHOUT_SEARCH } from './collection';
 import { documentKind } from './documentKind';
@@ -24,6 +25,8 @@ export interface Resource<out T extends Row = Row> extends Collection<T> {
   words(row: object): string[];
   /** How it is imported and exported; undefined if it is part of another record. */
   readonly records: RecordKind | undefined;
+  /** Resolvers of its writes, if it is all in one file. */
+  readonly resolvers: Resolvers | undefined;
 }
 
 export interface ResourceSpec {
@@ -37,6 +40,7 @@ export interface ResourceSpec {
   readonly decimals?: readonly string[];
   /** Whether its rows are part of another record, so that it has none of its own. */
   readonly isPartOfRecord?: boolean;
+  readonly resolvers?: Resolvers;
 }
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
@@ -59,6 +63,7 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   return {
     ...resource,
     records: spec.isPartOfRecord ? undefined : plainRecords(resource, spec),
+    resolvers: spec.resolvers,
   };
 }
 

@@ -1,4 +1,11 @@
-import { type GraphQLArgument, type GraphQLField, type GraphQLNamedType, type GraphQLSchema, Kind } from 'graphql';
+import {
+  type GraphQLArgument,
+  type GraphQLField,
+  type GraphQLNamedType,
+  type GraphQLSchema,
+  isNonNullType,
+  Kind,
+} from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -7,18 +14,19 @@ import {
   parameterSchema,
   rootFields,
 } from '../../schema/jsonSchema';
+import { IF_MATCH } from '../../schema/entityTags';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
 import { directiveOf, stringArgument } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
-import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
+import { hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../routes/routes';
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
-import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
+import { IDEMPOTENCY_KEY, IF_MATCH_HEADER, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import examples from './examples.json';
-import { PROBLEM_SCHEMAS } from './problemSchemas';
+import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
 export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
@@ -37,6 +45,8 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(schema, one, linksOf(one, linked)) };
   }
+  const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
   return {
     openapi: '3.1.0',
     info: {
@@ -64,9 +74,9 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
       },
       schemas: openAnswers({
         ...describeIncluded(componentSchemas(schema, { elementBounds: false, closed: false })),
-        ...PROBLEM_SCHEMAS,
+        ...problemSchemas(statuses),
       }),
-      responses: sharedResponses(),
+      responses: sharedResponses(statuses),
       headers: sharedHeaders(),
     },
   };
@@ -96,7 +106,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
   const isWrite = root === 'Mutation';
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
   const description = field.description ?? '';
-  const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument)) : [];
+  const bodyArguments = hasBody ? field.args.filter((one) => !inPath(one) && one.name !== IF_MATCH) : [];
   const judgedAlone = perElement(bodyArguments);
   return {
     operationId: operationId({ operation, field }),
@@ -132,11 +142,12 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
 }
 
 function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
+  const isHeader = argument.name === IF_MATCH;
   const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
   return {
-    name: argument.name,
-    in: isPath ? 'path' : 'query',
-    required: isPath,
+    name: isHeader ? IF_MATCH_HEADER : argument.name,
+    in: isPath ? 'path' : isHeader ? 'header' : 'query',
+    required: isPath || (isHeader && isNonNullType(argument.type)),
     description: argument.description ?? '',
     ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
     schema: parameterSchema(schema, argument),
@@ -152,7 +163,7 @@ function success(operation: RestOperation, field: Field, links: object): object 
     ...(answersPage(field) ? ['Link'] : []),
     ...(rest.status === 201 ? ['Location'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
-    ...(readsOneObject(operation) ? ['ETag'] : []),
+    ...(hasEntityTag(operation) ? ['ETag'] : []),
   ];
   return {
     description: field.description ?? type,

@@ -1,0 +1,49 @@
+import { createHash } from 'node:crypto';
+import { getNullableType, type GraphQLOutputType, type GraphQLSchema, isListType, isObjectType } from 'graphql';
+import { invalidRequest } from '../errors';
+import { isLeftOut } from './sdl';
+
+/* Entity tags, and writes that name the version they change (docs/decisions/if-match.md). */
+
+/** The argument of a write with the version to change: `If-Match` on REST. */
+export const IF_MATCH = 'if_match';
+/** The field of a stored type with its entity tag, for GraphQL. */
+export const ETAG = 'etag';
+
+/** A strong entity tag, which depends on the whole body (RFC 9110, section 8.8.3). */
+export function entityTag(body: string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
+/** The entity tag of a stored object, as REST sends it. */
+export function tagOf(schema: GraphQLSchema, type: string, row: object): string {
+  return entityTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
+}
+
+/** A stored value as REST returns it: its members are its own, without resolvers. */
+function represent(outer: GraphQLOutputType, value: unknown): unknown {
+  const type = getNullableType(outer);
+  if (value === null || value === undefined) return null;
+  if (isListType(type)) return (value as unknown[]).map((item) => represent(type.ofType, item));
+  if (!isObjectType(type)) return 'serialize' in type ? type.serialize(value) : value;
+  const { _id, ...members } = value as Readonly<Record<string, unknown>>;
+  const row: Readonly<Record<string, unknown>> = { ...(_id !== undefined && { id: _id }), ...members };
+  const fields = Object.values(type.getFields()).filter(({ astNode }) => !astNode || !isLeftOut(astNode, 'EVERYWHERE'));
+  return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
+}
+
+const TAG = /(?:W\/)?"[^"]*"/g;
+const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
+
+/**
+ * Whether an entity tag is one that If-Match names; weak tags never match (RFC 9110, section 13.1.1).
+ * @throws AppError invalid_request if it is neither `*` nor a list of quoted tags.
+ */
+export function matcherOf(ifMatch: string | null | undefined): (tag: string) => boolean {
+  const named = ifMatch?.trim() ?? '*';
+  if (named === '*') return () => true;
+  if (!TAGS.test(named))
+    throw invalidRequest([{ parameter: 'If-Match', code: 'format', detail: 'must be * or ETags in double quotes' }]);
+  const tags = new Set<string>(named.match(TAG));
+  return (tag) => tags.has(tag);
+}
