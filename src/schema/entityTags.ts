@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { getNullableType, type GraphQLOutputType, type GraphQLSchema, isListType, isObjectType } from 'graphql';
+import type { GraphQLOutputType, GraphQLSchema } from 'graphql';
 import { invalidRequest } from '../errors';
-import { isLeftOut } from './sdl';
+import { represent } from './representation';
 
 /* Entity tags, and writes that name the version they change (docs/decisions/if-match.md). */
 
@@ -18,18 +18,6 @@ export function entityTag(body: string): string {
 /** The entity tag of a stored object, as REST sends it. */
 export function tagOf(schema: GraphQLSchema, type: string, row: object): string {
   return entityTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
-}
-
-/** A stored value as REST returns it: its members are its own, without resolvers. */
-function represent(outer: GraphQLOutputType, value: unknown): unknown {
-  const type = getNullableType(outer);
-  if (value === null || value === undefined) return null;
-  if (isListType(type)) return (value as unknown[]).map((item) => represent(type.ofType, item));
-  if (!isObjectType(type)) return 'serialize' in type ? type.serialize(value) : value;
-  const { _id, ...members } = value as Readonly<Record<string, unknown>>;
-  const row: Readonly<Record<string, unknown>> = { ...(_id !== undefined && { id: _id }), ...members };
-  const fields = Object.values(type.getFields()).filter(({ astNode }) => !astNode || !isLeftOut(astNode, 'EVERYWHERE'));
-  return Object.fromEntries(fields.map((field) => [field.name, represent(field.type, row[field.name])]));
 }
 
 const TAG = /(?:W\/)?"[^"]*"/g;

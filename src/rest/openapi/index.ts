@@ -1,11 +1,4 @@
-import {
-  type GraphQLArgument,
-  type GraphQLField,
-  type GraphQLNamedType,
-  type GraphQLSchema,
-  isNonNullType,
-  Kind,
-} from 'graphql';
+import { type GraphQLArgument, type GraphQLNamedType, type GraphQLSchema, isNonNullType, Kind } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -20,12 +13,12 @@ import type { Operation } from '../../schema/operations';
 import { directiveOf, stringArgument } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
-import { hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../routes/routes';
+import { hasEntityTag, readsOneObject, restOperations } from '../routes/routes';
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
 import { IDEMPOTENCY_KEY, IF_MATCH_HEADER, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
-import examples from './examples.json';
+import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
@@ -39,6 +32,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
     if (!field) throw new Error(`${operation.name} is not in the REST schema`);
     return { operation, field };
   });
+  refuseMissingExamples(linked);
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const one of linked) {
     const { path: template, method } = one.operation.rest;
@@ -92,21 +86,14 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
-type Field = GraphQLField<unknown, unknown>;
-type Examples = Readonly<Record<string, unknown>>;
-
-/** Examples from the Northwind sample (examples/northwind), by operation or parameter. */
-const parameterExamples: Examples = examples.parameters;
-const requestExamples: Examples = examples.requests;
-const responseExamples: Examples = examples.responses;
-
-function describe(schema: GraphQLSchema, { operation, field }: Linked, links: object): OpenApiOperation {
-  const { rest, scope, name } = operation;
+function describe(schema: GraphQLSchema, one: Linked, links: object): OpenApiOperation {
+  const { operation, field } = one;
+  const { rest, scope } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
   const description = field.description ?? '';
-  const bodyArguments = hasBody ? field.args.filter((one) => !inPath(one) && one.name !== IF_MATCH) : [];
+  const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument) && argument.name !== IF_MATCH) : [];
   const judgedAlone = perElement(bodyArguments);
   return {
     operationId: operationId({ operation, field }),
@@ -118,7 +105,7 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
     parameters: [
       ...field.args
         .filter((argument) => !bodyArguments.includes(argument))
-        .map((argument) => parameter(schema, name, argument, inPath(argument))),
+        .map((argument) => parameter(schema, one, argument, inPath(argument))),
       ...includeParameter(operation),
       ...(isWrite ? [IDEMPOTENCY_KEY] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
@@ -128,12 +115,15 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
         required: true,
         ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
         content: {
-          'application/json': { schema: argumentsSchema(schema, bodyArguments), example: requestExamples[name] },
+          'application/json': {
+            schema: argumentsSchema(schema, bodyArguments),
+            example: requestExample(one, bodyArguments),
+          },
         },
       },
     }),
     responses: {
-      [rest.status]: success(operation, field, links),
+      [rest.status]: success(one, links),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, field.args.some(inPath)),
       431: HEAD_TOO_LARGE,
@@ -141,9 +131,9 @@ function describe(schema: GraphQLSchema, { operation, field }: Linked, links: ob
   };
 }
 
-function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
+function parameter(schema: GraphQLSchema, one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {
   const isHeader = argument.name === IF_MATCH;
-  const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
+  const example = parameterExample(one, argument);
   return {
     name: isHeader ? IF_MATCH_HEADER : argument.name,
     in: isPath ? 'path' : isHeader ? 'header' : 'query',
@@ -155,8 +145,9 @@ function parameter(schema: GraphQLSchema, operation: string, argument: GraphQLAr
   };
 }
 
-function success(operation: RestOperation, field: Field, links: object): object {
-  const { name, rest } = operation;
+function success(one: Linked, links: object): object {
+  const { operation, field } = one;
+  const { rest } = operation;
   const type = String(field.type).replace('!', '');
   const headers = [
     ...SUCCESS_HEADERS,
@@ -169,7 +160,7 @@ function success(operation: RestOperation, field: Field, links: object): object 
     description: field.description ?? type,
     headers: { ...headerRefs(headers), ...(operation.sunset && SUNSET_HEADERS) },
     content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExamples[name] },
+      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExample(one) },
     },
     ...(Object.keys(links).length > 0 && { links }),
   };
