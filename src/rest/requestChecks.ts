@@ -5,11 +5,10 @@ import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
-import { IF_MATCH } from '../schema/entityTags';
+import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import { type Check, checkWith, compiledAtFirstUse, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
-import { IF_MATCH_HEADER } from './openapi/retries';
 import type { Arguments, RestOperation } from './routes/routes';
 
 /*

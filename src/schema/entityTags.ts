@@ -7,6 +7,7 @@ import { represent } from './representation';
 
 /** The argument of a write with the version to change: `If-Match` on REST. */
 export const IF_MATCH = 'if_match';
+export const IF_MATCH_HEADER = 'If-Match';
 /** The field of a stored type with its entity tag, for GraphQL. */
 export const ETAG = 'etag';
 
@@ -31,7 +32,9 @@ export function matcherOf(ifMatch: string | null | undefined): (tag: string) => 
   const named = ifMatch?.trim() ?? '*';
   if (named === '*') return () => true;
   if (!TAGS.test(named))
-    throw invalidRequest([{ parameter: 'If-Match', code: 'format', detail: 'must be * or ETags in double quotes' }]);
+    throw invalidRequest([
+      { parameter: IF_MATCH_HEADER, code: 'format', detail: 'must be * or ETags in double quotes' },
+    ]);
   const tags = new Set<string>(named.match(TAG));
   return (tag) => tags.has(tag);
 }

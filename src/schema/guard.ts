@@ -2,9 +2,10 @@ import { type GraphQLField, type GraphQLFieldResolver, type GraphQLSchema, isObj
 import type { Access, RequestContext } from '../context';
 import { type Findings, invalidRequest, validationFailed } from '../errors';
 import { inKeptSpelling } from './compared';
+import { IF_MATCH, IF_MATCH_HEADER } from './entityTags';
 import { argumentsSchema, componentSchemas } from './jsonSchema';
 import { accessOf } from './operations';
-import { directiveOf } from './sdl';
+import { directiveOf, stringArgument } from './sdl';
 import { type Check, checkWith, compiledAtFirstUse, createAjv, requireSchema } from './validation';
 
 /* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
@@ -32,7 +33,7 @@ export function guardFields(schema: GraphQLSchema, options: { readonly checkArgu
       access,
       check &&
         ((args) => {
-          refuseFaults(type, check(args));
+          refuseFaults(check(args), type === 'Mutation' ? parametersOf(field) : undefined);
         }),
     );
   }
@@ -82,10 +83,21 @@ function argumentChecks(schema: GraphQLSchema, guarded: readonly GuardedField[])
   return (field) => compiledAtFirstUse(() => checkWith(requireSchema(ajv, `arguments#/fields/${field}`)));
 }
 
-/** Reports faults as REST does: 422, as in a body, for a mutation; 400, as in parameters, otherwise. */
-function refuseFaults(type: string, { faults, more }: Findings): void {
+/** The arguments of a write that REST takes from the path or a header, with their names there. */
+function parametersOf({ astNode }: Pick<GuardedField['field'], 'astNode'>): ReadonlyMap<string, string> {
+  const rest = directiveOf(astNode, 'rest');
+  const inPath = rest ? [...stringArgument(rest, 'path').matchAll(/:(\w+)/g)] : [];
+  return new Map([[IF_MATCH, IF_MATCH_HEADER], ...inPath.map(([, name = '']) => [name, name] as const)]);
+}
+
+/** Reports faults as REST does: 400 for parameters, of which a read has nothing else; 422, as in a body, for the rest of a write. */
+function refuseFaults({ faults, more }: Findings, parameters: ReadonlyMap<string, string> | undefined): void {
   if (faults.length === 0) return;
-  if (type === 'Mutation') throw validationFailed(faults, more);
-  const named = faults.map(({ pointer, ...fault }) => ({ ...fault, parameter: pointer?.split('/')[1] ?? '' }));
-  throw invalidRequest(named, more);
+  const named = faults.flatMap(({ pointer, ...fault }) => {
+    const name = pointer?.split('/')[1] ?? '';
+    const parameter = parameters ? parameters.get(name) : name;
+    return parameter === undefined ? [] : [{ ...fault, parameter }];
+  });
+  if (named.length === 0) throw validationFailed(faults, more);
+  throw invalidRequest(named, parameters ? 0 : more);
 }

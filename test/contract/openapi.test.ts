@@ -99,6 +99,7 @@ function objectsIn(part: unknown, found: Set<object>): void {
 
 /** Contract, section 2: what each operation is called in generated clients. */
 const OPERATION_IDS: Record<string, string> = {
+  ...Object.fromEntries(operations.filter(({ kind }) => kind === 'Mutation').map(({ name }) => [name, name])),
   ...Object.fromEntries(
     RESOURCES.flatMap(({ list, one }) => [
       [list, `list_${list}`],

@@ -148,6 +148,14 @@ test.each<[string, (tag: string) => string | undefined, number]>([
     expect(body.errors).toMatchObject([{ parameter: 'If-Match', code: ifMatch ? 'format' : 'length' }]);
 });
 
+test('an id that is none is the same error in both APIs, though a write is refused for it', async () => {
+  const onRest = (await patch({ valid_until: day() }, {}, caller, 'no-uuid')).body;
+  const { body } = await caller.graphql(DOCUMENT, { id: 'no-uuid', valid_until: day() });
+  const { code, status, errors } = body.errors[0].extensions;
+  expect({ code, status, errors }).toEqual({ code: 'invalid_request', status: 400, errors: onRest.errors });
+  expect(onRest.errors).toMatchObject([{ parameter: 'id', code: 'format' }]);
+});
+
 test('an object that is not there is 404 whatever the version, as is that of another organisation', async () => {
   const tag = await tagNow();
   const problems: Json[] = [];

@@ -9,7 +9,7 @@ import {
 } from 'graphql';
 import { constraintOf } from '../../src/schema/jsonSchema';
 import type { ImportRecord } from '../../src/resources/common/records';
-import { directiveOf } from '../../src/schema/sdl';
+import { directiveOf, isLeftOut } from '../../src/schema/sdl';
 import type { Json } from './client';
 import { northwind } from './factories';
 import { graphqlSchema } from './operations';
@@ -80,7 +80,9 @@ function typeNamed(name: string): GraphQLObjectType {
 
 /** An object of a type: a canary for every text, an id of its own, the rest as in `base`. */
 function filled(type: GraphQLObjectType, base: Json, canary: () => string): Json {
-  const fields = Object.values(type.getFields()).filter(({ astNode }) => !directiveOf(astNode, 'access'));
+  const fields = Object.values(type.getFields()).filter(
+    ({ astNode }) => !directiveOf(astNode, 'access') && !isLeftOut(astNode!, 'EVERYWHERE'),
+  );
   return Object.fromEntries(fields.map((field) => [field.name, filledMember(field, base?.[field.name], canary)]));
 }
 

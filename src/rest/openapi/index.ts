@@ -7,7 +7,7 @@ import {
   parameterSchema,
   rootFields,
 } from '../../schema/jsonSchema';
-import { IF_MATCH } from '../../schema/entityTags';
+import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
 import { directiveOf, stringArgument } from '../../schema/sdl';
@@ -16,7 +16,7 @@ import { describeIncluded, includeParameter } from './include';
 import { hasEntityTag, readsOneObject, restOperations } from '../routes/routes';
 import { linksOf } from './links';
 import { answersPage, type Linked, operationId } from './operationId';
-import { IDEMPOTENCY_KEY, IF_MATCH_HEADER, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
+import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses, SUCCESS_HEADERS } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
 import { problemSchemas } from './problemSchemas';

@@ -1,8 +1,5 @@
 import type { Parameter } from './types';
 
-/** The header that is the argument if_match. */
-export const IF_MATCH_HEADER = 'If-Match';
-
 /* Headers of safe retries and caching (contract, section 7). */
 
 export const IDEMPOTENCY_KEY: Parameter = {
