@@ -94,7 +94,7 @@ function patch(body: object, headers: Record<string, string> = {}, as = caller, 
 const DOCUMENT = `mutation($id: ID!, $if_match: String, $valid_until: Date) {
   change_quote(id: $id, if_match: $if_match, valid_until: $valid_until) { etag valid_until } }`;
 
-function mutate(valid_until: string, if_match?: string | null): Promise<Answer> {
+function mutate(valid_until: string | null, if_match?: string | null): Promise<Answer> {
   return caller.graphql(DOCUMENT, { id: row.id, valid_until, if_match });
 }
 
@@ -218,6 +218,15 @@ test('rules hold for the whole object, after the version', async () => {
   );
   expect(await patch({ status: null })).toMatchObject({ status: 422, body: { code: 'validation_failed' } });
   expect(await tagNow()).toBe(tag);
+});
+
+test('null clears a member in both APIs, and one that is left out keeps its value', async () => {
+  const valid_until = day();
+  expect((await patch({ valid_until })).body).toMatchObject({ valid_until });
+  expect((await patch({})).body).toMatchObject({ valid_until });
+  expect((await patch({ valid_until: null })).body).toMatchObject({ valid_until: null });
+  await patch({ valid_until });
+  expect((await mutate(null)).body.data.change_quote).toMatchObject({ valid_until: null });
 });
 
 test('a change of nothing keeps the version', async () => {
