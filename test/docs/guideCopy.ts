@@ -70,5 +70,11 @@ async function addRows(copy: string): Promise<void> {
       },
     };
   });
-  await writeFile(file('invoices'), [shown, ...rows].map((row) => `${JSON.stringify(row)}\n`).join(''));
+  await writeFile(file('invoices'), [shown, ...rows].map(exported).join(''));
+}
+
+/** A line as `export` writes it. No text of these rows has the separators in it. */
+function exported(row: object): string {
+  const members = Object.entries(row).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  return `{${members.join(', ')}}\n`;
 }
