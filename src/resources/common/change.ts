@@ -7,6 +7,7 @@ import { referenceTo } from '../../schema/stored';
 import { brokenTexts } from './brokenTexts';
 import { toRecord } from './documentKind';
 import type { Resource } from './resource';
+import { changedAt } from './rows';
 
 /** Arguments of a PATCH: the id, the version to change, and the members to set. */
 export interface ChangeArguments {
@@ -33,16 +34,14 @@ export async function changeObject(
   return write(async (session, now) => {
     const row = await data.collection(resource).findById(id.toLowerCase(), undefined, { session }).lean();
     if (!row) throw notFound(referenceTo(stored.type).replace(/_id$/, ''));
-    // the row of this transaction: a concurrent change is a conflict, and then this runs again
+    // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
     if (!matches(tagOf(schema, stored.type, row)))
       throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
     const before = asJson(toRecord(row));
     const changed = { ...before, ...asJson(members) };
     if (isDeepStrictEqual(before, changed)) return row;
-    const { updated_at: last } = before;
-    // updated_at must not go back if the clock was set back
-    const times = typeof last === 'string' && { updated_at: [last, now.toISOString()].sort().at(-1) };
-    const record = { ...changed, ...times };
+    const { updated_at: last } = row as { updated_at?: Date };
+    const record = { ...changed, ...(last && { updated_at: changedAt(last, now).toISOString() }) };
     const faults = records.rules(record);
     const [stands] = faults.length > 0 ? [] : await records.store(data, [record], session);
     if (stands?.outcome !== 'updated') throw validationFailed(stands?.errors ?? faults);
