@@ -80,6 +80,12 @@ export const ERROR_CODES = {
     title: 'Conflict',
     help: 'Other requests kept changing the same objects, even after internal retries.',
   },
+  precondition_failed: {
+    status: 412,
+    retry: 'no',
+    title: 'Precondition failed',
+    help: 'The object is no longer in the version that `If-Match` names (in GraphQL `if_match`), and nothing was stored. Read it again, and repeat the change if it still makes sense.',
+  },
   payload_too_large: {
     status: 413,
     retry: 'no',

@@ -1,5 +1,6 @@
 import { mongo } from 'mongoose';
-import { entityTag, matchesTag } from '../../src/rest/etag';
+import { matchesTag } from '../../src/rest/etag';
+import { entityTag } from '../../src/schema/entityTags';
 import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, upsertProducts } from './operations';

@@ -36,4 +36,8 @@ export const recordKinds: readonly RecordKind[] = [
 ];
 
 /** All resolvers by type and field. */
-export const resolvers: Resolvers = mergeResolvers(deriveResolvers(loadDocument(), RESOURCES), ...RESOLVERS);
+export const resolvers: Resolvers = mergeResolvers(
+  deriveResolvers(loadDocument(), RESOURCES),
+  ...RESOURCES.flatMap(({ resolvers: own }) => (own ? [own] : [])),
+  ...RESOLVERS,
+);

@@ -2,12 +2,13 @@ import type { GraphQLSchema } from 'graphql';
 import type { OpenContext } from '../context';
 import { AppError } from '../errors';
 import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
+import { entityTag } from '../schema/entityTags';
 import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
 import { asksForAll } from './openapi/include';
-import { entityTag, matchesTag } from './etag';
-import { createRouter, readsOneObject, type RestOperation, restOperations } from './routes/routes';
+import { matchesTag } from './etag';
+import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes/routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
 
 /** Base path of the REST API. */
@@ -76,9 +77,9 @@ function answer(exchange: Exchange, operation: RestOperation, { status, body, va
   if (status === 201) response.setHeader('Location', `${path}/${(value as { id: string }).id}`);
   const next = nextCursor(value);
   if (next !== undefined) response.setHeader('Link', `<${path}${withCursor(search, next)}>; rel="next"`);
-  if (readsOneObject(operation)) {
-    const tag = entityTag(body);
-    response.setHeader('ETag', tag);
+  const tag = hasEntityTag(operation) ? entityTag(body) : undefined;
+  if (tag !== undefined) response.setHeader('ETag', tag);
+  if (tag !== undefined && readsOneObject(operation)) {
     response.setHeader('Cache-Control', 'private, no-cache');
     if (matchesTag(request.headers['if-none-match'], tag)) {
       response.statusCode = 304;

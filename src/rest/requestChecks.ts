@@ -5,6 +5,7 @@ import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
+import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import { asParameters, checkAtFirstUse, createAjv } from '../schema/validation';
 import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
@@ -30,7 +31,7 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
     return async (exchange, params) => {
       checkAccept(exchange);
       if (checkBody) checkBodyHeaders(exchange.request, limit);
-      const args = checkParameters(params, exchange.search);
+      const args = checkParameters(params, exchange);
       if (!checkBody) return args;
       return { ...args, ...checkBody(await readJson(exchange, limit)) };
     };
@@ -62,11 +63,11 @@ function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: Reque
   };
 }
 
-/** Validates path and query against the parameters in the document. */
+/** Validates path, query and If-Match against the parameters in the document. */
 function parameterCheck(
   ajv: Ajv2020,
   { parameters }: OpenApiOperation,
-): (params: Readonly<Record<string, string>>, search: string) => Arguments {
+): (params: Readonly<Record<string, string>>, exchange: Exchange) => Arguments {
   const known = new Map(parameters.map((parameter) => [parameter.name, parameter]));
   const check = checkAtFirstUse(() =>
     ajv.compile({
@@ -75,7 +76,7 @@ function parameterCheck(
       required: parameters.filter(({ required }) => required).map(({ name }) => name),
     }),
   );
-  return (params, search) => {
+  return (params, { search, request }) => {
     const faults: Fault[] = [];
     const args: Arguments = {};
     for (const [name, raw] of Object.entries(params)) {
@@ -84,11 +85,14 @@ function parameterCheck(
       else args[name] = value;
     }
     readQuery(search, known, args, faults);
+    const { 'if-match': sent } = request.headers;
+    if (sent !== undefined && known.has(IF_MATCH_HEADER)) args[IF_MATCH_HEADER] = sent;
     for (const fault of [...asParameters(check(inKeptSpelling(args)).faults), ...includeFaults(args)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
     }
     if (faults.length > 0) throw invalidRequest(faults);
-    return args;
+    const { [IF_MATCH_HEADER]: ifMatch, ...others } = args;
+    return ifMatch === undefined ? args : { ...others, [IF_MATCH]: ifMatch };
   };
 }
 

@@ -29,6 +29,8 @@ const FAILED = 599;
 /** Passes data through Sofa and back, as the context of a request. */
 interface SofaCall {
   readonly context: RequestContext;
+  /** Arguments that are null, which Sofa leaves out. */
+  readonly nulls?: Arguments;
   /** The result of the operation. */
   value?: unknown;
 }
@@ -75,7 +77,8 @@ export function createSofaRouter(
       const operation = getOperationAST(document);
       if (!operation) throw new Error('Sofa sent no operation');
       const call = contextValue as SofaCall;
-      const result = await execute({ document, operation, contextValue: call.context, variableValues });
+      const variables = { ...variableValues, ...call.nulls };
+      const result = await execute({ document, operation, contextValue: call.context, variableValues: variables });
       if (!valuesAlone || result.errors) return result;
       const [field = ''] = Object.keys(result.data ?? {});
       call.value = result.data?.[field];
@@ -109,7 +112,9 @@ export function sofaRoutes(
     if (!route) throw new Error(`Sofa made no route for ${name}`);
     const request = sofaRequest(schema, operation);
     return async (args, context) => {
-      const call: SofaCall = { context };
+      // in a PATCH null clears a member, and what is left out keeps its value
+      const nulls = rest.method === 'PATCH' && Object.entries(args).filter(([, value]) => value === null);
+      const call: SofaCall = { context, ...(nulls && { nulls: Object.fromEntries(nulls) }) };
       const response = await route.handler(request(args), call);
       if (failures.has(response)) throw failures.get(response);
       const { value } = call;

@@ -1,10 +1,11 @@
 import { buildASTSchema, type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { ROLES } from '../access/roles';
 import { SCOPES } from '../access/scopes';
+import { IF_MATCH, takesIfMatch } from './entityTags';
 import { filterGaps } from './filterGaps';
 import type { Resolvers } from './guard';
 import { isMethod, METHODS } from './methods';
-import { allFieldNodes, directiveOf, isRootType, type RootType } from './sdl';
+import { allFieldNodes, directiveOf, isRootType, namedType, rootFieldNodes, type RootType } from './sdl';
 import { type CheckedResource, sentences } from './sentences';
 import { storedGaps } from './storedGaps';
 
@@ -17,7 +18,9 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
   for (const { type, field } of allFieldNodes(document)) {
     const place = `${type}.${field.name.value}`;
     const found = [
-      ...(isRootType(type) ? [...routeGaps(type, field, place, routes), ...sunsetGaps(field)] : []),
+      ...(isRootType(type)
+        ? [...routeGaps(type, field, place, routes), ...versionGaps(document, field), ...sunsetGaps(field)]
+        : []),
       ...accessGaps(type, field, resolvers),
     ];
     gaps.push(...found.map((gap) => `${place} ${gap}`));
@@ -72,6 +75,19 @@ function pathGaps(path: string, { arguments: args = [] }: FieldDefinitionNode): 
         `takes ${name} from its path, so it must be non-null: add !`,
     );
   });
+}
+
+/** Finds a write of a version that cannot be read: its entity tag is that of the object which a GET of its path returns. */
+function versionGaps(document: DocumentNode, field: FieldDefinitionNode): string[] {
+  const rest = directiveOf(field, 'rest');
+  if (!rest || !takesIfMatch(field)) return [];
+  const reads = rootFieldNodes(document).filter(
+    (one) => one.kind === 'Query' && directiveOf(one.field, 'rest')?.path === rest.path,
+  );
+  const isRead = reads.some((one) => namedType(one.field.type) === namedType(field.type));
+  return sentences(
+    !(isRead && rest.path.endsWith('/:id')) && `takes ${IF_MATCH}, but no GET of its path reads what it returns`,
+  );
 }
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -2,6 +2,7 @@ import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
 import type { Access, RequestContext } from '../context';
 import { invalidRequest, validationFailed } from '../errors';
 import { inKeptSpelling } from './compared';
+import { IF_MATCH, IF_MATCH_HEADER } from './entityTags';
 import { argumentsSchema, componentSchemas, type ObjectField, objectFields } from './jsonSchema';
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
@@ -28,7 +29,7 @@ export function guardFields(schema: GraphQLSchema, options: { readonly checkArgu
   for (const { type, field } of guarded) {
     const resolve = field.resolve as Resolver;
     const access = accessOf(field.astNode);
-    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checks?.(type, field.name));
+    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checks?.({ type, field }));
   }
 }
 
@@ -47,11 +48,11 @@ function once(resolve: Resolver): Resolver {
     context.once(info.fieldName, args, () => resolve(source, args, context, info));
 }
 
-/** Checks arguments, and reports faults as REST does: for a mutation 422, as in a body; otherwise 400, as in parameters. */
+/** Checks arguments, and reports faults as REST does: 400 for parameters, which are all that a query has; otherwise 422, as in a body. */
 function argumentChecks(
   schema: GraphQLSchema,
   guarded: readonly ObjectField[],
-): (type: string, field: string) => (args: unknown) => void {
+): (guarded: ObjectField) => (args: unknown) => void {
   const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
   const fields = Object.fromEntries(
     guarded.map(({ type, field }) => [
@@ -60,12 +61,25 @@ function argumentChecks(
     ]),
   );
   const ajv = createAjv().addSchema({ components, fields }, 'arguments');
-  return (type, field) => {
-    const check = checkAtFirstUse(() => requireSchema(ajv, `arguments#/fields/${type}.${field}`));
+  return ({ type, field }) => {
+    const check = checkAtFirstUse(() => requireSchema(ajv, `arguments#/fields/${type}.${field.name}`));
+    const parameters = parametersOf(field);
     return (args) => {
       const { faults, more } = check(args);
       if (faults.length === 0) return;
-      throw type === 'Mutation' ? validationFailed(faults, more) : invalidRequest(asParameters(faults), more);
+      const named = asParameters(faults);
+      if (type !== 'Mutation') throw invalidRequest(named, more);
+      const ofParameters = named.flatMap((fault) => {
+        const parameter = parameters.get(fault.parameter ?? '');
+        return parameter === undefined ? [] : { ...fault, parameter };
+      });
+      throw ofParameters.length > 0 ? invalidRequest(ofParameters) : validationFailed(faults, more);
     };
   };
+}
+
+/** The arguments of a write that REST takes from the path or a header, with their names there. */
+function parametersOf({ astNode }: ObjectField['field']): ReadonlyMap<string, string> {
+  const inPath = directiveOf(astNode, 'rest')?.path.matchAll(/:(\w+)/g) ?? [];
+  return new Map([[IF_MATCH, IF_MATCH_HEADER], ...[...inPath].map(([, name = '']) => [name, name] as const)]);
 }

@@ -2,6 +2,7 @@ import type { DocumentNode } from 'graphql';
 import { ROLES, type RoleName } from '../access/roles';
 import { SCOPES, type ScopeName } from '../access/scopes';
 import type { Access } from '../context';
+import { takesIfMatch } from './entityTags';
 import type { Method } from './methods';
 import { findIncludes } from './restDocument';
 import { directiveOf, rootFieldNodes, type RootType } from './sdl';
@@ -11,6 +12,8 @@ export interface Operation extends Access {
   readonly name: string;
   readonly kind: RootType;
   readonly rest: RestRoute | undefined;
+  /** Whether callers can name the version to change. */
+  readonly takesIfMatch?: boolean;
   readonly sunset?: Sunset | undefined;
 }
 
@@ -39,6 +42,7 @@ export function findOperations(document: DocumentNode): Operation[] {
       name,
       kind,
       ...accessOf(field),
+      takesIfMatch: takesIfMatch(field),
       sunset: sunset && { since: new Date(sunset.since), on: new Date(sunset.on) },
       rest: rest && { ...rest, method: rest.method as Method, includes: includes.get(name) },
     };

@@ -1,4 +1,5 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
+import { ETAG } from './entityTags';
 import { omittedFrom } from './restDocument';
 import { directiveOf, fieldsOf, isListType, isObjectNode, namedType, rowName } from './sdl';
 
@@ -33,7 +34,7 @@ export interface StoredType {
   readonly collection: string;
   /** The member that is unique in the organisation. */
   readonly unique: string | undefined;
-  /** The stored fields: all but relations. */
+  /** The stored fields: all but relations and the entity tag. */
   readonly members: readonly StoredMember[];
   readonly relations: readonly Relation[];
   /** Members that the rows of lists have only if selected. */
@@ -67,7 +68,7 @@ export function storedTypes(document: DocumentNode): ReadonlyMap<string, StoredT
 
   function membersOf(type: string): StoredMember[] {
     return fieldsOf(document, type)
-      .filter((field) => relatedType(field) === undefined)
+      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && field.name.value === ETAG))
       .map((field) => {
         const named = namedType(field.type);
         const members = membersOf(named);

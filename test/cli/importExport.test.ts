@@ -3,9 +3,15 @@ import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
+import { recordKinds } from '../../src/resources';
+import { northwind } from '../support/factories';
 import { commandLine, finished, type Finished, makeOrganisation, NORTHWIND } from './commandLine';
 
-const RECORDS = { products: 77, customers: 91, quotes: 913, orders: 830, requests: 42 };
+/** The number of rows in each file; those of the contract's files are written out. */
+const RECORDS: Readonly<Record<string, number>> = {
+  ...Object.fromEntries(recordKinds.map(({ file }) => [file, northwind(file).length])),
+  ...{ products: 77, customers: 91, quotes: 913, orders: 830, requests: 42 },
+};
 
 interface ImportAnswer {
   readonly files: Readonly<Record<string, Readonly<Record<string, number>>>>;
@@ -233,7 +239,7 @@ test('a path with nothing to import is an error that lists the expected files', 
     cli.run('import', '--org', org, join(NORTHWIND, 'organisation.json')),
   ]);
   expect(empty).toMatchObject({ code: 1, stdout: '' });
-  expect(empty.stderr).toContain('products.ndjson, customers.ndjson, quotes.ndjson, orders.ndjson, requests.ndjson');
+  expect(empty.stderr).toContain(recordKinds.map(({ file }) => `${file}.ndjson`).join(', '));
   expect(missing.stderr).toContain('no such file or folder');
   expect(other).toMatchObject({ code: 2, stdout: '' });
 });

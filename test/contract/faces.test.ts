@@ -57,7 +57,8 @@ describe('an invalid value', () => {
     async ({ operation, ...bad }) => {
       const args = argumentsOf(operation, IDS, { [bad.argument]: bad.value });
       const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];
-      const expected = operation.kind === 'Query' ? 'invalid_request' : 'validation_failed';
+      const isParameter = operation.kind === 'Query' || operation.rest?.path.includes(`:${bad.argument}`);
+      const expected = isParameter ? 'invalid_request' : 'validation_failed';
       expect(REST.errorOf(rest)).toMatchObject({ code: expected, status: rest.status });
       expect(graphql.status).toBe(200);
       const { code, status, errors } = REST.errorOf(rest);

@@ -15,7 +15,7 @@ interface ProblemResponse {
   };
 }
 
-/** As in section 5 of the contract. */
+/** As in section 5 of the contract; 412 only if an operation takes a version. */
 const CODES = {
   invalid_request: 400,
   unauthenticated: 401,
@@ -30,6 +30,7 @@ const CODES = {
   unsupported_media_type: 415,
   validation_failed: 422,
   idempotency_key_reused: 422,
+  ...(operations.some(({ takesIfMatch }) => takesIfMatch) && { precondition_failed: 412 }),
   rate_limited: 429,
   internal: 500,
   unavailable: 503,
@@ -42,7 +43,7 @@ const examples = problemResponses.flatMap(({ content }) =>
 
 test("the error codes and statuses are those of the contract and the settings page's one", () => {
   const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
-  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403 });
+  expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403, precondition_failed: 412 });
 });
 
 test('the document has exactly the error codes, with their statuses', () => {
@@ -98,6 +99,7 @@ function objectsIn(part: unknown, found: Set<object>): void {
 
 /** Section 2 of the contract: the name of each operation in generated clients. */
 const OPERATION_IDS: Record<string, string> = {
+  ...Object.fromEntries(operations.filter(({ kind }) => kind === 'Mutation').map(({ name }) => [name, name])),
   ...Object.fromEntries(
     RESOURCES.flatMap(({ list, one }) => [
       [list, `list_${list}`],

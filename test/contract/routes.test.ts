@@ -26,10 +26,13 @@ const TABLE = [
   ['GET /me', 'me', undefined],
 ];
 
-/** Reads of resources that are not in the contract. */
+/** Reads and writes of resources that are not in the contract. */
 const OTHERS = RESOURCES.filter(({ list }) => !TABLE.some(([, name]) => name === list)).flatMap(({ list, one }) => [
   [`GET /${list}`, list, `${list}:read`],
   [`GET /${list}/:id`, one, `${list}:read`],
+  ...operations
+    .filter(({ kind, rest }) => kind === 'Mutation' && rest?.path.split('/')[1] === list)
+    .map(({ name, rest }) => [`${rest!.method} /${list}/:id`, name, `${list}:write`]),
 ]);
 
 const ALLOW = [

@@ -3,6 +3,7 @@ import type { Organisation } from '../../src/access/principal';
 import { ALL_SCOPES } from '../../src/access/scopes';
 import { createSofaRouter, type SofaRouter, sofaRoutes } from '../../src/rest/sofa';
 import { type RestOperation, restOperations } from '../../src/rest/routes/routes';
+import { METHODS } from '../../src/schema/methods';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, lasting, operations, restSchema } from '../support/operations';
 import { IDS, makeStocked } from './scene';
@@ -63,13 +64,13 @@ async function byRouting(operation: RestOperation, args: Record<string, unknown>
     return value;
   });
   const url = new URL(`http://gateway/api/v1${path}`);
-  const isPost = operation.rest.method === 'POST';
-  if (!isPost) {
+  const { hasBody } = METHODS[operation.rest.method];
+  if (!hasBody) {
     for (const [name, value] of others) for (const item of [value].flat()) url.searchParams.append(name, String(item));
   }
   const request = new Request(url, {
     method: operation.rest.method,
-    ...(isPost
+    ...(hasBody
       ? { headers: { 'content-type': 'application/json' }, body: JSON.stringify(Object.fromEntries(others)) }
       : {}),
   });

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { run } from '../examples/run';
-import { type Block, blocksOf, ROOT } from './markdown';
+import { applyGuide } from './guideCopy';
+import { ROOT } from './markdown';
 
-/* Applies the guide's invoice files and changes to a copy of the sources, compiles the copy and calls it. */
+/* Applies the guide's invoice files and changes to a copy of the repository, compiles, calls and tests the copy. */
 
-const BLOCKS = blocksOf('docs/guides/contributors.md');
 /** Inside the repository, so that installed packages are resolved. */
 const CACHE = join(ROOT, '.cache');
 
@@ -15,35 +15,14 @@ let copy: string;
 beforeAll(async () => {
   await mkdir(CACHE, { recursive: true });
   copy = await mkdtemp(join(CACHE, 'guide-'));
-  for (const part of ['src', 'schema', 'public', 'package.json', 'tsconfig.json']) {
-    await cp(join(ROOT, part), join(copy, part), { recursive: true });
-  }
-  let target = '';
-  for (const block of BLOCKS.filter(({ language }) => ['graphql', 'ts', 'diff'].includes(language))) {
-    target = /^(?:In )?`([\w/.]+)`:$/.exec(block.before)?.[1] ?? target;
-    await (block.language === 'diff' ? change(target, block) : create(target, block));
-  }
+  await applyGuide(copy);
 });
 afterAll(() => rm(copy, { recursive: true }));
 
-async function create(file: string, { text }: Block): Promise<void> {
-  await mkdir(dirname(join(copy, file)), { recursive: true });
-  await writeFile(join(copy, file), `${text}\n`, { flag: 'wx' });
-}
-
-/** Applies a diff block; its old lines, with their context, must occur exactly once. */
-async function change(file: string, { text }: Block): Promise<void> {
-  const lines = text.split('\n');
-  const side = (left: string): string =>
-    lines
-      .filter((line) => !line.startsWith(left))
-      .map((line) => `${line.slice(1)}\n`)
-      .join('');
-  const old = await readFile(join(copy, file), 'utf8');
-  const parts = old.split(side('+'));
-  if (parts.length !== 2) throw new Error(`${file} does not contain exactly once: ${side('+')}`);
-  await writeFile(join(copy, file), parts.join(side('-')));
-}
+test("the invoices' rules fit on a screen", async () => {
+  const rules = await readFile(join(copy, 'src', 'resources', 'invoices.ts'), 'utf8');
+  expect(rules.split('\n').length).toBeLessThanOrEqual(60);
+});
 
 test('the copy compiles', async () => {
   await writeFile(
@@ -63,7 +42,6 @@ test('invoices can be imported, listed, read and searched in both APIs, require 
   await mkdir(join(copy, 'data'));
   const late = { ...row, id: randomUUID(), number: 'INV-2026-2', due_on: '2026-11-20' };
   await writeFile(join(copy, 'data', 'invoices.ndjson'), [row, late].map((one) => `${JSON.stringify(one)}\n`).join(''));
-  await cp(join(__dirname, 'invoiceCalls.ts'), join(copy, 'test', 'docs', 'invoiceCalls.ts'));
   const output = await run(
     join(ROOT, 'node_modules', '.bin', 'tsx'),
     [join('test', 'docs', 'invoiceCalls.ts'), customer],
@@ -77,9 +55,11 @@ test('invoices can be imported, listed, read and searched in both APIs, require 
       },
     },
   );
-  const { faults, list, one, found, nothing, numbered, unnumbered, foreign, bad, graphql, refused, paths } = JSON.parse(
-    output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}',
-  ) as Record<string, unknown>;
+  const called = JSON.parse(output.split('\n').findLast((line) => line.startsWith('{')) ?? '{}') as Record<
+    string,
+    unknown
+  >;
+  const { faults, list, one, found, nothing, numbered, unnumbered, foreign, bad, graphql, refused, paths } = called;
   expect(faults).toMatchObject([{ line: 2, pointer: '/due_on', code: 'order' }]);
   expect(list).toEqual({ data: [row], has_more: false, next_cursor: null });
   expect(one).toEqual(row);
@@ -91,4 +71,39 @@ test('invoices can be imported, listed, read and searched in both APIs, require 
   expect(graphql).toEqual({ data: { invoice: { number: 'INV-2026-1', customer: null } } });
   expect(refused).toMatchObject({ status: 403, required_scope: 'invoices:read' });
   expect(paths).toEqual(['/invoices', '/invoices/{id}']);
+  const { changed, stale, unnamed, lost, early, overGraphql, writers, repeated, unscoped } = called;
+  expect(changed).toMatchObject({ status: 200, body: { ...row, status: 'paid', updated_at: expect.any(String) } });
+  expect(stale).toMatchObject({ status: 412, body: { code: 'precondition_failed' } });
+  expect(unnamed).toMatchObject({ status: 200, body: { due_on: null } });
+  expect(lost).toMatchObject({ status: 404, body: { code: 'not_found' } });
+  expect(early).toMatchObject({ status: 422, body: { errors: [{ pointer: '/due_on', code: 'order' }] } });
+  expect(overGraphql).toMatchObject({ data: { change_invoice: { status: 'void' } } });
+  expect(writers).toEqual([200, 412]);
+  expect(repeated).toEqual([200, 200, true]);
+  expect(unscoped).toMatchObject({ status: 403, body: { required_scope: 'invoices:write' } });
 }, 240_000);
+
+test('the generated tests of the contract and of attacks pass for invoices in both APIs', async () => {
+  const jest = join(ROOT, 'node_modules', '.bin', 'jest');
+  const files = ['faces', 'scopes', 'tenancy', 'routes', 'sofaRouting'].map((name) => `test/contract/${name}`);
+  const attacks = ['injection', 'refusedWrites', 'matrix'].map((name) => `test/attacks/${name}`);
+  const report = join(copy, 'report.json');
+  const chosen = [
+    '--testNamePattern',
+    'invoice|victim|every operation|of the contract',
+    '--json',
+    '--outputFile',
+    report,
+  ];
+  await run(
+    jest,
+    ['-w', '1', '--rootDir', copy, '--config', join(copy, 'jest.config.js'), ...chosen, ...files, ...attacks],
+    {
+      cwd: copy,
+      env: { TEST_MONGODB_URI: process.env.TEST_MONGODB_URI ?? '' },
+    },
+  );
+  const { numPassedTests, numFailedTests } = JSON.parse(await readFile(report, 'utf8')) as Record<string, number>;
+  expect(numFailedTests).toBe(0);
+  expect(numPassedTests).toBeGreaterThan(50);
+}, 600_000);

@@ -2,6 +2,7 @@
  * Run inside the copy made by contributing.test.ts: imports its invoices, serves and calls them, and prints the results as
  * JSON. The modules imported are the copy's.
  */
+import { randomUUID } from 'node:crypto';
 import pino from 'pino';
 import { importPath } from '../../src/cli/import/importPath';
 import { openStore } from '../../src/cli/common/open';
@@ -38,7 +39,10 @@ async function main(): Promise<void> {
     });
     return made?.key ?? '';
   };
-  const [key, other] = [await keyFor(['invoices:read', 'customers:read']), await keyFor(['quotes:read'])];
+  const [key, other] = [
+    await keyFor(['invoices:read', 'invoices:write', 'customers:read']),
+    await keyFor(['quotes:read']),
+  ];
   const get = async (path: string, as = key): Promise<Json> =>
     (await fetch(`${server.url}/api/v1${path}`, { headers: { authorization: `Bearer ${as}` } })).json();
   const list = await get('/invoices');
@@ -48,6 +52,19 @@ async function main(): Promise<void> {
     body: JSON.stringify({ query: `{ invoice(id: "${String(list.data[0].id)}") { number customer { name } } }` }),
   });
   const { paths } = await get('/openapi.json');
+  const id = String(list.data[0].id);
+  const tagNow = async (): Promise<string> =>
+    (await fetch(`${server.url}/api/v1/invoices/${id}`, { headers: { authorization: `Bearer ${key}` } })).headers.get(
+      'etag',
+    ) ?? '';
+  const patch = async (body: object, headers: Record<string, string> = {}, at = id): Promise<Patched> => {
+    const answer = await fetch(`${server.url}/api/v1/invoices/${at}`, {
+      method: 'PATCH',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, body: await answer.json(), replayed: answer.headers.has('idempotent-replayed') };
+  };
   process.stdout.write(
     `${JSON.stringify({
       faults,
@@ -61,11 +78,48 @@ async function main(): Promise<void> {
       bad: await get('/invoices?status=lost'),
       graphql: await graphql.json(),
       refused: await get('/invoices', other),
+      ...(await changes(tagNow, patch, { id, url: server.url, key, other })),
       paths: Object.keys(paths as object).filter((path) => path.startsWith('/invoices')),
     })}\n`,
   );
   await server.drain();
   await store.close();
+}
+
+interface Patched {
+  readonly status: number;
+  readonly body: Json;
+  readonly replayed: boolean;
+}
+
+/** Changes an invoice in the version that was read, and in others. */
+async function changes(
+  tagNow: () => Promise<string>,
+  patch: (body: object, headers?: Record<string, string>, at?: string) => Promise<Patched>,
+  { id, url, key, other }: Readonly<Record<'id' | 'url' | 'key' | 'other', string>>,
+): Promise<object> {
+  const first = await tagNow();
+  const changed = await patch({ status: 'paid' }, { 'if-match': first });
+  const stale = await patch({ status: 'open' }, { 'if-match': first });
+  const unnamed = await patch({ due_on: null });
+  const lost = await patch({}, { 'if-match': '*' }, randomUUID());
+  const early = await patch({ due_on: '2026-11-20' });
+  const unscoped = await patch({}, { authorization: `Bearer ${other}` });
+  const query = `mutation($tag: String) { change_invoice(id: "${id}", if_match: $tag, status: void) { status } }`;
+  const overGraphql = await fetch(`${url}/graphql`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ query, variables: { tag: await tagNow() } }),
+  });
+  const read = { 'if-match': await tagNow() };
+  const both = await Promise.all(['2027-01-01', '2027-01-02'].map((due_on) => patch({ due_on }, read)));
+  const again = { 'if-match': await tagNow(), 'idempotency-key': randomUUID() };
+  const [one, two] = [await patch({ status: 'open' }, again), await patch({ status: 'open' }, again)];
+  return {
+    ...{ changed, stale, unnamed, lost, early, unscoped, overGraphql: await overGraphql.json() },
+    writers: both.map(({ status }) => status).sort((a, b) => a - b),
+    repeated: [one.status, two.status, two.replayed],
+  };
 }
 
 void main();

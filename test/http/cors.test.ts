@@ -9,7 +9,7 @@ const STUDIO = 'https://studio.apollographql.com';
 /** Headers that scripts can always read, or never need. */
 const NEEDLESS = ['Content-Type', 'Content-Length', 'Cache-Control', 'X-Content-Type-Options', 'Connection'];
 const READABLE = namedHeaders();
-const SENDABLE = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-None-Match', 'X-Request-Id'];
+const SENDABLE = ['Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'If-None-Match', 'X-Request-Id'];
 
 let gateway: TestGateway;
 let open: TestGateway;

@@ -2,7 +2,7 @@ import { client, type Client } from '../support/client';
 import { ask, askAll, FACES, GRAPHQL, query, REST } from '../support/faces';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { RELATIONS } from '../support/operations';
+import { operations, RELATIONS } from '../support/operations';
 import { expectedRows, names, northwindRecords, RESOURCES, selection, toItem, toRow } from '../support/resources';
 
 const records = northwindRecords();
@@ -21,6 +21,11 @@ const COUNTS: Partial<Record<string, number>> = { quotes: 913, orders: 830, cust
 /** The relations of a type to other resources. */
 function guarded(type: string): string[] {
   return RELATIONS.filter(({ parent }) => parent === type).map(({ name }) => name);
+}
+
+/** The entity tag, if a write takes it. */
+function versionOf(list: string): string[] {
+  return operations.some(({ takesIfMatch, rest }) => takesIfMatch && rest?.path === `/${list}/:id`) ? ['etag'] : [];
 }
 
 describe.each(RESOURCES)('reading $list', (resource) => {
@@ -80,7 +85,9 @@ describe.each(RESOURCES)('reading $list', (resource) => {
       orders: ['customer', 'quote'],
       customers: ['quotes', 'orders', 'requests'],
     };
-    expect(fields.sort()).toEqual([...names(members), ...(relations[list] ?? guarded(type))].sort());
+    expect(fields.sort()).toEqual(
+      [...names(members), ...(relations[list] ?? [...guarded(type), ...versionOf(list)])].sort(),
+    );
   });
 
   test.each(FACES)('a page in $name has only data, has_more and next_cursor', async (face) => {

@@ -9,6 +9,7 @@ import {
 } from 'graphql';
 import { constraintOf } from '../../src/schema/jsonSchema';
 import type { ImportRecord } from '../../src/resources/common/records';
+import { omittedFrom } from '../../src/schema/restDocument';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Json } from './client';
 import { northwind } from './factories';
@@ -80,7 +81,9 @@ function typeNamed(name: string): GraphQLObjectType {
 
 /** An object of a type with a canary in every text and a new id; the rest is from `base`. */
 function filled(type: GraphQLObjectType, base: Json, canary: () => string): Json {
-  const fields = Object.values(type.getFields()).filter(({ astNode }) => !directiveOf(astNode, 'access'));
+  const fields = Object.values(type.getFields()).filter(
+    ({ astNode }) => !directiveOf(astNode, 'access') && omittedFrom(astNode!) !== 'EVERYWHERE',
+  );
   return Object.fromEntries(fields.map((field) => [field.name, filledMember(field, base?.[field.name], canary)]));
 }
 

@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Operation } from '../../src/schema/operations';
+import { loadDocument } from '../../src/schema/sdl';
+import { storedTypes } from '../../src/schema/stored';
 import { ask, callOver } from './attackCalls';
 import { cursorsOf, type Probe } from './attackProbes';
 import type { Kind } from './attackRule';
@@ -7,7 +9,8 @@ import { IDENTITIES, type Identity, type Holding, idsOf, NAMED, type Scene } fro
 import type { Client, Json } from './client';
 import { store } from './factories';
 import type { Arguments } from './faces';
-import { argumentsOf, CALLS, GRAPHQL, operations, RELATIONS, REST } from './operations';
+import { argumentsOf, CALLS, GRAPHQL, operations, RELATIONS, REST, takesId } from './operations';
+import { names, RESOURCES } from './resources';
 
 /* Ways to reach another organisation's data other than arguments of an operation. */
 
@@ -18,13 +21,17 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
   const parents = new Map<string, string>();
   for (const home of [scene.own, scene.other]) {
     for (const identity of STORABLE) {
-      const names = { customer_id: customers[identity], quote_id: quotes[identity] };
-      const order = { ...home.records.orders[0]!, ...names, id: randomUUID(), number: randomUUID() };
-      const quote = { ...home.records.quotes[0]!, ...names, id: randomUUID(), number: randomUUID() };
-      const { quote_id: _quote, ...ofQuote } = quote;
-      await store(scene.gateway, home.organisation, { orders: [order], quotes: [ofQuote] });
-      parents.set(`Order ${home.organisation.id} ${identity}`, order.id);
-      parents.set(`Quote ${home.organisation.id} ${identity}`, quote.id);
+      const named: Json = { customer_id: customers[identity], quote_id: quotes[identity] };
+      for (const { list, one, members } of RESOURCES) {
+        const { type, unique } = TYPES.find(({ collection }) => collection === list)!;
+        if (one === 'customer' || !RELATIONS.some(({ parent }) => parent === type)) continue;
+        const given = Object.entries(named).filter(([member]) => names(members).includes(member));
+        const own = { id: randomUUID(), ...(unique && { [unique]: randomUUID() }) };
+        await store(scene.gateway, home.organisation, {
+          [list]: [{ ...home.records[list][0]!, ...Object.fromEntries(given), ...own }],
+        });
+        parents.set(`${type} ${home.organisation.id} ${identity}`, own.id);
+      }
     }
   }
   return RELATIONS.filter(({ parent }) => parent !== 'Customer').map(
@@ -38,6 +45,8 @@ export async function relationProbes(scene: Scene): Promise<Probe[]> {
     }),
   );
 }
+
+const TYPES = [...storedTypes(loadDocument()).values()];
 
 /** An import rejects malformed ids. */
 const STORABLE: readonly Identity[] = ['own', 'foreign', 'random'];
@@ -92,8 +101,8 @@ export async function replayProbes(scene: Scene): Promise<Probe[]> {
     probes.push({
       ...{ way: `${face.name} replay`, title: `${operation.name} (Idempotency-Key)`, kind: 'replay', face },
       ...{ operation, scope: operation.scope, identities: IDENTITIES },
-      send: async (caller, _home, identity) => {
-        const args = repeatable(operation, scene.own);
+      send: async (caller, home, identity) => {
+        const args = repeatable(operation, scene.own, home);
         const headers = { 'idempotency-key': used[identity] };
         return { ...(await callOver(face, caller, operation, args, headers)), said: [args, headers] };
       },
@@ -105,18 +114,21 @@ export async function replayProbes(scene: Scene): Promise<Probe[]> {
 async function useKeys(scene: Scene, operation: Operation): Promise<Record<Identity, string>> {
   const { own, victim } = scene;
   const [mine, foreign, sibling] = [randomUUID(), randomUUID(), randomUUID()];
-  const first = async (caller: Client, key: string): Promise<void> => {
-    const answer = await REST.call(caller, operation, repeatable(operation, own), { 'idempotency-key': key });
+  const first = async (caller: Client, key: string, home = own): Promise<void> => {
+    const args = repeatable(operation, own, home);
+    const answer = await REST.call(caller, operation, args, { 'idempotency-key': key });
     if (answer.status >= 300) throw new Error(answer.text);
   };
   await first(own.caller, mine);
-  await first(victim.caller, foreign);
+  await first(victim.caller, foreign, victim);
   await first(scene.callerWith('scope missing', 'quotes:write'), sibling);
   return { own: mine, foreign, random: sibling, malformed: 'a b' };
 }
 
-/** The same write for every organisation; the ids in its answer show whose it is. */
-function repeatable({ name }: Operation, { records }: Holding): Arguments {
+/** The same write for every organisation, except for the id of an object; the ids in its answer show whose it is. */
+function repeatable(operation: Operation, { records }: Holding, home: Holding): Arguments {
+  if (takesId(operation)) return argumentsOf(operation, home.ids);
+  const { name } = operation;
   const { sku } = records.products.at(-1) as Json;
   const { external_ref } = records.customers.at(-1) as Json;
   const writes: Record<string, Arguments> = {

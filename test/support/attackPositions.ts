@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
+import type { OpenApiOperation } from '../../src/rest/openapi';
 import type { Operation } from '../../src/schema/operations';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { document } from './openapi';
-import { argumentsOf, graphqlSchema, type Ids, operations } from './operations';
+import { argumentsOf, byId, graphqlSchema, type Ids, operations, takesId } from './operations';
 
 /* Every position of every operation that takes a value from the caller, read from the OpenAPI document. */
 
@@ -37,7 +38,7 @@ export function isIgnored({ steps }: Position): boolean {
 function positionsOf(operation: Operation): Position[] {
   const { rest } = operation;
   if (!rest) return [];
-  const described = document.paths[rest.path.replaceAll(/:(\w+)/g, '{$1}')]![rest.method.toLowerCase()]!;
+  const described = describedAs(operation);
   const position = (where: Position['where'], steps: readonly Step[], schema: JsonSchema): Position => ({
     ...{ operation, where, steps, schema },
     title: `${where} ${steps.join('.')} of ${operation.name}`,
@@ -45,9 +46,17 @@ function positionsOf(operation: Operation): Position[] {
   const parameters = described.parameters
     .filter((parameter) => parameter.in !== 'header')
     .map((parameter) => position(parameter.in as 'path' | 'query', [parameter.name], parameter.schema));
-  const body = (described.requestBody as Json)?.content['application/json'].schema as JsonSchema | undefined;
+  const body = bodyOf(operation)?.content['application/json'].schema as JsonSchema | undefined;
   const members = body ? placesIn(body, []).map(({ steps, schema }) => position('body', steps, schema)) : [];
   return [...parameters, ...members];
+}
+
+function describedAs({ rest }: Operation): OpenApiOperation {
+  return document.paths[rest!.path.replaceAll(/:(\w+)/g, '{$1}')]![rest!.method.toLowerCase()]!;
+}
+
+function bodyOf(operation: Operation): Json {
+  return describedAs(operation).requestBody;
 }
 
 /** Every member of a schema, recursively; lists by their first item. */
@@ -69,9 +78,8 @@ function resolved(schema: JsonSchema): JsonSchema {
 /** Valid arguments of the position's operation except for the value there, with the required members of objects. */
 export function argumentsWith({ operation, steps, where }: Position, value: unknown, ids: Ids): Arguments {
   if (where !== 'body') return argumentsOf(operation, ids, { [steps[0]!]: value });
-  const { rest } = operation;
-  const described = document.paths[rest!.path]!.post!.requestBody as Json;
-  return withValue(described.content['application/json'].schema, steps, value) as Arguments;
+  const body = withValue(bodyOf(operation).content['application/json'].schema, steps, value);
+  return { ...(takesId(operation) && byId(operation, ids)), ...(body as Arguments) };
 }
 
 /** The smallest value that matches a schema, with `value` at the given position. */

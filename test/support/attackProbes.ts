@@ -77,9 +77,10 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   const { name } = argument;
   const isWrite = operation.kind === 'Mutation';
   if (name === 'id' || name.endsWith('_id')) {
-    const list = name === 'id' ? operation.name.split('_')[0]! : name.replace(/_id$/, '');
-    const resource = list === 'requests' ? 'request' : list;
-    const ids = idsOf(scene, (holding) => holding.ids[resource as keyof Holding['ids']]);
+    const ofOther = name.replace(/_id$/, '') as keyof Holding['ids'];
+    const ids = idsOf(scene, (holding) =>
+      name === 'id' ? String(argumentsOf(operation, holding.ids).id) : holding.ids[ofOther],
+    );
     return { kind: name === 'id' ? 'object' : isWrite ? 'reference' : 'filter', value: (identity) => ids[identity] };
   }
   if (name === 'cursor') return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));

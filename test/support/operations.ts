@@ -1,6 +1,7 @@
 import {
   getNamedType,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLObjectType,
   type GraphQLSchema,
   isNonNullType,
@@ -8,6 +9,7 @@ import {
 } from 'graphql';
 import { SCOPES, type Scope, type ScopeName } from '../../src/access/scopes';
 import { publishedSchemas } from '../../src/published';
+import { METHODS } from '../../src/schema/methods';
 import type { Operation } from '../../src/schema/operations';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Answer, Client, Json } from './client';
@@ -80,7 +82,16 @@ export const REST: Face = {
       delete others[name];
       return value;
     });
-    return rest!.method === 'POST' ? caller.post(path, others, headers) : caller.get(path, others, headers);
+    const { method } = rest!;
+    if (method === 'GET') return caller.get(path, others, headers);
+    if (method === 'POST') return caller.post(path, others, headers);
+    const { if_match: ifMatch, ...body } = others;
+    const json = METHODS[method].hasBody && { 'content-type': 'application/json' };
+    const version = typeof ifMatch === 'string' && { 'if-match': ifMatch };
+    return caller.send(method, path, {
+      ...(json && { body: JSON.stringify(body) }),
+      headers: { ...json, ...version, ...headers },
+    });
   },
   valueOf: ({ body }) => body,
   errorOf: ({ status, body }) => (status < 400 ? undefined : body),
@@ -114,10 +125,20 @@ export function argumentsOf(operation: Operation, ids: Ids, changes: Arguments =
   return args;
 }
 
-/** The id argument of other operations that read one object. */
-function byId(operation: Operation, ids: Ids): Arguments {
-  const id = new Map(Object.entries(ids)).get(operation.name) as string | undefined;
+/** The id argument of other operations that read or write one object. */
+export function byId(operation: Operation, ids: Ids): Arguments {
+  const { name } = takesId(operation) ? readerOf(getNamedType(fieldOf(operation, graphqlSchema).type)) : operation;
+  const id = new Map(Object.entries(ids)).get(name) as string | undefined;
   return id === undefined ? {} : { id };
+}
+
+/** The operation that reads one object of a type. */
+function readerOf(type: GraphQLNamedType): Operation {
+  const reader = operations.find(
+    (one) => one.kind === 'Query' && takesId(one) && fieldOf(one, graphqlSchema).type === type,
+  );
+  if (!reader) throw new Error(`no operation reads one ${type.name}`);
+  return reader;
 }
 
 export function takesId(operation: Operation): boolean {
@@ -171,8 +192,7 @@ export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTyp
   );
 
 function relation(parent: GraphQLObjectType, field: GraphQLField<unknown, unknown>, scope: Scope): Relation {
-  const operation = operations.find((one) => takesId(one) && fieldOf(one, graphqlSchema).type === parent);
-  if (!operation) throw new Error(`no operation reads one ${parent.name}`);
+  const operation = readerOf(parent);
   const document = `query($id: ID!) { ${operation.name}(id: $id) { id ${field.name}${selectionOf(field)} } }`;
   return { parent: parent.name, name: field.name, scope, operation, document };
 }

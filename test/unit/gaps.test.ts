@@ -201,6 +201,12 @@ test.each<[string, string | RegExp, string, string]>([
     'quote($1id: ID',
     'Query.quote takes id from its path, so it must be non-null: add !',
   ],
+  [
+    'a version that no GET reads',
+    /open_request\(/,
+    'open_request(if_match: String ',
+    'Mutation.open_request takes if_match, but no GET of its path reads what it returns',
+  ],
   ['an error status', /status: 201/, 'status: 404', 'has @rest(status: 404): use one of 200, 201, 202'],
   ['a duplicate route', '@rest(path: "/orders")', '@rest(path: "/quotes")', 'has the same route as Query.'],
 ])('%s', (_title, from, to, sentence) => {

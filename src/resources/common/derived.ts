@@ -1,8 +1,9 @@
 import type { DocumentNode, FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import type { Projection } from '../../database/collection';
 import type { ListArguments } from '../../database/pagination';
+import { ETAG, tagOf } from '../../schema/entityTags';
 import type { Resolver, Resolvers } from '../../schema/guard';
-import { directiveOf, namedType, rootFieldNodes, rowName } from '../../schema/sdl';
+import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../../schema/sdl';
 import { type Relation, totalledAmounts } from '../../schema/stored';
 import { listPage, readOne, WITHOUT_SEARCH } from './collection';
 import { listOfParent } from './parentList';
@@ -11,7 +12,7 @@ import { selects } from './selection';
 import { totals, type TotalsArguments } from './totals';
 
 /*
- * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, and totals.
+ * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, entity tags, and totals.
  * Fields that do more have their own resolver, in their resource.
  */
 
@@ -25,9 +26,10 @@ export function deriveResolvers(document: DocumentNode, resources: readonly Reso
     if (kind === 'Query') add(kind, field, ofRoot(document, field, byType));
   }
   for (const owner of resources) {
-    for (const relation of owner.stored.relations) {
-      add(owner.stored.type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
-    }
+    const { type, relations } = owner.stored;
+    for (const relation of relations) add(type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
+    const tag = fieldsOf(document, type).find(({ name }) => name.value === ETAG);
+    if (tag) add(type, tag, (row, _, __, { schema }) => tagOf(schema, type, row as Row));
   }
   return resolvers;
 }
@@ -73,11 +75,11 @@ function ofRelation({ isList, member }: Relation, owner: Resource, other: Resour
   };
 }
 
-/** The projection of a query: never search words, and members that lists omit only if selected. */
+/** The projection of a query: never search words, and members that lists omit only if selected; an entity tag needs all of them. */
 function projections(
   { stored: { heldBack }, projection }: Resource,
   ...path: readonly string[]
 ): (info: GraphQLResolveInfo) => Projection {
   if (heldBack.length === 0) return () => projection;
-  return (info) => (heldBack.some((name) => selects(info, ...path, name)) ? WITHOUT_SEARCH : projection);
+  return (info) => ([...heldBack, ETAG].some((name) => selects(info, ...path, name)) ? WITHOUT_SEARCH : projection);
 }

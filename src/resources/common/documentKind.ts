@@ -44,15 +44,20 @@ export function fromRecord(
   return document;
 }
 
-/** The records of a collection: `_id` becomes `id`, without search words. Dates become strings in JSON. */
+/** Converts a document to a record: `_id` becomes `id`, without search words. Dates become strings in JSON. */
+export function toRecord(document: { readonly _id: string }): ImportRecord {
+  const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
+  return { id, ...members };
+}
+
+/** The records of a collection. */
 export async function* readRecords<T extends { _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   sort: Record<string, 1>,
 ): AsyncGenerator<ImportRecord> {
   for await (const document of data.collection(collection).find().sort(sort).lean().cursor({ batchSize: 200 })) {
-    const { _id: id, search: _search, ...members } = document as { _id: string; search?: unknown };
-    yield { id, ...members };
+    yield toRecord(document);
   }
 }
 

@@ -1,5 +1,6 @@
 import { Schema } from 'mongoose';
 import { type Collection, defineCollection, type Index, type Projection } from '../../database/collection';
+import type { Resolvers } from '../../schema/guard';
 import { loadDocument } from '../../schema/sdl';
 import { type StoredMember, type StoredType, storedTypes } from '../../schema/stored';
 import { WITHOUT_SEARCH } from './collection';
@@ -23,6 +24,8 @@ export interface Resource<out T extends Row = Row> extends Collection<T> {
   words(row: object): string[];
   /** How it is imported and exported; undefined if it is part of another record. */
   readonly records: RecordKind | undefined;
+  /** Its own resolvers, if it is a single file. */
+  readonly resolvers: Resolvers | undefined;
 }
 
 export interface ResourceSpec extends RecordRules {
@@ -32,6 +35,7 @@ export interface ResourceSpec extends RecordRules {
   readonly indexes: readonly Index[];
   /** Whether its rows are part of another record, so that it has none of its own. */
   readonly isPartOfRecord?: boolean;
+  readonly resolvers?: Resolvers;
 }
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
@@ -51,7 +55,8 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
     projection: heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
     words,
   };
-  return { ...resource, records: spec.isPartOfRecord ? undefined : documentKind(resource, spec) };
+  const records = spec.isPartOfRecord ? undefined : documentKind(resource, spec);
+  return { ...resource, records, resolvers: spec.resolvers };
 }
 
 let published: ReadonlyMap<string, StoredType> | undefined;

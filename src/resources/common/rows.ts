@@ -11,6 +11,11 @@ function withSortedWords(row: object): object {
   return 'search' in row && Array.isArray(row.search) ? { ...row, search: row.search.toSorted() } : row;
 }
 
+/** The updated_at of a row that is changed now: it must not go back if the clock was set back. */
+export function changedAt(last: Date, now: Date): Date {
+  return new Date(Math.max(now.getTime(), last.getTime()));
+}
+
 /**
  * Inserts new rows and replaces others by id, in their order if `ordered`. Uses the driver, since Mongoose would cast the
  * validated rows again, which costs more than storing them.

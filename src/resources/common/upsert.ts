@@ -5,7 +5,7 @@ import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
 import { AppError, type Check, type Fault, validationFailed } from '../../errors';
 import type { Resolvers } from '../../schema/guard';
-import { isSameRow, writeRows } from './rows';
+import { changedAt, isSameRow, writeRows } from './rows';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -160,9 +160,8 @@ function step<Document extends Stored>(
   }
   const { _id, created_at, updated_at, ...before } = existing;
   if (isSameRow(before, { ...merged })) return { outcome: 'unchanged', document: existing };
-  // updated_at must not go back if the clock was set back
-  const changedAt = new Date(Math.max(now.getTime(), updated_at.getTime()));
-  return { outcome: 'updated', document: { _id, ...merged, created_at, updated_at: changedAt } as unknown as Document };
+  const document = { _id, ...merged, created_at, updated_at: changedAt(updated_at, now) } as unknown as Document;
+  return { outcome: 'updated', document };
 }
 
 function report(steps: readonly Step<Stored>[], dryRun: boolean): UpsertReport {

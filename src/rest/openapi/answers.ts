@@ -37,9 +37,14 @@ const OF_WRITES: readonly number[] = [409, 422];
 const WITH_BODY: readonly number[] = [413, 415];
 
 /** References to the error responses of an operation. */
-export function errorResponses({ rest }: RestOperation, hasId: boolean): Record<string, object> {
+export function errorResponses({ rest, takesIfMatch }: RestOperation, hasId: boolean): Record<string, object> {
   const { hasBody, root } = METHODS[rest.method];
-  const more = [...(hasId ? [404] : []), ...(root === 'Mutation' ? OF_WRITES : []), ...(hasBody ? WITH_BODY : [])];
+  const more = [
+    ...(hasId ? [404] : []),
+    ...(root === 'Mutation' ? OF_WRITES : []),
+    ...(hasBody ? WITH_BODY : []),
+    ...(takesIfMatch ? [412] : []),
+  ];
   const statuses = [...ALWAYS, ...more].sort();
   return Object.fromEntries(
     statuses.map((status) => [String(status), { $ref: `#/components/responses/${nameOf(status)}` }]),
@@ -56,9 +61,11 @@ function nameOf(status: number): string {
   return code.replaceAll(/(?:^|_)(\w)/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-export function sharedResponses(): Record<string, object> {
-  const statuses = [...new Set(Object.values(ERROR_CODES).map(({ status }) => status))];
-  return Object.fromEntries(statuses.map((status) => [nameOf(status), response(status)]));
+/** The responses with the statuses that operations have. */
+export function sharedResponses(used: ReadonlySet<number>): Record<string, object> {
+  const statuses = new Set(Object.values(ERROR_CODES).map(({ status }) => status));
+  const known = [...statuses].filter((status) => used.has(status));
+  return Object.fromEntries(known.map((status) => [nameOf(status), response(status)]));
 }
 
 function response(status: number): object {

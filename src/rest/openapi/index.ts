@@ -1,4 +1,4 @@
-import { type GraphQLArgument, type GraphQLField, type GraphQLSchema, isObjectType } from 'graphql';
+import { type GraphQLArgument, type GraphQLSchema, isNonNullType, isObjectType } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
@@ -8,17 +8,18 @@ import {
   rootFields,
 } from '../../schema/jsonSchema';
 import { SUCCESS_HEADERS } from '../../http/exchange';
+import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
 import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../routes/elements';
 import { describeIncluded, includeParameter } from './include';
-import { readsOneObject, type RestOperation, restOperations } from '../routes/routes';
+import { hasEntityTag, readsOneObject, restOperations } from '../routes/routes';
 import { answersPage, type Linked, linksOf, operationId } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
-import examples from './examples.json';
-import { PROBLEM_SCHEMAS } from './problemSchemas';
+import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
+import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
 export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
@@ -31,12 +32,15 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
     if (!field) throw new Error(`${operation.name} is not in the REST schema`);
     return { operation, field };
   });
+  refuseMissingExamples(linked);
   const paths: Record<string, Record<string, OpenApiOperation>> = {};
   for (const one of linked) {
     const { path: template, method } = one.operation.rest;
     const path = template.replaceAll(/:(\w+)/g, '{$1}');
     paths[path] = { ...paths[path], [method.toLowerCase()]: describe(one, linksOf(one, linked)) };
   }
+  const operationsThere = Object.values(paths).flatMap((methods) => Object.values(methods));
+  const statuses = new Set(operationsThere.flatMap(({ responses }) => Object.keys(responses).map(Number)));
   return {
     openapi: '3.1.0',
     info: {
@@ -64,9 +68,9 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
       },
       schemas: openAnswers({
         ...describeIncluded(componentSchemas(schema, { elementBounds: false, closed: false })),
-        ...PROBLEM_SCHEMAS,
+        ...problemSchemas(statuses),
       }),
-      responses: sharedResponses(),
+      responses: sharedResponses(statuses),
       headers: sharedHeaders(),
     },
   };
@@ -82,24 +86,17 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
   return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, open(schema)]));
 }
 
-type Field = GraphQLField<unknown, unknown>;
-type Examples = Readonly<Record<string, unknown>>;
-
-/** Examples from the Northwind sample (examples/northwind), by operation or parameter. */
-const parameterExamples: Examples = examples.parameters;
-const requestExamples: Examples = examples.requests;
-const responseExamples: Examples = examples.responses;
-
-function describe({ operation, field }: Linked, links: object): OpenApiOperation {
-  const { rest, scope, name } = operation;
+function describe(one: Linked, links: object): OpenApiOperation {
+  const { operation, field } = one;
+  const { rest, scope } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
   const description = field.description ?? '';
-  const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument)) : [];
+  const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument) && argument.name !== IF_MATCH) : [];
   const judgedAlone = perElement(bodyArguments);
   return {
-    operationId: operationId({ operation, field }),
+    operationId: operationId(one),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
     description: `${description}\n\n${scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.'}`,
     tags: [tagOf(rest.path)],
@@ -108,7 +105,7 @@ function describe({ operation, field }: Linked, links: object): OpenApiOperation
     parameters: [
       ...field.args
         .filter((argument) => !bodyArguments.includes(argument))
-        .map((argument) => parameter(name, argument, inPath(argument))),
+        .map((argument) => parameter(one, argument, inPath(argument))),
       ...includeParameter(operation),
       ...(isWrite ? [IDEMPOTENCY_KEY] : []),
       ...(readsOneObject(operation) ? [IF_NONE_MATCH] : []),
@@ -118,12 +115,15 @@ function describe({ operation, field }: Linked, links: object): OpenApiOperation
         required: true,
         ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
         content: {
-          'application/json': { schema: argumentsSchema(bodyArguments), example: requestExamples[name] },
+          'application/json': {
+            schema: argumentsSchema(bodyArguments),
+            example: requestExample(one, bodyArguments),
+          },
         },
       },
     }),
     responses: {
-      [rest.status]: success(operation, field, links),
+      [rest.status]: success(one, links),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
       ...errorResponses(operation, field.args.some(inPath)),
       431: HEAD_TOO_LARGE,
@@ -131,12 +131,13 @@ function describe({ operation, field }: Linked, links: object): OpenApiOperation
   };
 }
 
-function parameter(operation: string, argument: GraphQLArgument, isPath: boolean): Parameter {
-  const example = parameterExamples[`${operation}.${argument.name}`] ?? parameterExamples[argument.name];
+function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {
+  const isHeader = argument.name === IF_MATCH;
+  const example = parameterExample(one, argument);
   return {
-    name: argument.name,
-    in: isPath ? 'path' : 'query',
-    required: isPath,
+    name: isHeader ? IF_MATCH_HEADER : argument.name,
+    in: isPath ? 'path' : isHeader ? 'header' : 'query',
+    required: isPath || (isHeader && isNonNullType(argument.type)),
     description: argument.description ?? '',
     ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
     schema: parameterSchema(argument),
@@ -144,21 +145,22 @@ function parameter(operation: string, argument: GraphQLArgument, isPath: boolean
   };
 }
 
-function success(operation: RestOperation, field: Field, links: object): object {
-  const { name, rest } = operation;
+function success(one: Linked, links: object): object {
+  const { operation, field } = one;
+  const { rest } = operation;
   const type = String(field.type).replace('!', '');
   const headers = [
     ...SUCCESS_HEADERS,
     ...(answersPage(field) ? ['Link'] : []),
     ...(rest.status === 201 ? ['Location'] : []),
     ...(METHODS[rest.method].root === 'Mutation' ? ['Idempotent-Replayed'] : []),
-    ...(readsOneObject(operation) ? ['ETag'] : []),
+    ...(hasEntityTag(operation) ? ['ETag'] : []),
   ];
   return {
     description: field.description ?? type,
     headers: { ...headerRefs(headers), ...(operation.sunset && SUNSET_HEADERS) },
     content: {
-      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExamples[name] },
+      'application/json': { schema: { $ref: `#/components/schemas/${type}` }, example: responseExample(one) },
     },
     ...(Object.keys(links).length > 0 && { links }),
   };

@@ -14,12 +14,16 @@ function openCode(description: string, codes: Readonly<Record<string, string>>):
   };
 }
 
-const PROBLEM_CODES = Object.fromEntries(
-  REST_ERROR_CODES.map((code) => [code, `${ERROR_CODES[code].title}, ${String(ERROR_CODES[code].status)}`]),
-);
+/** The codes with the statuses that operations have. */
+function codesOf(used: ReadonlySet<number>): Record<string, string> {
+  const codes = REST_ERROR_CODES.filter((code) => used.has(ERROR_CODES[code].status));
+  return Object.fromEntries(
+    codes.map((code) => [code, `${ERROR_CODES[code].title}, ${String(ERROR_CODES[code].status)}`]),
+  );
+}
 
 /** Schemas of error responses (RFC 9457). */
-export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
+export const problemSchemas = (used: ReadonlySet<number>): Readonly<Record<string, JsonSchema>> => ({
   Problem: {
     type: 'object',
     description: 'An error (RFC 9457).',
@@ -29,7 +33,7 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       title: { type: 'string', description: 'Short description of the code.' },
       status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What went wrong in this request.' },
-      code: openCode('Stable code to branch on.', PROBLEM_CODES),
+      code: openCode('Stable code to branch on.', codesOf(used)),
       request_id: { type: 'string', description: 'Id of the request; include it when you contact support.' },
       required_scope: { type: 'string', description: 'The scope that the key lacks.' },
       retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait before retrying.' },
@@ -53,4 +57,4 @@ export const PROBLEM_SCHEMAS: Readonly<Record<string, JsonSchema>> = {
       detail: { type: 'string', description: 'Human-readable description of the fault.' },
     },
   },
-};
+});

@@ -44,7 +44,12 @@ export function createRouter(operations: readonly Operation[]): Router {
   };
 }
 
-/** Whether an operation reads one object by id, and so has an entity tag. */
+/** Whether the answer has the entity tag of the object: not to a PUT, for which it would mean "stored as sent" (RFC 9110, section 9.3.4). */
+export function hasEntityTag(operation: RestOperation): boolean {
+  return readsOneObject(operation) || (operation.rest.method === 'PATCH' && operation.takesIfMatch === true);
+}
+
+/** Whether an operation reads one object by id. */
 export function readsOneObject({ rest }: RestOperation): boolean {
   return rest.method === 'GET' && rest.path.endsWith('/:id');
 }

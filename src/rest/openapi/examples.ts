@@ -1,0 +1,81 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getNamedType, type GraphQLArgument, type GraphQLObjectType, isObjectType } from 'graphql';
+import { represent } from '../../schema/representation';
+import { directiveOf } from '../../schema/sdl';
+import written from './examples.json';
+import { answersPage, type Linked } from './links';
+
+/*
+ * Examples of the document. Those of stored objects are the first row of their file in examples/northwind; what is computed or
+ * not stored is written in examples.json, which wins.
+ */
+
+const SAMPLES = join(__dirname, '..', '..', '..', 'examples', 'northwind');
+const NEWLINE = 0x0a;
+
+type Examples = Readonly<Record<string, unknown>>;
+const parameters: Examples = written.parameters;
+const requests: Examples = written.requests;
+const responses: Examples = written.responses;
+
+/** The example of a parameter: by operation, by name, or the member of the object that it is or names. */
+export function parameterExample(one: Linked, { name, type }: GraphQLArgument): unknown {
+  const example = parameters[`${one.operation.name}.${name}`] ?? parameters[name];
+  if (example !== undefined || !['ID', 'String'].includes(getNamedType(type).name)) return example;
+  return sampleOf(one)?.[name] ?? undefined;
+}
+
+/** The example of a body: the members of the object that it sets. */
+export function requestExample(one: Linked, args: readonly GraphQLArgument[]): unknown {
+  const example = requests[one.operation.name];
+  const sample = sampleOf(one);
+  if (example !== undefined || !sample || !args.every(({ name }) => name in sample)) return example;
+  return Object.fromEntries(args.map(({ name }) => [name, sample[name]]));
+}
+
+/** The example of a response: an object, or a page that has another after it. */
+export function responseExample(one: Linked): unknown {
+  const sample = sampleOf(one);
+  const page = sample && { data: [sample], has_more: true, next_cursor: 'WyJ4IiwiMjAyNiIsIjY4OWRlZmJmIl0' };
+  return responses[one.operation.name] ?? (answersPage(one.field) ? page : sample);
+}
+
+/** @throws Error naming the operations on stored objects that have no example: the server must not start */
+export function refuseMissingExamples(all: readonly Linked[]): void {
+  const missing = all.filter((one) => storedRow(one) && responseExample(one) === undefined);
+  if (missing.length === 0) return;
+  const gaps = missing.map(({ operation, field }) => {
+    const file = `examples/northwind/${storedRow({ field })?.collection ?? ''}.ndjson`;
+    return `${operation.kind}.${operation.name} has no example: add rows as \`export\` writes them to ${file}`;
+  });
+  throw new Error(`invalid schema: ${gaps.join('; ')}`);
+}
+
+/** The sample row of what an operation returns, as REST returns it. */
+function sampleOf({ field }: Pick<Linked, 'field'>): Examples | undefined {
+  const stored = storedRow({ field });
+  const row = stored && firstRow(stored.collection);
+  return row ? (represent(stored.type, row) as Examples) : undefined;
+}
+
+/** The stored type that an operation returns, or a page of, with its collection. */
+function storedRow({ field }: Pick<Linked, 'field'>): { type: GraphQLObjectType; collection: string } | undefined {
+  const named = getNamedType(field.type);
+  const type = answersPage(field) && isObjectType(named) ? getNamedType(named.getFields().data?.type) : named;
+  if (!isObjectType(type)) return undefined;
+  const stored = directiveOf(type.astNode, 'stored');
+  return stored && { type, collection: stored.collection };
+}
+
+const rows = new Map<string, object>();
+
+function firstRow(collection: string): object | undefined {
+  const file = join(SAMPLES, `${collection}.ndjson`);
+  if (!rows.has(collection) && existsSync(file)) {
+    const bytes = readFileSync(file);
+    const end = bytes.indexOf(NEWLINE);
+    rows.set(collection, JSON.parse(bytes.toString('utf8', 0, end === -1 ? undefined : end)) as object);
+  }
+  return rows.get(collection);
+}

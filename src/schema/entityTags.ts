@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto';
+import type { FieldDefinitionNode, GraphQLOutputType, GraphQLSchema } from 'graphql';
+import { invalidRequest } from '../errors';
+import { represent } from './representation';
+
+/* Entity tags, and writes that name the version they change (docs/decisions/if-match.md). */
+
+/** The argument of a write with the version to change: `If-Match` on REST. */
+export const IF_MATCH = 'if_match';
+export const IF_MATCH_HEADER = 'If-Match';
+/** The field of a stored type with its entity tag, for GraphQL. */
+export const ETAG = 'etag';
+
+export function takesIfMatch({ arguments: args = [] }: FieldDefinitionNode): boolean {
+  return args.some(({ name }) => name.value === IF_MATCH);
+}
+
+/** A strong entity tag, which depends on the whole body (RFC 9110, section 8.8.3). */
+export function entityTag(body: string): string {
+  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+}
+
+/** The entity tag of a stored object, as REST sends it. */
+export function tagOf(schema: GraphQLSchema, type: string, row: object): string {
+  return entityTag(JSON.stringify(represent(schema.getType(type) as GraphQLOutputType, row)));
+}
+
+const TAG = /(?:W\/)?"[^"]*"/g;
+const TAGS = new RegExp(`^${TAG.source}(\\s*,\\s*${TAG.source})*$`);
+
+/**
+ * Whether an entity tag is one that If-Match names; weak tags never match (RFC 9110, section 13.1.1).
+ * @throws AppError invalid_request if it is neither `*` nor a list of quoted tags.
+ */
+export function matcherOf(ifMatch: string | null | undefined): (tag: string) => boolean {
+  const named = ifMatch?.trim() ?? '*';
+  if (named === '*') return () => true;
+  if (!TAGS.test(named))
+    throw invalidRequest([
+      { parameter: IF_MATCH_HEADER, code: 'format', detail: 'must be * or ETags in double quotes' },
+    ]);
+  const tags = new Set<string>(named.match(TAG));
+  return (tag) => tags.has(tag);
+}

@@ -1,0 +1,61 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'graphql';
+import { buildOpenApi } from '../../src/rest/openapi';
+import { buildSchemas } from '../../src/schema/build';
+import { checkWith, createAjv } from '../../src/schema/validation';
+import type { Json } from '../support/client';
+import { northwind } from '../support/factories';
+import { document } from '../support/openapi';
+
+/* The examples of the OpenAPI document are values that the gateway could send or accept. */
+
+const OPERATIONS: readonly Json[] = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+const ajv = createAjv().addSchema(document, 'openapi');
+
+/** The faults of an example according to its schema. */
+function faultsOf({ schema, example }: Json): unknown {
+  const absolute = JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"openapi#/')) as object;
+  return checkWith(ajv.compile(absolute))(example).faults;
+}
+
+/** The content of the success response. */
+const answerOf = ({ responses }: Json): Json =>
+  Object.entries<Json>(responses).find(([status]) => status.startsWith('2'))![1].content['application/json'];
+
+test.each(OPERATIONS)('$operationId has examples that match its schemas', (operation) => {
+  const contents = [
+    answerOf(operation),
+    ...(operation.requestBody ? [operation.requestBody.content['application/json']] : []),
+  ];
+  for (const content of contents) {
+    expect(content.example).toEqual(expect.anything());
+    expect(faultsOf(content)).toEqual([]);
+  }
+  for (const parameter of operation.parameters.filter(({ example }: Json) => example !== undefined))
+    expect(faultsOf(parameter)).toEqual([]);
+});
+
+test('the example of a stored object is its first sample row: all of it in a read, an item in a list', () => {
+  const [row] = northwind('quotes') as Json[];
+  const { lines: _lines, ...item } = row;
+  const exampleAt = (path: string): Json => answerOf(document.paths[path]!.get).example;
+  expect(exampleAt('/quotes/{id}')).toEqual(row);
+  expect(exampleAt('/quotes').data).toEqual([item]);
+  const [id] = document.paths['/quotes/{id}']!.get!.parameters;
+  expect(id).toMatchObject({ name: 'id', example: row.id });
+});
+
+test('a stored type without sample rows is rejected, with the file to write', () => {
+  const base = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+  const sdl = `${base}
+    type Thing @stored(collection: "things") { id: ID! created_at: DateTime! }
+    extend type Query { thing(id: ID!): Thing @rest(path: "/things/:id") @access }
+    extend type Mutation { make_thing: Thing @rest(method: POST, path: "/things") @access }`;
+  const resolvers = { Query: { thing: () => null }, Mutation: { make_thing: () => null } };
+  const { rest, operations } = buildSchemas(parse(sdl), resolvers, [{ name: 'things', indexes: [] }]);
+  const rows = 'has no example: add rows as `export` writes them to examples/northwind/things.ndjson';
+  expect(() => buildOpenApi(rest, operations)).toThrow(
+    `invalid schema: Query.thing ${rows}; Mutation.make_thing ${rows}`,
+  );
+});
