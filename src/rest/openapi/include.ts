@@ -7,7 +7,7 @@ import type { RestOperation } from '../routes/routes';
 
 /*
  * `include` of a list adds a field that list items otherwise lack, such as `lines`. It uses the list's twin in the REST schema
- * (sdl.ts), so the items are byte for byte what reading each object would return.
+ * (restDocument.ts), so the items are byte for byte what reading each object would return.
  */
 
 /** Maximum page size with `include`, since each row may have hundreds of lines. */
