@@ -1,6 +1,7 @@
 import { isAlive } from '../src/database/embedded/liveness';
 import { type Caller, createCaller, isSuccess } from './client';
 import { freePort, type Started, startProcess } from './processes';
+import { until } from './timing';
 
 /** A gateway of this run; it keeps its port across restarts. */
 export interface Gateway {
@@ -46,6 +47,13 @@ export async function startGateway({ name, program, env, logFile }: GatewayOptio
       running = await start();
     },
   };
+}
+
+/** Milliseconds until the gateway serves a key's reads; undefined if not within a minute. */
+export function untilServed(gateway: Gateway, key: string): Promise<number | undefined> {
+  const ask = async (): Promise<boolean> =>
+    isSuccess(await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key }, 5000));
+  return until(ask, 60_000, 20);
 }
 
 /** Whether /readyz returns 2xx, i.e. the gateway can serve requests; that includes degraded. */

@@ -1,10 +1,10 @@
-import { acknowledgement, isSuccess, labelOf, type Reply, Tally } from '../client';
-import type { Gateway } from '../gateway';
+import { acknowledgement, isCleanRefusal, isSuccess, labelOf, type Reply, Tally } from '../client';
+import { type Gateway, untilServed } from '../gateway';
 import { type Entry, verify } from '../ledger';
 import { callOf, newEntry } from '../load';
 import { brokenWrites, type Case, countsOf, number, Promises } from '../outcome';
 import { residentMiB } from '../processes';
-import { milliseconds, sleep, until } from '../timing';
+import { milliseconds, sleep } from '../timing';
 
 /** Maximum time until the 503, in milliseconds. */
 const ANSWER_BOUND = 3000;
@@ -64,7 +64,7 @@ export const stopDatabase: Case = {
     }
     rig.database.thaw();
     const thawedAt = performance.now();
-    const recoveries = await Promise.all(gateways.map((gateway) => recovery(gateway, tenant.key)));
+    const recoveries = await Promise.all(gateways.map((gateway) => untilServed(gateway, tenant.key)));
     await sleep(2000);
     isOver = true;
     await Promise.all(drivers);
@@ -107,16 +107,6 @@ export const stopDatabase: Case = {
     };
   },
 };
-
-function isCleanRefusal(reply: Reply): boolean {
-  return reply.kind === 'answer' && reply.status === 503 && reply.headers['retry-after'] !== undefined;
-}
-
-async function recovery(gateway: Gateway, key: string): Promise<number | undefined> {
-  const ask = async (): Promise<boolean> =>
-    isSuccess(await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key }, 5000));
-  return until(ask, 60_000, 20);
-}
 
 async function resident(gateways: readonly Gateway[]): Promise<number> {
   const sizes = await Promise.all(gateways.map((gateway) => residentMiB(gateway.pid())));

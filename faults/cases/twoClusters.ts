@@ -1,16 +1,14 @@
-import { mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { ROOT } from '../../tools/facts';
 import { askElsewhere, type Beside, describe, keepServed } from '../beside';
-import { isSuccess, labelOf, type Reply, Tally } from '../client';
+import { isCleanRefusal, isSuccess, labelOf, Tally } from '../client';
 import { type FaultDatabase, startDatabase } from '../database';
-import type { Gateway } from '../gateway';
+import { type Gateway, untilServed } from '../gateway';
 import { type Case, number, type Outcome, Promises } from '../outcome';
-import type { Rig, Tenant } from '../rig';
-import { milliseconds, quantile, sleep, until } from '../timing';
+import { type Rig, temporaryFolder, type Tenant } from '../rig';
+import { milliseconds, quantile, sleep } from '../timing';
 
 /** Callers of the organisation whose cluster is away, over both gateways. */
 const CALLERS = 300;
@@ -115,7 +113,7 @@ export const twoClusters: Case = {
 };
 
 async function openClusters(rig: Rig): Promise<Clusters> {
-  const eu = await startDatabase(await mkdtemp(join(tmpdir(), 'scopegate-faults-eu-')), join(ROOT, '.cache'));
+  const eu = await startDatabase(await temporaryFolder(), join(ROOT, '.cache'));
   const environment = { MONGODB_CLUSTERS: `eu=${eu.uri}` };
   const store = await openStore(readConfig({ ...rig.environment, ...environment }), () => undefined);
   const tenant = async (cluster: string): Promise<Tenant> => {
@@ -143,7 +141,7 @@ function startCallers(gateways: readonly Gateway[], { key }: Tenant): { stop(): 
   const call = async (gateway: Gateway): Promise<void> => {
     for (let times = 0; !isOver; times += 1) {
       const reply = await gateway.call({ method: 'GET', path: PATHS[0] ?? '', key });
-      tally.add(isRefusal(reply) ? labelOf(reply) : `${labelOf(reply)} without Retry-After`);
+      tally.add(isCleanRefusal(reply) ? labelOf(reply) : `${labelOf(reply)} without Retry-After`);
       (times === 0 ? first : later).push(reply.ms);
       await sleep(1000 + 1000 * Math.random());
     }
@@ -157,10 +155,6 @@ function startCallers(gateways: readonly Gateway[], { key }: Tenant): { stop(): 
       return { tally, first, later };
     },
   };
-}
-
-function isRefusal(reply: Reply): boolean {
-  return reply.kind === 'answer' && reply.status === 503 && reply.headers['retry-after'] !== undefined;
 }
 
 async function keepReady(promises: Promises, gateway: Gateway): Promise<void> {
@@ -198,9 +192,5 @@ async function keepAdministered(
 
 /** Milliseconds until each gateway serves the organisation. */
 function recovery(gateways: readonly Gateway[], { key }: Tenant): Promise<(number | undefined)[]> {
-  return Promise.all(
-    gateways.map((gateway) =>
-      until(async () => isSuccess(await gateway.call({ method: 'GET', path: PATHS[0] ?? '', key }, 5000)), 60_000, 20),
-    ),
-  );
+  return Promise.all(gateways.map((gateway) => untilServed(gateway, key)));
 }

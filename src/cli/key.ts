@@ -170,11 +170,7 @@ function addRotate(key: ExplainedCommand): void {
     ])
     .action(async (id: string, { overlap, expiresIn, json }: RotateOptions) => {
       const rotated = await withStore(({ control }) =>
-        control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) }).catch((error: unknown) => {
-          throw (error as Error).name === 'ReplacedKeyError'
-            ? new CommandFailure(`key ${id} ${(error as Error).message}`)
-            : error;
-        }),
+        control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) }),
       );
       if (!rotated) {
         throw new CommandFailure(`no active key ${id}; a revoked or expired key cannot be rotated, create a new one`);

@@ -12,8 +12,6 @@ export interface Availability {
   isAway(cluster: string): boolean;
   /** Checks the cluster now. */
   ask(cluster: string): Promise<boolean>;
-  /** The clusters that did not respond when they were last checked. */
-  readonly away: () => readonly string[];
   /** Checks all clusters once, and from then on regularly. */
   start(): Promise<void>;
   stop(): void;
@@ -49,7 +47,6 @@ export function createAvailability({ clusters, answers, onChange }: Availability
   return {
     isAway: (cluster) => away.has(cluster),
     ask,
-    away: () => [...away],
     start: async () => {
       await Promise.all(clusters.map(ask));
     },

@@ -50,8 +50,13 @@ export interface MadeKey {
 export class ReplacedKeyError extends Error {
   override readonly name = 'ReplacedKeyError';
 
-  constructor(replacement: string) {
-    super(`was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`);
+  /** The message without the key's id. */
+  readonly detail: string;
+
+  constructor(id: string, replacement: string) {
+    const detail = `was already replaced by ${replacement}; rotate that key, or revoke it first if it was lost`;
+    super(`key ${id} ${detail}`);
+    this.detail = detail;
   }
 }
 
@@ -131,7 +136,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
         const before =
           old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
         if (before && keyState(before, now) === 'active') {
-          throw new ReplacedKeyError(`${before.prefix}…${before.last_four}`);
+          throw new ReplacedKeyError(id, `${before.prefix}…${before.last_four}`);
         }
         // the end of a replaced key is that of its overlap, but its replacement has the lifetime
         const document = await store(successorOf(before ?? old, now, expiresAt, by.actor), made, session);
@@ -157,7 +162,8 @@ function ownKeys({ organisationId }: Authority): Record<string, string> {
   return organisationId === undefined ? {} : { 'organisation.id': organisationId };
 }
 
-function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
+/** The condition of keys in a state. */
+export function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
   return state === 'active'
     ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
     : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };

@@ -54,7 +54,7 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
       if (rotation.expiresAt) refusePast(rotation.expiresAt);
       const rotated = await apiKeys.rotate(key._id, rotation, by).catch((error: unknown) => {
         if (!(error instanceof ReplacedKeyError)) throw error;
-        throw fault({ pointer: '/id', code: 'replaced', detail: error.message });
+        throw fault({ pointer: '/id', code: 'replaced', detail: error.detail });
       });
       if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
       return rotated;

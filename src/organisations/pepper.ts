@@ -1,6 +1,7 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { Connection } from 'mongoose';
+import { stateCondition } from './apiKeys';
 import type { ControlModels } from './models';
 
 /* Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. */
@@ -34,8 +35,7 @@ export function pepperGuard(control: Connection, { apiKeys }: Pick<ControlModels
   }
 
   async function isFree(): Promise<boolean> {
-    const isActive = { revoked_at: null, $or: [{ expires_at: null }, { expires_at: { $gt: new Date() } }] };
-    return (await apiKeys.collection.findOne(isActive, { projection: { _id: 1 } })) === null;
+    return (await apiKeys.exists(stateCondition('active', new Date()))) === null;
   }
 
   return {

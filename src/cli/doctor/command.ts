@@ -1,12 +1,11 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
-import { OldServerError } from '../../database/version';
 import { CommandFailure } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
-import { type Check, examine, Finding } from './check';
-import { checkClusters, checkDatabase, UPGRADE } from './database';
+import { type Check, examine } from './check';
+import { checkClusters, checkDatabase, rethrowWithFix } from './database';
 import { checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
@@ -41,10 +40,7 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch((error: unknown) => {
-      if (!(error instanceof OldServerError)) throw error;
-      throw new Finding(error.message, UPGRADE);
-    });
+    store = await opening.catch(rethrowWithFix);
     return '';
   });
   if (!store) {

@@ -3,8 +3,11 @@ import { OLDEST_MONGODB, OldServerError, tooOld } from '../../database/version';
 import type { Store } from '../common/open';
 import { type Check, examine, Finding } from './check';
 
-/** The fix for a server that is too old. */
-export const UPGRADE = `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`;
+/** Adds the fix to the error of a server that is too old. */
+export function rethrowWithFix(error: unknown): never {
+  if (!(error instanceof OldServerError)) throw error;
+  throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
+}
 
 const REPLICA_SET_HELP =
   'run MongoDB as a replica set (one member is enough: mongod --replSet rs0, then rs.initiate())';
@@ -17,10 +20,7 @@ export function checkClusters({ databases }: Store): Promise<Check[]> {
   return Promise.all(
     others.map((cluster) =>
       examine(`cluster ${cluster}`, fix, async () => {
-        await databases.reach(cluster).catch((error: unknown) => {
-          if (!(error instanceof OldServerError)) throw error;
-          throw new Finding(error.message, UPGRADE);
-        });
+        await databases.reach(cluster).catch(rethrowWithFix);
         return `connected; MongoDB ${databases.versions().get(cluster) ?? ''}`;
       }),
     ),

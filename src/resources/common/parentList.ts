@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Collection, Projection } from '../../database/collection';
+import { ROWS_OF_PIECE } from '../../database/courtesy';
 import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../../database/pagination';
@@ -15,9 +16,6 @@ export interface Parent {
   /** The member of a row that refers to its parent. */
   readonly field: string;
 }
-
-/** Rows to decode and resolve at once, which blocks the event loop (docs/decisions/bodies-and-fairness.md). */
-const ROWS_OF_PIECE = 250;
 
 /** Loads a promise per parent, since the rows of some parents arrive before those of others. */
 type RowsByParent = DataLoader<string, Promise<unknown[]>>;

@@ -1,5 +1,6 @@
 import { type PipelineStage, trusted } from 'mongoose';
 import type { Collection } from '../../database/collection';
+import { ROWS_OF_PIECE } from '../../database/courtesy';
 import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { invalidRequest } from '../../errors';
@@ -36,8 +37,6 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
 const MOST_ROWS = 1000;
-/** Rows to decode at once, which blocks the event loop (docs/decisions/bodies-and-fairness.md). */
-const ROWS_OF_PIECE = 250;
 /** Time limit of an aggregation, in milliseconds. */
 const LONGEST = 10_000;
 
