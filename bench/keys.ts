@@ -3,6 +3,9 @@ import type { Organisation } from '../src/access/principal';
 import type { Scope } from '../src/access/scopes';
 import type { Store } from '../src/cli/common/open';
 
+/** KEY_PEPPER of all contestants: production refuses to start without one. */
+export const PEPPER = 'pepper of the benchmark';
+
 /** Inserts many keys as the control database stores them, since creating them one by one takes a transaction each. */
 export async function makeKeys(
   { databases }: Store,
@@ -12,7 +15,9 @@ export async function makeKeys(
 ): Promise<string[]> {
   const keys: string[] = [];
   while (keys.length < count) {
-    const made = Array.from({ length: Math.min(500, count - keys.length) }, () => generateKey(DEFAULT_KEY_PREFIX, ''));
+    const made = Array.from({ length: Math.min(500, count - keys.length) }, () =>
+      generateKey(DEFAULT_KEY_PREFIX, PEPPER),
+    );
     const documents = made.map(({ id, displayPrefix, lastFour, salt, hash }) => ({
       _id: id,
       organisation,

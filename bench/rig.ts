@@ -12,7 +12,7 @@ import { products } from '../src/resources/products/products';
 import { quotes } from '../src/resources/quotes';
 import { ROOT } from '../tools/facts';
 import { productsOf, quotesOf, skuOf } from './data';
-import { makeKeys } from './keys';
+import { makeKeys, PEPPER } from './keys';
 
 const CONTROL_DATABASE = 'scopegate_bench';
 /** Effectively no limit. */
@@ -63,6 +63,7 @@ export async function openRig(): Promise<Rig> {
     ...process.env,
     NODE_ENV: 'production',
     MONGODB_URI: database.uri,
+    KEY_PEPPER: PEPPER,
     CONTROL_DATABASE,
     DATA_DIR: dataDir,
     HOST: '127.0.0.1',

@@ -4,6 +4,7 @@ import type { RateLimiterRes } from 'rate-limiter-flexible';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { DEFAULT_KEY_PREFIX, parseKey, secretMatches } from '../../src/access/keys';
 import type { ApiKey } from '../../src/access/apiKey';
+import { PEPPER } from '../keys';
 
 /* A reasonable hand-written check in front of bare driver calls: one indexed read and one HMAC per key, and a rate limiter. */
 
@@ -28,7 +29,7 @@ export function createAdmission(client: mongo.MongoClient, controlDatabase: stri
     const parsed = parseKey(token, DEFAULT_KEY_PREFIX);
     if (!parsed) return refused(401);
     const key = (await keys.findOne({ _id: parsed.id })) ?? undefined;
-    if (!secretMatches(parsed.secret, key, '') || !key || !isLive(key)) return refused(401);
+    if (!secretMatches(parsed.secret, key, PEPPER) || !key || !isLive(key)) return refused(401);
     const rate = await limiter.consume(key._id).catch((refusal: unknown) => refusal as RateLimiterRes);
     const seconds = Math.max(1, Math.ceil(rate.msBeforeNext / 1000));
     const remaining = Math.max(0, rate.remainingPoints);

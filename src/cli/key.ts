@@ -169,9 +169,10 @@ function addRotate(key: ExplainedCommand): void {
       'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122 --overlap 0 --expires-in 90d --json',
     ])
     .action(async (id: string, { overlap, expiresIn, json }: RotateOptions) => {
-      const rotated = await withStore(({ control }) =>
-        control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) }),
-      );
+      const rotated = await withStore(async ({ control }) => {
+        await control.pepper.adopt();
+        return control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) });
+      });
       if (!rotated) {
         throw new CommandFailure(`no active key ${id}; a revoked or expired key cannot be rotated, create a new one`);
       }

@@ -22,12 +22,10 @@ describe('another pepper than that of the keys', () => {
     keyId = (await right.json<{ id: string }>(...createKey)).id;
   });
 
-  test('is rejected by key create', async () => {
-    expect(await wrong.run(...createKey)).toMatchObject({
-      code: 1,
-      stdout: '',
-      stderr: expect.stringContaining(WRONG) as unknown,
-    });
+  test('is rejected by key create and key rotate', async () => {
+    const rejected = { code: 1, stdout: '', stderr: expect.stringContaining(WRONG) as unknown };
+    expect(await wrong.run(...createKey)).toMatchObject(rejected);
+    expect(await wrong.run('key', 'rotate', keyId)).toMatchObject(rejected);
   });
 
   test('is rejected by serve before it listens', async () => {
