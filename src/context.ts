@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Authenticate } from './access/authenticate';
-import { rateLimited, requirePlan } from './access/authenticate';
+import { rateLimited, requireAccess } from './access/authenticate';
 import type { KeyPrincipal, Organisation, Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
 import type { Role } from './access/roles';
@@ -72,7 +72,7 @@ export interface ContextOptions {
 const SPENT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
- * The context factory of both APIs. Checks in the order of the contract, section 2: key, rate, plan; scopes are checked per
+ * The context factory of both APIs. Checks in the order of the contract, section 2: key, rate, state, plan; scopes are checked per
  * operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
@@ -87,7 +87,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
     onPrincipal(principal);
     if (paid) onRate(paid);
     let rate = paid ?? (await take(1));
-    requirePlan(principal.organisation);
+    requireAccess(principal.organisation);
     admit?.(principal.organisation);
     const data = organisationData(principal.organisation);
 

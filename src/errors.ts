@@ -44,6 +44,12 @@ export const ERROR_CODES = {
     title: 'Forbidden',
     help: 'API keys are managed by signed-in users at `/settings/integrations`, and only admins can change them; an API key cannot. Organisation data is read with an API key, not as a signed-in user.',
   },
+  organisation_suspended: {
+    status: 403,
+    retry: 'no',
+    title: 'Organisation suspended',
+    help: 'The operator has suspended the organisation, or is erasing it: all its keys and users get this. The data of a suspended organisation is kept, and access works as soon as it is resumed.',
+  },
   plan_required: {
     status: 403,
     retry: 'no',

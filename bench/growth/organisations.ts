@@ -46,6 +46,7 @@ export async function makeTenants(rig: Rig, count: number): Promise<Tenant[]> {
         plan: 'integrations',
         currency: 'EUR',
         cluster: 'default',
+        state: 'active',
       };
       const quote = source.next().value;
       const tenant = { key: '', quote: quote._id };

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { openWrites } from '../../src/database/openWrites';
+import { openWrites } from '../../src/database/slots';
 import { databaseName } from '../../src/database/organisationData';
 import { type Caller, isSuccess, labelOf, Tally } from '../client';
 import { type Command, openDatabaseProxy } from '../databaseProxy';

@@ -6,6 +6,7 @@ import { parseKey, secretMatches } from './keys';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
+import { STATES } from './states';
 
 /** The key operations that an authenticator needs. */
 export interface KeySource {
@@ -83,10 +84,28 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
 function toPrincipal(key: ApiKey): KeyPrincipal {
   return {
     kind: 'key',
-    organisation: key.organisation,
+    organisation: organisationOf(key),
     scopes: new Set(key.scopes),
     key: { id: key._id, name: key.name, prefix: key.prefix, expiresAt: key.expires_at },
   };
+}
+
+/** The copy of its organisation that a key has; one stored before there were states is of an active organisation. */
+function organisationOf({ organisation }: ApiKey): Organisation {
+  return (organisation as Partial<Organisation>).state === undefined
+    ? { ...organisation, state: 'active' }
+    : organisation;
+}
+
+/** @throws AppError organisation_suspended unless requests of its keys and users are served. */
+export function requireState({ state }: Pick<Organisation, 'state'>): void {
+  if (!STATES[state].requests) throw new AppError('organisation_suspended', 'The organisation is suspended.');
+}
+
+/** @throws AppError organisation_suspended; plan_required unless the organisation's plan includes API access. */
+export function requireAccess(organisation: Organisation): void {
+  requireState(organisation);
+  requirePlan(organisation);
 }
 
 /** @throws AppError plan_required unless the organisation's plan includes API access. */

@@ -1,6 +1,7 @@
 import type { Plan } from './plans';
 import type { Role } from './roles';
 import type { Scope } from './scopes';
+import type { OrganisationState } from './states';
 
 /** The organisation of a request. Each key has a copy, updated in the same transaction, so that a request needs one read. */
 export interface Organisation {
@@ -12,6 +13,7 @@ export interface Organisation {
   readonly currency: string;
   /** The cluster that holds its database. */
   readonly cluster: string;
+  readonly state: OrganisationState;
 }
 
 /** The caller of a request. */

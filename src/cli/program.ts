@@ -1,5 +1,6 @@
 import { version } from '../version';
 import { addAudit } from './audit';
+import { addCustomer } from './customer';
 import { addDemo } from './demo';
 import { addDoctor } from './doctor';
 import { addExport } from './export';
@@ -23,8 +24,8 @@ export function createProgram(): ExplainedCommand {
     .hook('preSubcommand', loadVariables)
     // for the commands, which take it over from here
     .showHelpAfterError('(use --help for usage)');
-  for (const add of [addDemo, addServe, addOrg, addKey, addAudit, addImport, addExport, addOpenapi, addDoctor])
-    add(program);
+  const access = [addDemo, addServe, addOrg, addKey, addAudit];
+  for (const add of [...access, addImport, addExport, addCustomer, addOpenapi, addDoctor]) add(program);
   return program
     .nameCommands()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])

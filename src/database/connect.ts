@@ -1,7 +1,12 @@
 import mongoose, { type Connection } from 'mongoose';
 import { type Cluster, createCluster } from './cluster';
 import { createCourtesy } from './courtesy';
-import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
+import {
+  type OrganisationData,
+  type OrganisationDataCache,
+  organisationDataCache,
+  type StandingOf,
+} from './organisationData';
 import type { PoolUse } from './pools';
 import { pulseOf, type Question } from './pulse';
 import { OldServerError } from './version';
@@ -59,7 +64,13 @@ export async function connectDatabases(options: DatabaseOptions) {
     throw error;
   });
   const courtesy = createCourtesy();
-  const organisationData = organisationDataCache((name) => clusterOf(name).connection(), options.collections, courtesy);
+  let standingOf: StandingOf = () => Promise.reject(new Error('the control data are not open'));
+  const organisationData = organisationDataCache(
+    (name) => clusterOf(name).connection(),
+    options.collections,
+    courtesy,
+    (id) => standingOf(id),
+  );
   const answers = (name: string): Promise<boolean> => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
     /** Organisations, keys, sessions and the audit log. */
@@ -94,6 +105,10 @@ export async function connectDatabases(options: DatabaseOptions) {
     pools: (): PoolUse[] => [...clusters.values()].map(({ pool }) => pool.use()),
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     giveWayTo: courtesy.giveWayTo,
+    /** Sets how to find out whether an organisation's database may be written. */
+    openedBy: (judge: StandingOf): void => {
+      standingOf = judge;
+    },
     /** When the connections to a cluster were last lost, by performance.now(). */
     lostAt: (name: string): number => clusters.get(name)?.pool.lostAt() ?? -Infinity,
     close,

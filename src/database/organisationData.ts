@@ -3,8 +3,11 @@ import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
 import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
+import { AppError } from '../errors';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
+import { nativeCollection } from './native';
+import { createSlots, openWrites, type Slots } from './slots';
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
@@ -22,6 +25,12 @@ export type UnitOfWork = <T>(
   options?: { readonly dryRun?: boolean },
 ) => Promise<T>;
 
+/** Whether an organisation's database may be written: not at the moment, or never again. */
+export type Standing = 'open' | 'closed' | 'gone';
+
+/** Reads whether an organisation's database may be written, from the control database. */
+export type StandingOf = (organisationId: string) => Promise<Standing>;
+
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData {
   readonly #models = new Map<string, Model<unknown>>();
@@ -30,6 +39,7 @@ export class OrganisationData {
   readonly reads: Gate = createGate(AT_ONCE.reads);
   /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
+  #slots: Slots | undefined;
   /** Keyed by the projection object, since projections are constants and few. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
 
@@ -39,7 +49,42 @@ export class OrganisationData {
     /** All collections of an organisation. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
     private readonly courtesy: Courtesy,
+    private readonly standingOf: StandingOf,
   ) {}
+
+  /** The rows that writes pass. */
+  get slots(): Slots {
+    this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), (work) => this.creating(work));
+    return this.#slots;
+  }
+
+  /**
+   * Runs work that may create the organisation's database or collections. If the organisation was erased while it ran, the
+   * database is dropped again.
+   * @throws AppError organisation_suspended if the organisation does not exist, or is being erased
+   */
+  async creating<T>(work: () => Promise<T>): Promise<T> {
+    if ((await this.standingOf(this.organisationId)) !== 'open') throw closed();
+    const made = await work();
+    const now = await this.standingOf(this.organisationId);
+    if (now === 'open') return made;
+    // while it is being erased its data may be needed for the export, and it is dropped later
+    if (now === 'gone') await this.drop();
+    throw closed();
+  }
+
+  /** Drops the organisation's database. */
+  async drop(): Promise<void> {
+    await this.connection.getClient().db(this.connection.name).dropDatabase();
+  }
+
+  /** Whether the server lists the organisation's database. */
+  async exists(): Promise<boolean> {
+    const { name } = this.connection;
+    const admin = this.connection.getClient().db('admin').admin();
+    const { databases } = await admin.listDatabases({ nameOnly: true, filter: { name } });
+    return databases.some((database) => database.name === name);
+  }
 
   /** Yields the event loop to others between two pieces of heavy work. */
   giveWay(): Promise<void> {
@@ -54,7 +99,9 @@ export class OrganisationData {
 
   /** Creates missing collections and indexes. */
   async createIndexes(): Promise<void> {
-    for (const definition of this.collections) await this.collection(definition).createIndexes();
+    await this.creating(async () => {
+      for (const definition of this.collections) await this.collection(definition).createIndexes();
+    });
   }
 
   /** Missing indexes, as `collection: name`. */
@@ -129,6 +176,7 @@ export function organisationDataCache(
   clusterOf: (name: string) => Connection,
   collections: OrganisationData['collections'],
   courtesy: Courtesy,
+  standingOf: StandingOf,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({
     max: WARM_ORGANISATIONS,
@@ -141,10 +189,14 @@ export function organisationDataCache(
     const found = warm.get(key);
     if (found) return found;
     const connection = clusterOf(cluster).useDb(databaseName(id));
-    const data = new OrganisationData(id, connection, collections, courtesy);
+    const data = new OrganisationData(id, connection, collections, courtesy, standingOf);
     warm.set(key, data);
     return data;
   };
+}
+
+function closed(): AppError {
+  return new AppError('organisation_suspended', 'The organisation is being erased.');
 }
 
 /** Name of an organisation's database: `org_` and the id without dashes. */

@@ -9,7 +9,7 @@ import { findPage, type ListArguments, type Page } from '../database/pagination'
 import type { Actor } from './auditEvents';
 import { lastUsedWriter } from './lastUsed';
 import type { ControlModels } from './models';
-import { toOrganisation } from './organisations';
+import { holdOrganisation } from './organisations';
 
 export interface NewApiKey {
   readonly organisationId: string;
@@ -61,6 +61,8 @@ export class ReplacedKeyError extends Error {
 }
 
 const KEY_READ_BATCH = 100;
+/** Keys per reply of the database, while an organisation's are listed. */
+const KEYS_AT_ONCE = 200;
 
 export interface ApiKeysOptions {
   readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER'>;
@@ -78,12 +80,9 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
 
   /** Stores a key; undefined if its organisation no longer exists. */
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
-    // a write, not just a read, so that a concurrent plan change cannot miss the new key
-    const organisation = await models.organisations
-      .findOneAndUpdate({ _id: input.organisationId }, { $inc: { keys_made: 1 } }, { session })
-      .lean();
+    const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
-    const document = toDocument(input, made, toOrganisation(organisation));
+    const document = toDocument(input, made, organisation);
     await models.apiKeys.create([document], { session });
     return document;
   }
@@ -103,6 +102,11 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
     list: (organisationId: string): Promise<ApiKey[]> =>
       models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean().exec(),
+    /** The same, read as they are used. */
+    async *each(organisationId: string): AsyncGenerator<ApiKey> {
+      const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
+      for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
+    },
     page({ organisationId, state, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [{ 'organisation.id': organisationId }, ...(state ? [stateCondition(state, new Date())] : [])];
       const filters = state ? { state } : {};

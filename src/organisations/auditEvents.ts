@@ -3,10 +3,18 @@
 /** All audited actions on organisations, keys and sign-ins. */
 export const AUDIT_ACTIONS = [
   'organisation.created',
+  'organisation.renamed',
   'organisation.plan_changed',
+  'organisation.suspended',
+  'organisation.resumed',
+  'organisation.restored',
+  'organisation.erasing',
+  'organisation.erased',
+  'customer.erased',
   'key.created',
   'key.rotated',
   'key.revoked',
+  'keys.imported',
   'link.created',
   'user.signed_in',
   'user.signed_out',

@@ -4,6 +4,7 @@ import type { ApiKey } from '../access/apiKey';
 import type { Plan } from '../access/plans';
 import type { User } from '../access/principal';
 import type { Role } from '../access/roles';
+import type { OrganisationState } from '../access/states';
 import { defineCollection, modelOf } from '../database/collection';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
 
@@ -15,6 +16,10 @@ export interface OrganisationDocument {
   readonly plan: Plan;
   readonly currency: string;
   readonly cluster: string;
+  /** Active if it is missing. */
+  readonly state?: OrganisationState;
+  /** While it is being erased: the export is complete, or was not wanted. */
+  readonly exported?: boolean;
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
@@ -64,7 +69,7 @@ const nested = (shape: Record<string, typeof text | typeof String>) => ({
 /** A row is deleted once its `ends_at` has passed. */
 const EXPIRES = { on: { ends_at: 1 }, options: { expireAfterSeconds: 0 } } as const;
 
-const organisationShape = { name: text, plan: text, currency: text, cluster: text };
+const organisationShape = { name: text, plan: text, currency: text, cluster: text, state: String };
 const signInShape = {
   _id: text,
   organisation_id: text,
@@ -77,7 +82,7 @@ const signInIndexes = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as
 
 const organisations = defineCollection<OrganisationDocument>(
   'organisations',
-  { _id: text, ...organisationShape, demo: Boolean, keys_made: Number, created_at: date },
+  { _id: text, ...organisationShape, exported: Boolean, demo: Boolean, holds: Number, created_at: date },
   [],
 );
 const apiKeys = defineCollection<ApiKey>(

@@ -6,8 +6,8 @@ import type { ControlModels } from './models';
 
 /* Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. */
 
-interface Fingerprint {
-  readonly _id: 'pepper';
+/** Tells one pepper from another, without the pepper. */
+export interface Fingerprint {
   /** Base64. */
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
@@ -28,10 +28,15 @@ export class WrongPepperError extends Error {
 }
 
 export function pepperGuard(control: Connection, { apiKeys }: Pick<ControlModels, 'apiKeys'>, pepper: string) {
-  const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
+  const rows = control.getClient().db(control.name).collection<Fingerprint & { readonly _id: 'pepper' }>('deployment');
 
   async function isSame({ salt, hash }: Fingerprint): Promise<boolean> {
     return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
+  }
+
+  async function make(): Promise<Fingerprint> {
+    const salt = randomBytes(16).toString('base64');
+    return { salt, hash: (await hashOf(pepper, salt)).toString('base64') };
   }
 
   async function isFree(): Promise<boolean> {
@@ -44,10 +49,19 @@ export function pepperGuard(control: Connection, { apiKeys }: Pick<ControlModels
       const known = await rows.findOne({ _id: 'pepper' });
       return known === null || isSame(known);
     },
-    /** Stores the pepper's fingerprint, if there is none or no active key is left. @throws WrongPepperError */
-    async adopt(): Promise<void> {
-      const salt = randomBytes(16).toString('base64');
-      const own = { salt, hash: (await hashOf(pepper, salt)).toString('base64') };
+    /** Whether this is a fingerprint of the pepper. */
+    matches: isSame,
+    /** The fingerprint of the pepper that the keys are hashed with. */
+    async fingerprint(): Promise<Fingerprint> {
+      const known = await rows.findOne({ _id: 'pepper' }, { projection: { _id: 0 } });
+      return known ?? make();
+    },
+    /**
+     * Stores the pepper's fingerprint, `given` or a new one, if there is none or no active key is left.
+     * @throws WrongPepperError
+     */
+    async adopt(given?: Fingerprint): Promise<void> {
+      const own = given ?? (await make());
       const known = await rows.findOneAndUpdate(
         { _id: 'pepper' },
         { $setOnInsert: own },

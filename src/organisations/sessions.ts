@@ -1,11 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
+import { requireState } from '../access/authenticate';
 import type { Organisation, User } from '../access/principal';
 import type { Role } from '../access/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
-import { toOrganisation } from './organisations';
+import { holdOrganisation, toOrganisation } from './organisations';
 
 /** Who signs in, to which organisation, and with which role. */
 export interface NewSession {
@@ -35,8 +36,16 @@ export type Sessions = ReturnType<typeof sessions>;
 export function sessions(models: ControlModels) {
   const { organisations, links, sessions: stored } = models;
 
-  async function begin(input: NewSession, from: string, session: ClientSession, record: RecordEvent): Promise<string> {
+  async function begin(
+    input: NewSession,
+    from: string,
+    session: ClientSession,
+    record: RecordEvent,
+  ): Promise<string | undefined> {
     const { organisationId, user, role } = input;
+    const organisation = await holdOrganisation(models, organisationId, session);
+    if (!organisation) return undefined;
+    requireState(organisation);
     const token = makeToken();
     const now = new Date();
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
@@ -47,16 +56,16 @@ export function sessions(models: ControlModels) {
   }
 
   return {
-    /** Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist. */
+    /**
+     * Signs in and returns the session's token, which is not stored. Undefined if the organisation does not exist.
+     * @throws AppError organisation_suspended; a link is not consumed then
+     */
     start: (input: NewSession, from: string): Promise<string | undefined> =>
-      models.change(async (session, record) => {
-        const organisation = await organisations.exists({ _id: input.organisationId }).session(session);
-        return organisation ? begin(input, from, session, record) : undefined;
-      }),
+      models.change((session, record) => begin(input, from, session, record)),
     /** Creates a token that signs in once, within 15 minutes. Undefined if the organisation does not exist. */
     makeLink: ({ organisationId, user, role }: NewSession, actor: Actor) =>
       models.change(async (session, record) => {
-        if (!(await organisations.exists({ _id: organisationId }).session(session))) return undefined;
+        if (!(await holdOrganisation(models, organisationId, session))) return undefined;
         const token = makeToken();
         const now = Date.now();
         const endsAt = new Date(now + LINK_LIFE);
@@ -82,7 +91,7 @@ export function sessions(models: ControlModels) {
       // the TTL index deletes up to a minute late
       const found = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
       const organisation = found && (await organisations.findById(found.organisation_id).lean());
-      if (!organisation) return undefined;
+      if (!organisation || organisation.state === 'erasing') return undefined;
       const { user, role } = found;
       let endsAt = found.ends_at;
       if (now - found.used_at.getTime() >= NOTE_EVERY) {

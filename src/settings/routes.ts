@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
 import { addressBucket } from '../access/addresses';
-import { spend } from '../access/authenticate';
+import { requireState, spend } from '../access/authenticate';
 import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
 import { AppError } from '../errors';
@@ -53,6 +53,7 @@ function pageRoutes({ config, control, sessions }: RoutesOptions): Routes {
         if (!found) return { to: SIGN_IN };
         const { organisation, user, role } = found.session;
         log.principal = { kind: 'user', organisation, user, role };
+        requireState(organisation);
         return { page: renderIntegrations(found.session, csrfToken(found.token)) };
       },
     },

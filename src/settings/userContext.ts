@@ -1,4 +1,4 @@
-import { spend } from '../access/authenticate';
+import { requireState, spend } from '../access/authenticate';
 import type { RateLimiter } from '../access/rateLimit';
 import { includesRole } from '../access/roles';
 import type { RequestContext } from '../context';
@@ -17,7 +17,7 @@ export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'cont
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 
-/** The context of a signed-in user. Checks session (401), origin and CSRF token (403) and rate (429); roles are checked per operation. */
+/** The context of a signed-in user. Checks session (401), origin and CSRF token (403), rate (429) and the organisation's state (403); roles are checked per operation. */
 export function userContextFactory(options: UserContextOptions): OpenUserContext {
   const { config, control, sessions, limiter, organisationData } = options;
   return async ({ request, requestId, address, log }) => {
@@ -36,6 +36,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
     log.principal = principal;
     const budget = `user:${organisation.id}:${user.id}`;
     let rate = await spend(limiter, budget, 1);
+    requireState(organisation);
     // not before it is needed: keys can be revoked while the organisation's cluster is away
     const dataOf = (): OrganisationData => organisationData(organisation);
     return {

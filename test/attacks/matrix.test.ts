@@ -129,7 +129,7 @@ function leaksIn(
 ): string[] {
   const words = JSON.stringify(said);
   const shown = `${JSON.stringify([...headers])}${text}`;
-  const refused = ['unauthenticated', 'plan_required'].includes(outcome);
+  const refused = ['unauthenticated', 'plan_required', 'organisation_suspended'].includes(outcome);
   const { own, other, victim } = scene;
   const strangers = [victim, own, other].filter((holding) => refused || holding !== scene.homeOf(key));
   return strangers.flatMap(({ secrets }) =>

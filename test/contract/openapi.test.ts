@@ -20,6 +20,7 @@ const CODES = {
   invalid_request: 400,
   unauthenticated: 401,
   insufficient_scope: 403,
+  organisation_suspended: 403,
   plan_required: 403,
   not_found: 404,
   method_not_allowed: 405,

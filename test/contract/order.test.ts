@@ -13,7 +13,7 @@ interface Draft {
   headers: Record<string, string>;
   body?: string | undefined;
   /** What is wrong with the key. */
-  readonly key: Set<'revoked' | 'spent' | 'starter' | 'scopeless'>;
+  readonly key: Set<'revoked' | 'spent' | 'suspended' | 'starter' | 'scopeless'>;
 }
 
 interface Rule {
@@ -28,6 +28,7 @@ const STAGES: readonly Readonly<Record<string, Rule>>[] = [
   { method: { status: 405, code: 'method_not_allowed', breaks: (draft) => (draft.method = 'PUT') } },
   { key: { status: 401, code: 'unauthenticated', breaks: (draft) => draft.key.add('revoked') } },
   { rate: { status: 429, code: 'rate_limited', breaks: (draft) => draft.key.add('spent') } },
+  { state: { status: 403, code: 'organisation_suspended', breaks: (draft) => draft.key.add('suspended') } },
   { plan: { status: 403, code: 'plan_required', breaks: (draft) => draft.key.add('starter') } },
   { scope: { status: 403, code: 'insufficient_scope', breaks: (draft) => draft.key.add('scopeless') } },
   {
@@ -85,21 +86,25 @@ const PAIRS = STAGES.flatMap((stage, at) =>
 );
 
 let gateway: TestGateway;
-let organisations: { integrations: Organisation; starter: Organisation };
+/** By plan, and whether they are suspended. */
+let organisations: Record<'integrations' | 'starter', { active: Organisation; suspended: Organisation }>;
 let requests = 0;
 
 beforeAll(async () => {
   // a limit of one: a key is over its limit after one request, and each request of these tests has a new key
   gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' });
-  organisations = {
-    integrations: await makeOrganisation(gateway),
-    starter: await makeOrganisation(gateway, { plan: 'starter' }),
+  const both = async (plan: 'integrations' | 'starter') => {
+    const [active, suspended] = [await makeOrganisation(gateway, { plan }), await makeOrganisation(gateway, { plan })];
+    await gateway.control.organisations.suspend(suspended.id);
+    return { active, suspended };
   };
+  organisations = { integrations: await both('integrations'), starter: await both('starter') };
 });
 afterAll(() => gateway.stop());
 
 async function send({ method, path, search, headers, body, key: faults }: Draft): Promise<RawAnswer> {
-  const made = await makeKey(gateway, organisations[faults.has('starter') ? 'starter' : 'integrations'], {
+  const ofPlan = organisations[faults.has('starter') ? 'starter' : 'integrations'];
+  const made = await makeKey(gateway, ofPlan[faults.has('suspended') ? 'suspended' : 'active'], {
     scopes: faults.has('scopeless') ? [] : ALL_SCOPES,
   });
   const authorization = `Bearer ${made.key}`;
@@ -136,6 +141,7 @@ describe('a request that breaks two rules gets the error of the first', () => {
 const GRAPHQL_KEYS = [
   { name: 'key', status: 401, code: 'unauthenticated', fault: 'revoked' },
   { name: 'rate', status: 429, code: 'rate_limited', fault: 'spent' },
+  { name: 'state', status: 403, code: 'organisation_suspended', fault: 'suspended' },
   { name: 'plan', status: 403, code: 'plan_required', fault: 'starter' },
 ] as const;
 

@@ -24,9 +24,20 @@ const WRITES = [
   'drop',
   'dropIndexes',
   'bulkWrite',
+  'dropDatabase',
 ];
 const ENDS = ['commitTransaction', 'abortTransaction'];
-const READS = ['hello', 'buildInfo', 'ping', 'find', 'getMore', 'aggregate', 'listIndexes', 'endSessions'];
+const READS = [
+  'hello',
+  'buildInfo',
+  'ping',
+  'find',
+  'getMore',
+  'aggregate',
+  'listIndexes',
+  'listDatabases',
+  'endSessions',
+];
 
 describe('every write', () => {
   test('outside a transaction has write concern majority and journal', () => {
@@ -46,7 +57,7 @@ describe('every write', () => {
     expect([...new Set(inside.map(targetOf))].sort()).toEqual(
       expect.arrayContaining([
         ...['products', 'customers', 'quotes', 'orders', 'requests', 'messages'].map((name) => `insert ${name}`),
-        ...['insert idempotency_records', 'update idempotency_records', 'delete open_writes', 'delete messages'],
+        ...['insert idempotency_records', 'update idempotency_records', 'update open_writes', 'delete messages'],
         ...[
           'insert organisations',
           'insert api_keys',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Organisation } from '../../src/access/principal';
-import { openWrites } from '../../src/database/openWrites';
+import { OPEN, openWrites } from '../../src/database/slots';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
@@ -129,7 +129,7 @@ test('copies kept as described in the guide miss nothing, however long concurren
   expect(products.length).toBeGreaterThan(70);
   for (const copy of copies.slice(0, 4)) expect(bySort(copy.rows.values())).toEqual(bySort(products));
   for (const copy of copies.slice(4)) expect(bySort(copy.rows.values())).toEqual(bySort(requests));
-  expect(await rowsOfOpenWrites().countDocuments()).toBe(0);
+  expect(await rowsOfOpenWrites().countDocuments(OPEN)).toBe(0);
 }, 60_000);
 
 describe.each(FACES)('while a write is open, in $name', (face) => {
@@ -197,7 +197,7 @@ test('a failed write does not delay readers', async () => {
     });
   expect((await writer.post('/requests', { text: 'hello' })).status).toBe(500);
   data.transaction = transaction;
-  for (let tries = 0; (await rowsOfOpenWrites().countDocuments()) > 0; tries += 1) {
+  for (let tries = 0; (await rowsOfOpenWrites().countDocuments(OPEN)) > 0; tries += 1) {
     expect(tries).toBeLessThan(100);
     await sleep(20);
   }
@@ -212,10 +212,10 @@ test("a crashed gateway's write delays readers for 100 s and is then deleted", a
   }));
   await rowsOfOpenWrites().insertMany([young!, old!]);
   expect(await askAll(REST, reader, 'products', { updated_since: BEGINNING })).toEqual([]);
-  expect(await rowsOfOpenWrites().distinct('_id')).toEqual([young!._id]);
+  expect(await rowsOfOpenWrites().distinct('_id', OPEN)).toEqual([young!._id]);
   await rowsOfOpenWrites().updateOne({ _id: young!._id }, { $set: { since: old!.since } });
   expect(await askAll(REST, reader, 'products', { updated_since: BEGINNING })).toHaveLength(1);
-  expect(await rowsOfOpenWrites().countDocuments()).toBe(0);
+  expect(await rowsOfOpenWrites().countDocuments(OPEN)).toBe(0);
 });
 
 test('a write that readers no longer wait for stores nothing and gets 503', async () => {

@@ -1,5 +1,5 @@
 import type { Organisation } from '../../src/access/principal';
-import { openWrites } from '../../src/database/openWrites';
+import { openWrites } from '../../src/database/slots';
 import { filtersOf } from '../../src/schema/filters';
 import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';

@@ -49,15 +49,23 @@ const OUTCOMES: Readonly<Record<Kind, Outcomes>> = {
 export function expectedOutcome(kind: Kind, key: KeyKind, identity: Identity, needsScope: boolean): string {
   if (key === 'expired' || key === 'revoked') return 'unauthenticated';
   if (key === 'plan off') return 'plan_required';
+  if (key === 'suspended') return 'organisation_suspended';
   if (key === 'scope missing' && needsScope) return 'insufficient_scope';
   if (identity === 'malformed') return OUTCOMES[kind].malformed;
   return identity === 'own' && key !== 'other organisation' ? OUTCOMES[kind].own : OUTCOMES[kind].others;
 }
 
+/** Outcomes that reject a whole GraphQL request. */
+const WHOLE_REQUEST: Readonly<Record<string, number>> = {
+  unauthenticated: 401,
+  plan_required: 403,
+  organisation_suspended: 403,
+};
+
 /** The HTTP status of an outcome; in GraphQL only errors of the whole request have their own status. */
 export function expectedStatus(face: Face, operation: Operation, outcome: string): number {
   if (face.name === 'GraphQL') {
-    return outcome === 'unauthenticated' ? 401 : outcome === 'plan_required' ? 403 : 200;
+    return WHOLE_REQUEST[outcome] ?? 200;
   }
   return isErrorCode(outcome) ? ERROR_CODES[outcome].status : (operation.rest?.status ?? 200);
 }

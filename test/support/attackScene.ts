@@ -10,7 +10,15 @@ import type { Ids } from './operations';
 import { names, type Records, RESOURCES } from './resources';
 
 /** The key of a request: its owner, or what is wrong with it. */
-export const KEYS = ['own', 'other organisation', 'scope missing', 'expired', 'revoked', 'plan off'] as const;
+export const KEYS = [
+  'own',
+  'other organisation',
+  'scope missing',
+  'expired',
+  'revoked',
+  'plan off',
+  'suspended',
+] as const;
 export type KeyKind = (typeof KEYS)[number];
 
 /** Index of the customer and quote that rows of other organisations refer to. */
@@ -46,6 +54,8 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
   const victim = await makeHolding(gateway, 'victim', own.ids.customer);
   const spent = await makeHolding(gateway, 'spent');
   await gateway.control.organisations.setPlan(spent.organisation.id, 'starter');
+  const suspended = await makeHolding(gateway, 'suspended');
+  await gateway.control.organisations.suspend(suspended.organisation.id);
   const expired = await makeKey(gateway, own.organisation, { expiresAt: new Date(Date.now() - 1) });
   const revoked = await makeKey(gateway, own.organisation);
   await gateway.control.apiKeys.revoke(revoked.id);
@@ -55,6 +65,7 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
     expired: client(gateway, expired.key),
     revoked: client(gateway, revoked.key),
     'plan off': spent.caller,
+    suspended: suspended.caller,
   };
   const withoutScope = new Map<Scope | undefined, Client>();
   for (const scope of [undefined, ...ALL_SCOPES]) {

@@ -6,12 +6,12 @@ import mongoose from 'mongoose';
 import { type Command, openDatabaseProxy } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/access/principal';
 import { databaseName, type OrganisationData } from '../../src/database/organisationData';
-import { openWrites } from '../../src/database/openWrites';
+import { openWrites } from '../../src/database/slots';
 import { commandLine, NORTHWIND } from '../cli/commandLine';
 import { IDS, makeStocked } from '../contract/scene';
 import { sendForm, signIn } from '../settings/people';
 import { client, type Json } from './client';
-import { makeKey, store } from './factories';
+import { makeKey, northwind, store } from './factories';
 import { startGateway, type TestGateway } from './gateway';
 import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
 import { RESOURCES } from './resources';
@@ -96,6 +96,8 @@ async function leaveOpenWrite({ id }: Organisation): Promise<void> {
   await other.close();
 }
 
+const nameOfCustomer = String(northwind('customers').find(({ id }) => id === IDS.customer)?.name);
+
 async function runEveryCommand(uri: string): Promise<void> {
   const cli = commandLine({ MONGODB_URI: uri });
   const { id: org } = await cli.json<{ id: string }>('org', 'create', '--name', 'Every');
@@ -113,7 +115,15 @@ async function runEveryCommand(uri: string): Promise<void> {
     ['import', '--org', org, NORTHWIND],
     ['export', '--org', org, join(folder, 'export')],
     ['audit', '--org', org, '--since', '1d'],
+    ['export', '--org', org, join(folder, 'with keys'), '--keys'],
+    ['import', '--org', org, join(folder, 'with keys'), '--keys'],
+    ['customer', 'erase', IDS.customer, '--org', org, '--confirm', nameOfCustomer],
+    ['org', 'show', org],
+    ['org', 'rename', org, 'Renamed'],
+    ['org', 'suspend', org],
+    ['org', 'resume', org],
     ['doctor', '--fix'],
+    ['org', 'erase', org, '--confirm', 'Renamed', '--export', join(folder, 'erased')],
   ]) {
     await cli.json(...args);
   }

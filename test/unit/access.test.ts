@@ -12,7 +12,7 @@ const made = generateKey('svc_live_', '');
 const STORED = {
   ...made,
   _id: made.id,
-  organisation: { id: 'o', name: 'O', plan: 'integrations', currency: 'USD', cluster: 'default' },
+  organisation: { id: 'o', name: 'O', plan: 'integrations', currency: 'USD', cluster: 'default', state: 'active' },
   name: 'test',
   prefix: made.displayPrefix,
   scopes: [],

@@ -7,7 +7,14 @@ import type { ApiKey } from '../../src/access/apiKey';
 
 /* Rejections may be cached, successful authentication never is. */
 
-const ORGANISATION = { id: 'o', name: 'O', plan: 'integrations', currency: 'EUR', cluster: 'default' } as const;
+const ORGANISATION = {
+  id: 'o',
+  name: 'O',
+  plan: 'integrations',
+  currency: 'EUR',
+  cluster: 'default',
+  state: 'active',
+} as const;
 const made = generateKey(DEFAULT_KEY_PREFIX, '');
 const request = (address = '127.0.0.1'): IncomingRequest => ({
   requestId: 'r',

@@ -2,7 +2,7 @@ import { hostname, userInfo } from 'node:os';
 import type { Config } from '../../config';
 import { checkAddresses } from '../../database/address';
 import { connectDatabases, type Databases } from '../../database/connect';
-import { openWrites } from '../../database/openWrites';
+import { openWrites } from '../../database/slots';
 import { chooseDatabase, type Database } from '../../database/embedded/index';
 import { idempotencyRecords } from '../../database/idempotency';
 import type { Actor } from '../../organisations/auditEvents';

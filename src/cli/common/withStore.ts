@@ -1,6 +1,6 @@
 import type { Organisation } from '../../access/principal';
 import type { Config } from '../../config';
-import { notFound } from './failure';
+import { CommandFailure, notFound } from './failure';
 import type { Store } from './open';
 import { note } from './terminal';
 
@@ -19,9 +19,12 @@ export async function withStore<T>(
   }
 }
 
-/** @throws CommandFailure if the organisation does not exist. */
+/** @throws CommandFailure if the organisation does not exist, or is being erased. */
 export async function requireOrganisation({ control }: Store, id: string): Promise<Organisation> {
   const organisation = await control.organisations.find(id);
   if (!organisation) throw notFound('organisation', id, 'see scopegate org list');
+  if (organisation.state === 'erasing') {
+    throw new CommandFailure(`organisation ${id} is being erased; to finish that, run scopegate org erase again`);
+  }
   return organisation;
 }

@@ -1,21 +1,27 @@
-import { CommandFailure, EXIT } from '../common/failure';
+import { statSync } from 'node:fs';
+import type { Config } from '../../config';
+import { CommandFailure, EXIT, usageFailure } from '../common/failure';
+import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { printJson, printTable } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
 import { faultReporter } from './faultReporter';
+import type { FileReport, ImportTarget } from './importFile';
+import { checkKeys, importKeys } from './importKeys';
+import { readOrganisation, restoreOrganisation } from './importOrganisation';
 import { importPath } from './importPath';
 import type { ImportOptions } from './index';
 
 const COLUMNS = ['read', 'created', 'updated', 'unchanged', 'failed'] as const;
 
 /** `scopegate import`. @throws CommandFailure if a line was invalid or the import was interrupted. */
-export async function importCommand(path: string, { org, json }: ImportOptions): Promise<void> {
+export async function importCommand(path: string, { org, keys, json }: ImportOptions): Promise<void> {
   const signal = interruption();
   const { kept: errors, ...reporter } = faultReporter({ keep: json === true });
-  const files = await withStore(async (store) => {
-    const data = await store.databases.open(await requireOrganisation(store, org));
-    return importPath({ data, path, ...reporter, signal });
-  }, signal);
+  const files = await withStore(
+    (store, config) => importAll(store, config, { org, path, keys: keys === true, ...reporter, signal }),
+    signal,
+  );
   const reports = Object.entries(files);
   if (json) printJson({ files, errors });
   else {
@@ -35,4 +41,29 @@ export async function importCommand(path: string, { org, json }: ImportOptions):
       `${String(failed)} ${failed === 1 ? 'line was' : 'lines were'} not stored; fix and import again, stored records are left unchanged`,
     );
   }
+}
+
+interface ImportAll extends Omit<ImportTarget, 'data'> {
+  readonly org: string;
+  readonly path: string;
+  /** Whether keys are imported too. */
+  readonly keys: boolean;
+}
+
+/** Imports a folder, or one file of records. What can be rejected as a whole is checked before anything is stored. */
+async function importAll(
+  store: Store,
+  config: Config,
+  { org, path, keys, ...target }: ImportAll,
+): Promise<Record<string, FileReport>> {
+  const organisation = await requireOrganisation(store, org);
+  const data = await store.databases.open(organisation);
+  const isFolder = statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is none`);
+  const file = isFolder ? await readOrganisation(path) : undefined;
+  const ofKeys = { store, config, organisationId: org, folder: path, ...target };
+  if (keys) await checkKeys(ofKeys);
+  if (file) await restoreOrganisation(store, organisation, data, file);
+  const files = await importPath({ data, path, ...target });
+  return keys && !target.signal?.aborted ? { ...files, keys: await importKeys(ofKeys) } : files;
 }

@@ -1,4 +1,5 @@
 import { isDuplicateKey } from '../../database/faults';
+import { stampedWrite } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import type { ImportRecord, RecordKind, StoredRecord } from '../../resources/common/records';
@@ -123,7 +124,7 @@ async function store(
   if (records.length === 0) return [];
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await data.transaction((session) => kind.store(data, records, session));
+      return await stampedWrite(data, (session) => kind.store(data, records, session));
     } catch (error) {
       if (attempt === TRIES || !isDuplicateKey(error)) throw error;
     }

@@ -100,6 +100,7 @@ function exampleOf(code: ErrorCode): object {
 const DETAILS: Partial<Record<ErrorCode, string>> = {
   invalid_request: 'limit: must be <= 100',
   insufficient_scope: 'This needs a key with the scope products:write.',
+  organisation_suspended: 'The organisation is suspended.',
   not_found: 'There is no such quote.',
   validation_failed: '/text: is required',
   rate_limited: 'Rate limit exceeded; retry in 23 s.',

@@ -1,0 +1,19 @@
+/** All states of an organisation, and what each allows. */
+export const STATES = {
+  /** Its database is being created; not listed. */
+  creating: { requests: false, data: true },
+  active: { requests: true, data: true },
+  suspended: { requests: false, data: true },
+  /** Cannot be resumed. */
+  erasing: { requests: false, data: false },
+} as const satisfies Record<
+  string,
+  {
+    /** Whether its keys and users are served. */
+    readonly requests: boolean;
+    /** Whether its database can be written. */
+    readonly data: boolean;
+  }
+>;
+
+export type OrganisationState = keyof typeof STATES;

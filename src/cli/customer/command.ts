@@ -1,0 +1,33 @@
+import { ERASED, eraseCustomer } from '../../resources/eraseCustomer';
+import { customers } from '../../resources/customers/customers';
+import { CommandFailure, EXIT, isAbort, notFound, usageFailure } from '../common/failure';
+import { interruption } from '../common/signals';
+import { print, printJson } from '../common/terminal';
+import { requireOrganisation, withStore } from '../common/withStore';
+import type { EraseOptions } from './index';
+
+/** `scopegate customer erase`. */
+export async function eraseCommand(id: string, { org, confirm, json }: EraseOptions): Promise<void> {
+  const signal = interruption();
+  const erased = await withStore(async (store) => {
+    const data = await store.databases.open(await requireOrganisation(store, org));
+    const customer = await data.collection(customers).findById(id).lean();
+    if (!customer) throw notFound('customer', id, `see GET /api/v1/customers, or export --org ${org}`);
+    // once it is erased its name is no longer known, and running this again does no harm
+    if (confirm !== customer.name && customer.name !== ERASED) {
+      throw usageFailure(`--confirm must be the name of the customer, which is ${JSON.stringify(customer.name)}`);
+    }
+    const found = await eraseCustomer(data, id, signal);
+    const changed = Object.values(found).some((count) => count > 0);
+    if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...found });
+    return found;
+  }, signal).catch((error: unknown) => {
+    if (!isAbort(error)) throw error;
+    throw new CommandFailure('interrupted; run the same command again to continue', EXIT.interrupted);
+  });
+  if (json) printJson({ id, erased });
+  else {
+    const counts = Object.entries(erased).map(([collection, count]) => `${String(count)} in ${collection}`);
+    print(`Erased the personal data of customer ${id}: changed ${counts.join(', ')}.`);
+  }
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { ApiKey } from '../../access/apiKey';
+import type { Organisation } from '../../access/principal';
+import type { OrganisationData } from '../../database/organisationData';
+import { toKeyRecord } from '../../organisations/keyRecords';
+import type { Fingerprint } from '../../organisations/pepper';
+import { publishedSchemas } from '../../published';
+import { recordKinds } from '../../resources';
+import type { RecordKind } from '../../resources/common/records';
+import { SCHEMA_ROOT } from '../../schema/jsonSchema';
+import { CommandFailure, EXIT } from '../common/failure';
+import { createProgress } from '../common/progress';
+import { KEYS_FILE, ORGANISATION_FILE } from '../records/files';
+import { fileName, recordName, recordSchemas } from '../records/schemas';
+import { recordWriter, type Write } from '../records/writer';
+
+/** Records per write to the file. */
+const CHUNK = 200;
+
+export interface Export {
+  readonly organisation: Organisation;
+  readonly data: OrganisationData;
+  readonly folder: string;
+  /** Whether existing files may be overwritten. */
+  readonly force: boolean;
+  /** The organisation's keys and the fingerprint of their pepper, if they are wanted. */
+  readonly keys: { readonly pepper: Fingerprint; readonly each: () => AsyncIterable<ApiKey> } | undefined;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Writes every file of an organisation, and puts them in place only when all are complete. Resolves with the number of
+ * records in each file.
+ * @throws CommandFailure if it was interrupted, or if the files exist and `force` is not set.
+ */
+export async function exportFolder(options: Export): Promise<Record<string, number>> {
+  const { folder, organisation, force, keys } = options;
+  await mkdir(folder, { recursive: true });
+  const names = [...recordKinds.map(fileName), ...(keys ? [KEYS_FILE] : []), ORGANISATION_FILE];
+  if (!force) await refuseExisting(folder, names);
+  const suffix = `.${randomUUID()}.part`;
+  const draft = (name: string): string => join(folder, `.${name}${suffix}`);
+  const schemas = recordSchemas(publishedSchemas().rest, recordKinds);
+  const counts: Record<string, number> = {};
+  try {
+    for (const kind of recordKinds) {
+      const write = recordWriter(schemas, { $ref: SCHEMA_ROOT + recordName(kind) }, kind.decimals);
+      counts[kind.file] = await writeRecords(kind, draft(fileName(kind)), write, options);
+    }
+    if (keys) counts.keys = await writeKeys(draft(KEYS_FILE), keys, options.signal);
+    const { name, plan, currency } = organisation;
+    await writeFile(draft(ORGANISATION_FILE), writeMembers({ name, plan, currency }));
+    for (const file of names) await rename(draft(file), join(folder, file));
+    return counts;
+  } finally {
+    for (const file of names) await rm(draft(file), { force: true });
+  }
+}
+
+async function refuseExisting(folder: string, names: readonly string[]): Promise<void> {
+  const there = (await readdir(folder)).filter((file) => names.includes(file));
+  if (there.length === 0) return;
+  throw new CommandFailure(
+    `${folder} already has ${there.join(', ')}; use another folder, or add --force to overwrite them`,
+  );
+}
+
+async function writeRecords(kind: RecordKind, path: string, write: Write, { data, signal }: Export): Promise<number> {
+  const progress = createProgress();
+  progress.start(kind.file, await kind.count(data));
+  const file = await open(path, 'wx');
+  try {
+    return await writeLines(file, kind.read(data), write, signal, (count) => {
+      progress.update(count, count);
+    });
+  } finally {
+    progress.stop();
+    await file.close();
+  }
+}
+
+/** The fingerprint of the pepper, then one key per line; readable by the owner only. */
+async function writeKeys(path: string, { pepper, each }: NonNullable<Export['keys']>, signal: AbortSignal) {
+  const file = await open(path, 'wx', 0o600);
+  try {
+    await file.appendFile(`${JSON.stringify({ pepper: { salt: pepper.salt, hash: pepper.hash } })}\n`);
+    return await writeLines(
+      file,
+      each(),
+      (key) => JSON.stringify(toKeyRecord(key)),
+      signal,
+      () => undefined,
+    );
+  } finally {
+    await file.close();
+  }
+}
+
+/** Writes one line per row, in chunks. @throws CommandFailure if it was interrupted */
+async function writeLines<Row>(
+  file: FileHandle,
+  rows: AsyncIterable<Row>,
+  write: (row: Row) => string,
+  signal: AbortSignal,
+  onChunk: (count: number) => void,
+): Promise<number> {
+  let [count, lines] = [0, [] as string[]];
+  const flush = async (): Promise<void> => {
+    await file.appendFile(lines.join(''));
+    onChunk(count);
+    lines = [];
+    if (signal.aborted) throw new CommandFailure('interrupted; nothing was written', EXIT.interrupted);
+  };
+  for await (const row of rows) {
+    lines.push(`${write(row)}\n`);
+    count += 1;
+    if (lines.length === CHUNK) await flush();
+  }
+  await flush();
+  return count;
+}
+
+/** One object, formatted like the example files. */
+function writeMembers(members: Readonly<Record<string, string>>): string {
+  return `{${Object.entries(members)
+    .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+    .join(', ')}}`;
+}

@@ -1,0 +1,79 @@
+import { join } from 'node:path';
+import type { OrganisationData } from '../../database/organisationData';
+import { CommandFailure, EXIT, notFound, usageFailure } from '../common/failure';
+import type { Store } from '../common/open';
+import { interruption } from '../common/signals';
+import { note, print, printJson } from '../common/terminal';
+import { withStore } from '../common/withStore';
+import { exportFolder } from '../export/exportFolder';
+import type { EraseOptions } from './erase';
+
+/** Attempts to drop a database that requests in progress could still create again. */
+const DROPS = 20;
+
+/** `scopegate org erase`. */
+export async function eraseCommand(id: string, options: EraseOptions): Promise<void> {
+  const signal = interruption();
+  const exported = await withStore(async (store, { DATA_DIR }) => {
+    const fallback = join(DATA_DIR, 'erased', id);
+    const folder = options.export === false ? undefined : (options.export ?? fallback);
+    return erase(store, { id, confirm: options.confirm, folder, isOwn: folder === fallback, signal });
+  }, signal);
+  if (options.json) printJson({ id, erased: true, export: exported ?? null });
+  else {
+    print(`Organisation ${id} is erased.`);
+    if (exported !== undefined) print(`Its data are in ${exported}. Delete them when nobody needs them any more.`);
+  }
+}
+
+interface Erasing {
+  readonly id: string;
+  readonly confirm: string;
+  /** Where to export to. */
+  readonly folder: string | undefined;
+  /** Whether the folder is for this organisation only, so that files there are of an earlier attempt. */
+  readonly isOwn: boolean;
+  readonly signal: AbortSignal;
+}
+
+/** Erases an organisation, or what an earlier attempt left. Resolves with the folder of the export, if there is one. */
+async function erase(store: Store, { id, confirm, folder, isOwn, signal }: Erasing): Promise<string | undefined> {
+  const { control, databases } = store;
+  const before = await control.organisations.find(id);
+  if (!before) {
+    const cluster = await control.erasing.clusterOf(id);
+    if (cluster === undefined) throw notFound('organisation', id, 'see scopegate org list');
+    await dropUntilGone(await databases.open({ id, cluster }));
+    return undefined;
+  }
+  if (confirm !== before.name) {
+    throw usageFailure(`--confirm must be the name of the organisation, which is ${JSON.stringify(before.name)}`);
+  }
+  // before anything is changed: its cluster must respond
+  const data = await databases.open(before);
+  const erasure = await control.erasing.begin(id);
+  if (!erasure) throw notFound('organisation', id, 'see scopegate org list');
+  await data.slots.fence();
+  if (!erasure.exported) {
+    if (folder !== undefined) {
+      const force = isOwn || before.state === 'erasing';
+      await exportFolder({ ...{ organisation: before, data, folder, force, signal }, keys: undefined });
+      note(`exported to ${folder}`);
+    }
+    if (signal.aborted) throw new CommandFailure('interrupted; run the same command again', EXIT.interrupted);
+    await control.erasing.noteExported(id);
+  }
+  await dropUntilGone(data);
+  await control.erasing.finish(erasure.organisation);
+  // what was made before the row was deleted
+  await dropUntilGone(data);
+  return folder;
+}
+
+async function dropUntilGone(data: OrganisationData): Promise<void> {
+  for (let attempt = 1; attempt <= DROPS; attempt += 1) {
+    await data.drop();
+    if (!(await data.exists())) return;
+  }
+  throw new CommandFailure('the database of the organisation is created again and again; stop what writes to it');
+}

@@ -1,0 +1,88 @@
+import { randomUUID } from 'node:crypto';
+import type { mongo } from 'mongoose';
+import { DAY } from '../units';
+import { defineCollection } from './collection';
+
+/*
+ * The rows that writes pass (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write has one for
+ * itself, and changes it in its transaction. Taking one never inserts, so a write cannot create a database that was dropped.
+ */
+
+export interface OpenWrite {
+  readonly _id: string;
+  /** Start by the database's clock of the write that has it; its timestamp is never earlier. Null while it is free. */
+  readonly since: Date | null;
+  readonly used?: Date;
+}
+
+const date = { type: Date } as const;
+export const openWrites = defineCollection<OpenWrite>(
+  'open_writes',
+  { _id: { type: String, required: true }, since: date, used: date },
+  [],
+);
+
+/** Rows of writes in progress. */
+export const OPEN = { since: { $ne: null } } as const;
+
+/** Free rows that a gateway keeps for an organisation; a burst of writes may make more. */
+const MOST_FREE = 20;
+/** A free row that was not used for this time (ms) belonged to a gateway that has ended. */
+const IDLE_FOR = DAY;
+/** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
+export const SWEEP_WITHIN = 5000;
+
+type Rows = mongo.Collection<OpenWrite>;
+export type TakenSlot = OpenWrite & { readonly since: Date };
+
+export type Slots = ReturnType<typeof createSlots>;
+
+/** `creating` runs what may create the organisation's database. @see OrganisationData.creating */
+export function createSlots(rows: Rows, creating: (work: () => Promise<unknown>) => Promise<unknown>) {
+  const free: string[] = [];
+
+  async function make(): Promise<string> {
+    const _id = randomUUID();
+    const row = { $set: { since: null }, $currentDate: { used: true } } as const;
+    await creating(() => rows.updateOne({ _id }, row, { upsert: true }));
+    await rows.deleteMany({ since: null, used: { $lt: new Date(Date.now() - IDLE_FOR) } });
+    return _id;
+  }
+
+  return {
+    /** Takes a free row. @throws what `creating` does, if there is none and the organisation may not be written */
+    async take(): Promise<TakenSlot> {
+      for (;;) {
+        const _id = free.pop() ?? (await make());
+        const begun = { $currentDate: { since: true, used: true } } as const;
+        const row = await rows.findOneAndUpdate({ _id }, begun, { returnDocument: 'after' });
+        // none if it was deleted in the meantime, as all are when the organisation is erased
+        if (row?.since) return { ...row, since: row.since };
+      }
+    },
+    /** Ends a write in its transaction. False if its row is gone, and the write must store nothing. */
+    async pass({ _id, since }: TakenSlot, session: mongo.ClientSession): Promise<boolean> {
+      const { matchedCount } = await rows.updateOne({ _id, since }, { $set: { since: null } }, { session });
+      return matchedCount === 1;
+    },
+    /** Gives back the row of a write that was stored. */
+    release({ _id }: TakenSlot): void {
+      if (free.length < MOST_FREE) free.push(_id);
+      else rows.deleteOne({ _id, since: null }).catch(() => undefined);
+    },
+    /** Gives back the row of a write that failed, without delaying its answer. */
+    abandon(slot: TakenSlot): void {
+      const { _id, since } = slot;
+      rows.updateOne({ _id, since }, { $set: { since: null } }, { maxTimeMS: SWEEP_WITHIN }).then(
+        ({ matchedCount }) => {
+          if (matchedCount === 1) this.release(slot);
+        },
+        () => undefined,
+      );
+    },
+    /** Deletes all rows: writes that have passed theirs end first, all others store nothing. */
+    fence: async (): Promise<void> => {
+      await rows.deleteMany({});
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { trusted } from 'mongoose';
+import type { Organisation } from '../access/principal';
+import type { OrganisationState } from '../access/states';
+import type { Actor } from './auditEvents';
+import type { ControlModels } from './models';
+import { toOrganisation } from './organisations';
+
+/** An organisation that is being erased. */
+export interface Erasure {
+  readonly organisation: Organisation;
+  /** Whether its data are exported, or need not be. */
+  readonly exported: boolean;
+}
+
+/** Keys whose usage is deleted with one command. */
+const KEYS_AT_ONCE = 1000;
+
+/**
+ * The control data of an organisation that is erased. Each step can be repeated, so that a command that was killed can
+ * continue (docs/decisions/organisation-life.md).
+ */
+export function erasing(models: ControlModels, actor: Actor) {
+  const { organisations, apiKeys, sessions, links, usage, auditEvents } = models;
+  return {
+    /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
+    begin: (id: string): Promise<Erasure | undefined> =>
+      models.change(async (session, record) => {
+        const filter = { _id: id, state: trusted({ $ne: 'creating' as OrganisationState }) };
+        const begun = { $set: { state: 'erasing' } };
+        const found = await organisations.findOneAndUpdate(filter, begun, { session, returnDocument: 'before' }).lean();
+        if (!found) return undefined;
+        if (found.state !== 'erasing') {
+          const active = { 'organisation.id': id, revoked_at: null };
+          const revoked = { $set: { revoked_at: new Date(), 'organisation.state': 'erasing' } };
+          const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
+          await sessions.deleteMany({ organisation_id: id }, { session });
+          await links.deleteMany({ organisation_id: id }, { session });
+          await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
+        }
+        return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };
+      }),
+    /** Notes that the export is complete: the database may be dropped. */
+    async noteExported(id: string): Promise<void> {
+      await organisations.updateOne({ _id: id, state: 'erasing' }, { $set: { exported: true } });
+    },
+    /** Deletes what the control database has, except one audit event; the organisation's row is last. */
+    async finish({ id, cluster }: Organisation): Promise<void> {
+      for (;;) {
+        const keys = await apiKeys.find({ 'organisation.id': id }, { _id: 1 }).limit(KEYS_AT_ONCE).lean();
+        if (keys.length === 0) break;
+        const ids = trusted({ $in: keys.map(({ _id }) => _id) });
+        await usage.deleteMany({ key_id: ids });
+        await apiKeys.deleteMany({ _id: ids });
+      }
+      await auditEvents.deleteMany({ organisation_id: id });
+      await models.change(async (session, record) => {
+        const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });
+        if (deletedCount === 1) await record(actor, 'organisation.erased', id, { cluster });
+      });
+    },
+    /** The cluster of an organisation that was erased; undefined if there was none. */
+    async clusterOf(id: string): Promise<string | undefined> {
+      const event = await auditEvents.findOne({ organisation_id: id, action: 'organisation.erased' }).lean();
+      return event?.details.cluster as string | undefined;
+    },
+  };
+}

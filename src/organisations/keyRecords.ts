@@ -1,0 +1,70 @@
+import { trusted } from 'mongoose';
+import { z } from 'zod';
+import type { ApiKey } from '../access/apiKey';
+import { ALL_SCOPES } from '../access/scopes';
+import { UUID } from '../units';
+import type { Actor } from './auditEvents';
+import type { ControlModels } from './models';
+import { holdOrganisation } from './organisations';
+
+/* Keys in exports: everything but the organisation. Secrets are not stored, so a file cannot contain any. */
+
+const text = z.string().min(1).max(500);
+const base64 = z.base64().min(1).max(200);
+const uuid = z.string().regex(UUID, 'must be a UUID');
+const time = z.iso.datetime().transform((value) => new Date(value));
+
+export const keyRecord = z.strictObject({
+  id: uuid,
+  name: text,
+  prefix: text,
+  last_four: z.string().length(4),
+  salt: base64,
+  hash: base64,
+  scopes: z.array(z.enum(ALL_SCOPES)),
+  created_by: text,
+  created_at: time,
+  expires_at: time.nullable(),
+  revoked_at: time.nullable(),
+  last_used_at: time.nullable(),
+  last_used_from: text.nullable(),
+  allowed_ranges: z.array(text),
+  rotated_to: uuid.nullable(),
+});
+
+export type KeyRecord = z.output<typeof keyRecord>;
+
+/** A key as a record, with its members in the order of the file. */
+export function toKeyRecord({ _id: id, ...key }: ApiKey): Readonly<Record<string, unknown>> {
+  const all: Readonly<Record<string, unknown>> = { id, ...key };
+  return Object.fromEntries(Object.keys(keyRecord.shape).map((member) => [member, all[member]]));
+}
+
+/** What became of a key: it is stored, it was stored already, or another organisation has one with its id. */
+export type KeyOutcome = 'created' | 'unchanged' | 'foreign';
+
+/**
+ * Returns a function that stores keys of an export, in one transaction. A key that is there stays as it is: what was
+ * revoked since then must not work again. Undefined if there is no such organisation.
+ */
+export function importKeys(models: ControlModels, actor: Actor) {
+  return (organisationId: string, records: readonly KeyRecord[]): Promise<KeyOutcome[] | undefined> =>
+    models.change(async (session, record) => {
+      const organisation = await holdOrganisation(models, organisationId, session);
+      if (!organisation) return undefined;
+      const ids = trusted({ $in: records.map(({ id }) => id) });
+      const found = await models.apiKeys.find({ _id: ids }, undefined, { session }).lean();
+      const owners = new Map(found.map(({ _id, organisation: owner }) => [_id, owner.id]));
+      const created = records.filter(({ id }) => !owners.has(id));
+      const documents = created.map(({ id, ...key }) => ({ _id: id, organisation, ...key }));
+      if (documents.length > 0) {
+        await models.apiKeys.insertMany(documents, { session });
+        await record(actor, 'keys.imported', organisationId, { keys: created.map(({ id }) => id) });
+      }
+      return records.map(({ id }): KeyOutcome => {
+        const owner = owners.get(id);
+        if (owner === undefined) return 'created';
+        return owner === organisationId ? 'unchanged' : 'foreign';
+      });
+    });
+}

@@ -1,0 +1,158 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import mongoose from 'mongoose';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { threadRecord } from '../support/threads';
+import { commandLine, NOBODY } from './commandLine';
+
+const CONTROL_DATABASE = 'scopegate_customers';
+const cli = commandLine({ CONTROL_DATABASE });
+/** Texts that must not be found anywhere afterwards. */
+const SECRETS = [
+  'Wilhelmina',
+  'Zuckerschatz',
+  'w.zucker@example.com',
+  '+49 30 555',
+  'Geheimgasse',
+  'DE 99 88',
+  'PO-Wil',
+];
+const known = northwind('customers')[0]!;
+const customer = {
+  ...known,
+  name: 'Wilhelmina Zuckerschatz',
+  email: 'w.zucker@example.com',
+  phone: '+49 30 555',
+  vat_number: 'DE 99 88',
+  billing_address: { line1: 'Geheimgasse 1', line2: null, city: 'Bonn', region: null, postcode: '1', country: 'DE' },
+  delivery_address: { line1: 'Geheimgasse 2', line2: null, city: 'Bonn', region: null, postcode: '1', country: 'DE' },
+};
+const contact = { name: 'Wilhelmina', email: 'w.zucker@example.com', phone: null };
+
+let gateway: TestGateway;
+let organisation: Organisation;
+
+beforeAll(async () => {
+  gateway = await startGateway({ CONTROL_DATABASE });
+  organisation = await makeOrganisation(gateway, { name: 'Personal' });
+  const contacts = [{ ...(customer as never as { contacts: object[] }).contacts[0], ...contact }];
+  const orders = northwind('orders').map((row) => ({
+    ...row,
+    ...(row.customer_id === customer.id && {
+      delivery_address: customer.delivery_address,
+      customer_reference: 'PO-Wilhelmina',
+    }),
+  }));
+  const thread = {
+    ...threadRecord(['Regards, Wilhelmina', 'Dear Ms Zuckerschatz']),
+    customer_id: customer.id,
+    contact,
+  };
+  await store(gateway, organisation, {
+    customers: [{ ...customer, contacts } as never, ...northwind('customers').slice(1)],
+    quotes: northwind('quotes'),
+    orders,
+    requests: [thread as never, threadRecord(['Of somebody else'])],
+  });
+}, 120_000);
+afterAll(() => gateway.stop());
+
+/** All rows of the organisation's database, and the audit log, as one text. */
+async function everything(): Promise<string> {
+  const server = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
+  const found: string[] = [];
+  for (const name of [databaseName(organisation.id), CONTROL_DATABASE]) {
+    for (const collection of await server.useDb(name).db!.collections()) {
+      found.push(JSON.stringify(await collection.find().toArray()));
+    }
+  }
+  await server.close();
+  return found.join('\n');
+}
+
+async function exported(): Promise<Record<string, Record<string, unknown>[]>> {
+  const folder = join(await mkdtemp(join(tmpdir(), 'scopegate-customer-')), 'export');
+  await cli.json('export', '--org', organisation.id, folder);
+  const files = ['customers', 'quotes', 'orders', 'requests'].map(async (file) => {
+    const text = await readFile(join(folder, `${file}.ndjson`), 'utf8');
+    return [
+      file,
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Record<string, unknown>),
+    ] as const;
+  });
+  return Object.fromEntries(await Promise.all(files));
+}
+
+test("a customer's personal data are gone everywhere; ids, amounts and other customers stay", async () => {
+  const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  const request = { text: 'It is me, Wilhelmina', customer_id: customer.id, contact };
+  const retried = { 'idempotency-key': 'retried' };
+  expect((await caller.post('/requests', request, retried)).status).toBe(201);
+  const before = await exported();
+  for (const secret of SECRETS) expect(await everything()).toContain(secret);
+
+  const wrong = await cli.run('customer', 'erase', customer.id, '--org', organisation.id, '--confirm', 'Somebody');
+  expect(wrong).toMatchObject({ code: 2, stdout: '' });
+  expect(await everything()).toContain('Zuckerschatz');
+
+  const args = ['customer', 'erase', customer.id, '--org', organisation.id, '--confirm', customer.name];
+  const orders = before.orders!.filter((row) => row.customer_id === customer.id);
+  expect(await cli.json(...args)).toEqual({
+    id: customer.id,
+    erased: { customers: 1, orders: orders.length, requests: 2, messages: 3 },
+  });
+  const left = await everything();
+  for (const secret of SECRETS) expect({ secret, found: left.includes(secret) }).toEqual({ secret, found: false });
+  // the words of searches have no accents and are in capitals
+  for (const word of ['WILHELMINA', 'ZUCKERSCHATZ'])
+    expect({ word, found: left.includes(word) }).toEqual({ word, found: false });
+  expect(left).toContain('customer.erased');
+
+  const after = await exported();
+  const erasedAddress = { delivery_address: null, customer_reference: null, updated_at: expect.any(String) as unknown };
+  expect(after.quotes).toEqual(before.quotes);
+  expect(after.orders).toEqual(
+    before.orders!.map((row) => (row.customer_id === customer.id ? { ...row, ...erasedAddress } : row)),
+  );
+  expect(after.customers!.slice(1)).toEqual(before.customers!.slice(1));
+  expect(after.customers![0]).toEqual({
+    ...{ id: customer.id, external_ref: known.external_ref, name: 'erased', created_at: known.created_at },
+    ...{ email: null, phone: null, vat_number: null, billing_address: null, delivery_address: null, contacts: [] },
+    updated_at: expect.any(String) as unknown,
+  });
+  expect(after.customers![0]!.updated_at).not.toBe(before.customers![0]!.updated_at);
+  expect(after.requests!.filter((row) => row.customer_id !== customer.id)).toEqual(
+    before.requests!.filter((row) => row.customer_id !== customer.id),
+  );
+  // it is replayed, not stored again
+  const again = await caller.post('/requests', request, retried);
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+  expect(again.text).not.toContain('Wilhelmina');
+  // a second time finds nothing to do
+  expect(await cli.json(...args)).toEqual({
+    id: customer.id,
+    erased: { customers: 0, orders: 0, requests: 0, messages: 0 },
+  });
+  const events = await cli.json<unknown[]>('audit', '--org', organisation.id, '--action', 'customer.erased');
+  expect(events).toHaveLength(1);
+}, 120_000);
+
+test('what is erased can be imported again', async () => {
+  const folder = join(await mkdtemp(join(tmpdir(), 'scopegate-customer-')), 'export');
+  await cli.json('export', '--org', organisation.id, folder);
+  expect(await cli.json('import', '--org', organisation.id, folder)).toMatchObject({ errors: [] });
+});
+
+test('a customer that does not exist is an error', async () => {
+  const { code, stderr } = await cli.run('customer', 'erase', NOBODY, '--org', organisation.id, '--confirm', 'x');
+  expect(code).toBe(1);
+  expect(stderr).toContain(`customer ${NOBODY} not found`);
+});

@@ -1,0 +1,173 @@
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type OwnDatabase, startDatabase } from '../operation/database';
+import { client } from '../support/client';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type CommandLine, commandLine, NORTHWIND } from './commandLine';
+
+/* An organisation is exported with its keys and restored: into an installation of its own, on another server. */
+
+const KEY_PEPPER = 'a pepper for the tests of restoring';
+let far: OwnDatabase;
+let here: CommandLine;
+let there: CommandLine;
+let folder: string;
+let key: { id: string; key: string };
+let organisation: { id: string };
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegate-restore-'));
+
+beforeAll(async () => {
+  far = await startDatabase();
+  here = commandLine({ KEY_PEPPER });
+  there = commandLine({ KEY_PEPPER, MONGODB_URI: far.uri });
+  organisation = await here.json('org', 'create', '--name', 'Äcme "Ltd"', '--plan', 'enterprise', '--currency', 'EUR');
+  await here.json('import', '--org', organisation.id, await without(NORTHWIND, 'organisation.json'));
+  const create = ['key', 'create', '--org', organisation.id, '--scopes', 'products:read', '--name'];
+  key = await here.json(...create, 'kept', '--allow', '127.0.0.0/8');
+  const { id: revoked } = await here.json<{ id: string }>(...create, 'revoked', '--expires-in', '90d');
+  await here.json('key', 'revoke', revoked);
+  folder = join(await newFolder(), 'export');
+  await here.json('export', '--org', organisation.id, folder, '--keys');
+}, 120_000);
+afterAll(() => far.stop());
+
+async function copyOf(from: string): Promise<string> {
+  const copy = await newFolder();
+  await cp(from, copy, { recursive: true });
+  return copy;
+}
+
+async function without(from: string, file: string): Promise<string> {
+  const copy = await copyOf(from);
+  await rm(join(copy, file));
+  return copy;
+}
+
+async function filesOf(path: string): Promise<Record<string, string>> {
+  const names = (await readdir(path)).sort();
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(path, name), 'utf8')])),
+  );
+}
+
+async function exportOf(cli: CommandLine, org: string): Promise<Record<string, string>> {
+  const path = join(await newFolder(), 'again');
+  await cli.json('export', '--org', org, path, '--keys');
+  return filesOf(path);
+}
+
+test('the export has keys without secrets, readable by its owner only', async () => {
+  const text = await readFile(join(folder, 'keys.ndjson'), 'utf8');
+  const secret = key.key.slice(key.key.lastIndexOf('_') + 1, -6);
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain(KEY_PEPPER);
+  expect(text.trimEnd().split('\n')).toHaveLength(3);
+  expect(JSON.parse(text.split('\n')[0]!)).toEqual({ pepper: { salt: expect.any(String), hash: expect.any(String) } });
+});
+
+test('it is restored byte for byte, and its keys work, except the revoked one', async () => {
+  const { id } = await there.json<{ id: string }>('org', 'create', '--name', 'New');
+  const args = ['import', '--org', id, folder, '--keys'];
+  const { files } = await there.json<{ files: Record<string, object> }>(...args);
+  expect(files.keys).toEqual({ read: 2, created: 2, updated: 0, unchanged: 0, failed: 0 });
+  expect(await there.json('org', 'show', id)).toMatchObject({ name: 'Äcme "Ltd"', plan: 'enterprise' });
+  expect(await exportOf(there, id)).toEqual(await filesOf(folder));
+  const gateway = await startGateway({ ...there.environment });
+  try {
+    const caller = client(gateway, key.key);
+    expect((await caller.get('/me')).body).toMatchObject({
+      organisation: { id, plan: 'enterprise' },
+      key: { id: key.id },
+    });
+    expect((await caller.get('/products', { limit: 1 })).body.data).toHaveLength(1);
+    expect((await caller.get('/quotes')).status).toBe(403);
+    await useless(gateway, id);
+  } finally {
+    await gateway.stop();
+  }
+}, 120_000);
+
+/** Restoring does not bring back what was revoked since. */
+async function useless(gateway: TestGateway, id: string): Promise<void> {
+  await there.json('key', 'revoke', key.id);
+  const again = await there.json<{ files: Record<string, object> }>('import', '--org', id, folder, '--keys');
+  expect(again.files.keys).toMatchObject({ created: 0, unchanged: 2 });
+  expect((await client(gateway, key.key).get('/me')).status).toBe(401);
+}
+
+test('keys of another pepper or prefix, of another organisation, or without a file are rejected', async () => {
+  const other = commandLine({ KEY_PEPPER: 'another', MONGODB_URI: far.uri });
+  const { id } = await other.json<{ id: string }>('org', 'create', '--name', 'Empty');
+  const wrong = await other.run('import', '--org', id, folder, '--keys');
+  expect(wrong).toMatchObject({ code: 1, stdout: '' });
+  expect(wrong.stderr).toContain(
+    'the keys are hashed with another KEY_PEPPER, so none of them would work: nothing was stored',
+  );
+  expect(await other.json('org', 'show', id)).toMatchObject({ name: 'Empty' });
+  expect(await other.json('key', 'list', '--org', id)).toEqual([]);
+
+  const { id: second } = await here.json<{ id: string }>('org', 'create', '--name', 'Second', '--currency', 'EUR');
+  const foreign = await here.run('import', '--org', second, folder, '--keys', '--json');
+  expect(foreign.code).toBe(1);
+  const { errors, files } = JSON.parse(foreign.stdout) as { errors: { code: string }[]; files: Record<string, object> };
+  expect(files.keys).toEqual({ read: 2, created: 0, updated: 0, unchanged: 0, failed: 2 });
+  expect(errors.map(({ code }) => code)).toEqual(['conflict', 'conflict']);
+  expect(
+    (await here.json<{ id: string }[]>('key', 'list', '--org', organisation.id)).map(({ id: one }) => one),
+  ).toContain(key.id);
+
+  const renamed = commandLine({ ...there.environment, KEY_PREFIX: 'acme_live_' });
+  const { id: third } = await renamed.json<{ id: string }>('org', 'create', '--name', 'Third');
+  const prefixed = await renamed.run('import', '--org', third, folder, '--keys');
+  expect(prefixed.stderr).toContain('/prefix: must start with acme_live_');
+  const bare = await here.run('import', '--org', second, await without(folder, 'keys.ndjson'), '--keys');
+  expect(bare.stderr).toContain('keys.ndjson; export with --keys, or import without it');
+  const single = await here.run('import', '--org', second, join(folder, 'products.ndjson'), '--keys');
+  expect(single).toMatchObject({ code: 2 });
+});
+
+test('lines of keys.ndjson are checked, and the good ones are kept', async () => {
+  const own = commandLine({ KEY_PEPPER });
+  const { id } = await own.json<{ id: string }>('org', 'create', '--name', 'Lines');
+  const copy = await copyOf(folder);
+  const [head, first, second] = (await readFile(join(copy, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
+  const bad = second!.replace('products:read', 'everything:write');
+  await writeFile(join(copy, 'keys.ndjson'), [head, first, first, bad, 'no json', ''].join('\n'));
+  const { code, stderr } = await own.run('import', '--org', id, copy, '--keys');
+  expect(code).toBe(1);
+  for (const place of ['3: /id:', '4: /scopes/0:', '5: ']) expect(stderr).toContain(`keys.ndjson:${place}`);
+  expect(await own.json('key', 'list', '--org', id)).toHaveLength(1);
+  await writeFile(join(copy, 'keys.ndjson'), `${first!}\n`);
+  expect((await own.run('import', '--org', id, copy, '--keys')).stderr).toContain(
+    ':1: is not the fingerprint of a pepper',
+  );
+});
+
+describe('organisation.json', () => {
+  test('is applied to an organisation without data only; another currency is rejected before anything is stored', async () => {
+    const { id } = await here.json<{ id: string }>('org', 'create', '--name', 'Dollars');
+    await here.json('import', '--org', id, await without(NORTHWIND, 'organisation.json'));
+    const rejected = await here.run('import', '--org', id, await without(folder, 'keys.ndjson'));
+    expect(rejected).toMatchObject({ code: 1, stdout: '' });
+    expect(rejected.stderr).toContain(`organisation.json has the currency EUR, but organisation ${id} has data in USD`);
+    expect(await here.json('import', '--org', id, NORTHWIND)).toMatchObject({ errors: [] });
+    expect(await here.json('org', 'show', id)).toMatchObject({ name: 'Dollars', plan: 'integrations' });
+  });
+
+  test.each([
+    ['{"name": "A", "plan": "gold", "currency": "EUR"}', 'plan'],
+    ['{"name": "A", "plan": "starter", "currency": "XYZ"}', 'currency: must be an ISO 4217 currency code'],
+    ['{"name": " ", "plan": "starter", "currency": "EUR"}', 'name: must be one line'],
+    ['{"name": "A"', 'nothing was stored'],
+  ])('%s is rejected', async (text, reason) => {
+    const { id } = await here.json<{ id: string }>('org', 'create', '--name', 'Malformed');
+    const copy = await copyOf(folder);
+    await writeFile(join(copy, 'organisation.json'), text);
+    const { code, stderr } = await here.run('import', '--org', id, copy);
+    expect(code).toBe(1);
+    expect(stderr).toContain(reason);
+    expect(await here.json('org', 'show', id)).toMatchObject({ name: 'Malformed', plan: 'integrations' });
+  });
+});

@@ -1,0 +1,119 @@
+import type { Organisation } from '../../src/access/principal';
+import { client, type Client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, CALLS, userArguments, userOperations, documentOf } from '../support/operations';
+import { makeLink, person, sendForm, sendLink, signIn, visit } from '../settings/people';
+import { type RecordedGateway, startRecordedGateway } from './commands';
+import { IDS, makeStocked } from './scene';
+
+let gateway: RecordedGateway;
+let other: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+let key: { id: string; key: string };
+
+beforeAll(async () => {
+  [gateway, other] = [await startRecordedGateway(), await startGateway()];
+  organisation = await makeStocked(gateway);
+  key = await makeKey(gateway, organisation);
+  caller = client(gateway, key.key);
+});
+afterAll(() => Promise.all([gateway.stop(), other.stop()]));
+beforeEach(() => gateway.control.organisations.resume(organisation.id));
+
+const suspend = (): Promise<unknown> => other.control.organisations.suspend(organisation.id);
+const resume = (): Promise<unknown> => other.control.organisations.resume(organisation.id);
+
+describe('while an organisation is suspended', () => {
+  test.each(CALLS)(
+    '$operation.name over $face.name is rejected from the next request on, on each gateway, until it is resumed',
+    async ({ operation, face }) => {
+      const args = argumentsOf(operation, IDS);
+      for (const one of [gateway, other]) expect((await client(one, key.key).get('/me')).status).toBe(200);
+      await suspend();
+      gateway.commands.length = 0;
+      for (const one of [gateway, other]) {
+        const closed = await face.call(client(one, key.key), operation, args);
+        expect(closed.status).toBe(403);
+        expect(face.errorOf(closed)).toMatchObject({ code: 'organisation_suspended', status: 403 });
+        expect(closed.headers.has('ratelimit')).toBe(true);
+      }
+      expect(gateway.commands.filter(({ database }) => database.startsWith('org_'))).toEqual([]);
+      await resume();
+      expect(face.errorOf(await face.call(caller, operation, args))).toBeUndefined();
+    },
+  );
+
+  test('a plan without API access is not what its callers are told', async () => {
+    await suspend();
+    await gateway.control.organisations.setPlan(organisation.id, 'starter');
+    expect((await caller.get('/me')).body.code).toBe('organisation_suspended');
+    await resume();
+    expect((await caller.get('/me')).body.code).toBe('plan_required');
+    await gateway.control.organisations.setPlan(organisation.id, 'integrations');
+  });
+
+  test('keys that are made then are rejected too, and work when it is resumed', async () => {
+    await suspend();
+    const made = await makeKey(gateway, organisation);
+    expect((await client(gateway, made.key).get('/me')).body.code).toBe('organisation_suspended');
+    await resume();
+    expect((await client(gateway, made.key).get('/me')).status).toBe(200);
+  });
+
+  test('revoked keys get 401, and rejected requests count', async () => {
+    const made = await makeKey(gateway, organisation);
+    const remaining = async (): Promise<number> =>
+      Number((await client(gateway, made.key).get('/me')).headers.get('x-ratelimit-remaining'));
+    await suspend();
+    const [first, second] = [await remaining(), await remaining()];
+    expect(second).toBe(first - 1);
+    await gateway.control.apiKeys.revoke(made.id);
+    expect((await client(gateway, made.key).get('/me')).status).toBe(401);
+  });
+
+  test('the settings page and each of its operations are rejected, but signing out works', async () => {
+    const admin = await signIn(gateway, organisation);
+    await suspend();
+    for (const operation of userOperations) {
+      const { status, body } = await admin.graphql(documentOf(operation), userArguments(operation, key.id));
+      expect({ operation: operation.name, status }).toEqual({ operation: operation.name, status: 403 });
+      expect(body.errors[0].extensions.code).toBe('organisation_suspended');
+    }
+    const page = await visit(gateway, '/settings/integrations', admin.cookie);
+    expect(page.status).toBe(403);
+    expect(await page.text()).toContain('organisation_suspended');
+    const out = await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
+    expect(out.status).toBe(303);
+    await resume();
+    expect((await admin.graphql('{ api_keys { has_more } }')).status).toBe(401);
+  });
+
+  test('a sign-in link is rejected, and still works after it', async () => {
+    await suspend();
+    const link = await makeLink(gateway, organisation);
+    const rejected = await sendLink(gateway, link);
+    expect(rejected.status).toBe(403);
+    await resume();
+    const cookie = (await sendLink(gateway, link)).headers.get('set-cookie') ?? '';
+    expect((await person(gateway, cookie.split(';', 1)[0]!)).csrf).not.toBe('');
+  });
+
+  test('other organisations are served', async () => {
+    const elsewhere = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+    await suspend();
+    expect((await elsewhere.get('/me')).status).toBe(200);
+  });
+});
+
+test('an organisation and its keys stored before there were states are active', async () => {
+  const rows = gateway.databases.control.collection<{ _id: string }>('organisations');
+  const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  await rows.updateOne({ _id: organisation.id }, { $unset: { state: '' } });
+  await keys.updateOne({ _id: key.id }, { $unset: { 'organisation.state': '' } });
+  expect((await caller.get('/me')).status).toBe(200);
+  expect(await gateway.control.organisations.find(organisation.id)).toMatchObject({ state: 'active' });
+  await suspend();
+  expect((await caller.get('/me')).status).toBe(403);
+});

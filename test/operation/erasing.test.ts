@@ -1,0 +1,171 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { type CommandLine, commandLine, finished, NORTHWIND } from '../cli/commandLine';
+import { eventually } from '../http/eventually';
+import { signIn } from '../settings/people';
+import { client } from '../support/client';
+import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* An organisation is erased while two gateways, which know it, and an import write to it. */
+
+const CONTROL_DATABASE = 'scopegate_erasing';
+let gateways: readonly [TestGateway, TestGateway];
+let cli: CommandLine;
+
+beforeAll(async () => {
+  gateways = [await startGateway({ CONTROL_DATABASE }), await startGateway({ CONTROL_DATABASE })];
+  cli = commandLine({ CONTROL_DATABASE });
+});
+afterAll(() => Promise.all(gateways.map((gateway) => gateway.stop())));
+
+async function isListed({ id }: Organisation): Promise<boolean> {
+  const admin = gateways[0].databases.control.getClient().db('admin').admin();
+  const { databases } = await admin.listDatabases({ nameOnly: true });
+  return databases.some(({ name }) => name === databaseName(id));
+}
+
+const erase = ({ id, name }: Organisation, ...more: string[]) =>
+  cli.spawned('org', 'erase', id, '--confirm', name, '--json', ...more);
+
+/** Products for an import that takes many transactions. */
+async function manyProducts(count: number): Promise<string> {
+  const [line = ''] = (await readFile(join(NORTHWIND, 'products.ndjson'), 'utf8')).split('\n');
+  const lines = Array.from({ length: count }, (_none, at) =>
+    line.replace(/"id": "[^"]*"/, `"id": "${randomUUID()}"`).replace('NW-001', `MANY-${String(at)}`),
+  );
+  const path = join(await mkdtemp(join(tmpdir(), 'scopegate-erasing-')), 'products.ndjson');
+  await writeFile(path, lines.join('\n'));
+  return path;
+}
+
+test('neither requests nor an import make its database again, and its keys get 401', async () => {
+  const organisation = await makeNorthwind(gateways[0], 20);
+  const { key } = await makeKey(gateways[0], organisation);
+  const path = await manyProducts(40_000);
+  let isOver = false;
+  const statuses = new Map<number, number>();
+  const writers = gateways.flatMap((gateway) =>
+    Array.from({ length: 4 }, async (_none, at) => {
+      for (let turn = 0; !isOver; turn += 1) {
+        const sku = `${String(at)}-${String(turn)}`;
+        const headers = at === 0 ? { 'idempotency-key': randomUUID() } : {};
+        const { status } =
+          at === 1
+            ? await client(gateway, key).get('/products', { updated_since: '1970-01-01T00:00:00Z' })
+            : at === 2
+              ? await client(gateway, key).post('/requests', { text: sku }, headers)
+              : await client(gateway, key).post('/products/bulk', { products: [{ sku, name: sku }] }, headers);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  const importing = finished(cli.start(['import', '--org', organisation.id, path]));
+  await eventually(() => (statuses.get(200) ?? 0) > 20 && (statuses.get(201) ?? 0) > 20);
+  const folder = await mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
+  const erased = await erase(organisation, '--export', folder);
+  expect(erased).toMatchObject({ code: 0 });
+  expect(JSON.parse(erased.stdout)).toEqual({ id: organisation.id, erased: true, export: folder });
+  for (const gateway of gateways) expect((await client(gateway, key).get('/me')).status).toBe(401);
+  expect(await isListed(organisation)).toBe(false);
+  // whoever writes still, for a while
+  const before = statuses.get(401) ?? 0;
+  await eventually(() => (statuses.get(401) ?? 0) > before + 200);
+  isOver = true;
+  await Promise.all(writers);
+  expect((await importing).code).toBe(1);
+  expect(await isListed(organisation)).toBe(false);
+  // a write under way then may be told that the organisation is closed, or that it took too long
+  expect([...statuses.keys()].filter((status) => ![200, 201, 401, 403, 503].includes(status))).toEqual([]);
+  // the export is what was acknowledged
+  const requests = (await readFile(join(folder, 'requests.ndjson'), 'utf8')).trimEnd().split('\n');
+  expect(requests.length).toBe(20 + (statuses.get(201) ?? 0));
+}, 120_000);
+
+test('a write that a gateway began before and goes on with afterwards stores nothing, and makes no database', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const { key } = await makeKey(gateways[0], organisation);
+  const data = gateways[0].databases.organisationData(organisation);
+  const caller = client(gateways[0], key);
+  expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
+  // one waits with its row taken, the other has found no free one and is about to make one
+  const [begun, made] = [await data.slots.take(), data.creating.bind(data)];
+  const transaction = data.transaction.bind(data);
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  data.transaction = async (work) => {
+    await held;
+    return transaction(work);
+  };
+  let waiting = 0;
+  data.creating = async (work) =>
+    made(async () => {
+      waiting += 1;
+      await held;
+      return work();
+    });
+  const writes = ['one', 'two', 'three'].map((text) => caller.post('/requests', { text }));
+  await eventually(() => waiting === writes.length);
+  expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
+  expect(await isListed(organisation)).toBe(false);
+  letGo();
+  for (const { status } of await Promise.all(writes)) expect([401, 403, 503]).toContain(status);
+  const client0 = gateways[0].databases.control.getClient();
+  expect(await client0.withSession((session) => data.slots.pass(begun, session))).toBe(false);
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('creating indexes for an organisation that is gone makes no database', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const data = gateways[1].databases.organisationData(organisation);
+  await data.slots.take();
+  expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
+  await expect(data.createIndexes()).rejects.toMatchObject({ code: 'organisation_suspended' });
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('sessions and links end, and neither keys nor sessions can be made while it is being erased', async () => {
+  const [{ control }] = gateways;
+  const organisation = await makeOrganisation(gateways[0]);
+  const { id } = organisation;
+  const admin = await signIn(gateways[1], organisation);
+  await control.erasing.begin(id);
+  expect((await admin.graphql('{ api_keys { has_more } }')).status).toBe(401);
+  const user = { id: 'link:late', name: 'late' };
+  expect(await control.sessions.start({ organisationId: id, user, role: 'admin' }, 'here')).toBeUndefined();
+  expect(
+    await control.sessions.makeLink({ organisationId: id, user, role: 'admin' }, { who: 'a', from: 'b' }),
+  ).toBeUndefined();
+  await expect(makeKey(gateways[0], organisation)).rejects.toThrow();
+  for (const change of [control.organisations.resume(id), control.organisations.rename(id, 'Other')]) {
+    expect(await change).toBeUndefined();
+  }
+  expect(await cli.run('org', 'resume', id)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is being erased; to finish that, run scopegate org erase again') as unknown,
+  });
+  expect(await cli.json('org', 'show', id)).toMatchObject({ state: 'erasing' });
+  const { erased } = JSON.parse((await erase(organisation, '--no-export')).stdout) as { erased: boolean };
+  expect(erased).toBe(true);
+  expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
+});
+
+test('a wrong name changes nothing, and the export goes to DATA_DIR unless told otherwise', async () => {
+  const organisation = await makeNorthwind(gateways[0], 3);
+  const DATA_DIR = await mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
+  const own = commandLine({ CONTROL_DATABASE, DATA_DIR });
+  const wrong = await own.run('org', 'erase', organisation.id, '--confirm', 'Northwind');
+  expect(wrong).toMatchObject({ code: 2, stdout: '' });
+  expect(wrong.stderr).toContain('--confirm must be the name of the organisation, which is "Northwind Traders"');
+  expect(await own.run('org', 'erase', organisation.id)).toMatchObject({ code: 2 });
+  expect(await own.json('org', 'show', organisation.id)).toMatchObject({ state: 'active' });
+  const folder = join(DATA_DIR, 'erased', organisation.id);
+  expect(await own.json('org', 'erase', organisation.id, '--confirm', organisation.name)).toEqual({
+    ...{ id: organisation.id, erased: true, export: folder },
+  });
+  expect((await readdir(folder)).sort()).toEqual((await readdir(NORTHWIND)).sort());
+});
