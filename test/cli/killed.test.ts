@@ -120,9 +120,11 @@ test('org erase, killed anywhere, is finished by running it again', async () => 
     if (!killed) break;
   }
   expect(steps).toEqual(
-    expect.arrayContaining(['findAndModify organisations', 'delete open_writes', 'dropDatabase 1']),
+    expect.arrayContaining([
+      ...['commitTransaction 1', 'delete open_writes', 'update organisations', 'dropDatabase 1', 'delete key_usage'],
+      ...['delete api_keys', 'delete audit_events'],
+    ]),
   );
-  expect(steps.length).toBeGreaterThan(8);
 }, 600_000);
 
 /** The collections of the control database with rows that contain one of these texts; audit events must be of the erasure. */

@@ -17,11 +17,17 @@ export interface Killed {
 export async function killedAt(cli: CommandLine, args: string[], nth: number): Promise<Killed | undefined> {
   let [seen, at] = [0, undefined as string | undefined];
   let child: ChildProcess | undefined;
+  const indexed = new Set<unknown>();
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
     onReply: (reply, command) => {
       const [name = '', target] = Object.entries(command ?? {})[0] ?? [];
-      // the indexes of the control database are made by every command, before it does anything
-      if (!CHANGES.includes(name) || (command?.$db === cli.controlDatabase && name === 'createIndexes')) return reply;
+      // a transaction that is not committed changes nothing, and every command makes the indexes of the control database
+      const isOpen = command?.autocommit === false && name !== 'commitTransaction';
+      const isOfAll = command?.$db === cli.controlDatabase && name === 'createIndexes';
+      if (!CHANGES.includes(name) || isOpen || isOfAll) return reply;
+      // one of the indexes of a collection is like another
+      if (name === 'createIndexes' && indexed.has(target)) return reply;
+      if (name === 'createIndexes') indexed.add(target);
       seen += 1;
       if (seen < nth) return reply;
       at ??= `${name} ${String(target)}`;
