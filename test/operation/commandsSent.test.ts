@@ -59,7 +59,7 @@ describe('every write', () => {
         ...['products', 'customers', 'quotes', 'orders', 'requests', 'messages'].map((name) => `insert ${name}`),
         ...['insert idempotency_records', 'update idempotency_records', 'update open_writes', 'delete messages'],
         ...[
-          'insert organisations',
+          'update organisations',
           'insert api_keys',
           'update api_keys',
           'insert audit_events',
