@@ -45,8 +45,6 @@ const LISTED_AT_ONCE = 200;
 const CHANGEABLE = trusted({ $nin: ['creating', 'erasing'] as OrganisationState[] });
 const LISTED = { state: trusted({ $ne: 'creating' as OrganisationState }) };
 
-export type Organisations = ReturnType<typeof organisations>;
-
 export function organisations({ models, actor, clusters, prepare, drop }: OrganisationsOptions) {
   /** Changes an organisation and the copies that its keys have, at once. Undefined if there is none that can be changed. */
   function change(
