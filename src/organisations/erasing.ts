@@ -25,7 +25,7 @@ export function erasing(models: ControlModels, actor: Actor) {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
       models.change(async (session, record) => {
-        const filter = { _id: id, state: trusted({ $ne: 'creating' as OrganisationState }) };
+        const filter = { _id: id, state: trusted<{ $ne: OrganisationState }>({ $ne: 'creating' }) };
         const begun = { $set: { state: 'erasing' } };
         const found = await organisations.findOneAndUpdate(filter, begun, { session, returnDocument: 'before' }).lean();
         if (!found) return undefined;

@@ -43,7 +43,7 @@ const LISTED_AT_ONCE = 200;
 
 /** A state in which an organisation is its operator's to change. */
 const CHANGEABLE = trusted({ $nin: ['creating', 'erasing'] as OrganisationState[] });
-const LISTED = { state: trusted({ $ne: 'creating' as OrganisationState }) };
+const LISTED = { state: trusted<{ $ne: OrganisationState }>({ $ne: 'creating' }) };
 
 export function organisations({ models, actor, clusters, prepare, drop }: OrganisationsOptions) {
   /** Changes an organisation and the copies that its keys have, at once. Undefined if there is none that can be changed. */

@@ -65,7 +65,7 @@ async function eraseThreads(
   }
   const rows = nativeCollection(data.collection(idempotencyRecords));
   const answers = Object.fromEntries(Object.entries(erased).map(([name, value]) => [`answer.${name}`, value]));
-  await rows.updateMany({ 'answer.customer_id': filter.customer_id } as object, { $set: answers });
+  await rows.updateMany({ 'answer.customer_id': filter.customer_id }, { $set: answers });
   const threads = await eraseRows(data, requests, filter, signal, () => erased);
   return [threads, texts];
 }
@@ -108,7 +108,7 @@ async function changeRows(
       'search' in before && !('search' in change(before)) ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, searched)) return [];
     const { updated_at: last } = before as { updated_at?: Date };
-    return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) } as Row, isNew: false };
+    return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) }, isNew: false };
   });
   await writeRows(model, changed, { ordered: false, session });
   return changed.length;
