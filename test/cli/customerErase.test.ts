@@ -54,10 +54,10 @@ beforeAll(async () => {
     contact,
   };
   await store(gateway, organisation, {
-    customers: [{ ...customer, contacts } as never, ...northwind('customers').slice(1)],
+    customers: [{ ...customer, contacts }, ...northwind('customers').slice(1)],
     quotes: northwind('quotes'),
     orders,
-    requests: [thread as never, threadRecord(['Of somebody else'])],
+    requests: [thread, threadRecord(['Of somebody else'])],
   });
 }, 120_000);
 afterAll(() => gateway.stop());
