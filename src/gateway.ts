@@ -38,6 +38,8 @@ export interface GatewayOptions {
   readonly logger: Logger;
   /** The demo's key, prefilled in the Sandbox's Authorization header. */
   readonly demoKey?: string;
+  /** Number of this worker, if it shares limits and metrics with other workers. */
+  readonly worker?: string | undefined;
 }
 
 /** What the gateway needs from the server that runs it. */
@@ -105,7 +107,11 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
 type Traffic = ReturnType<typeof createTraffic>;
 
 /** What limits and counts the requests in progress. */
-function createTraffic({ config, databases, logger }: GatewayOptions, carrier: Carrier, { operations }: Schemas) {
+function createTraffic(
+  { config, databases, logger, worker }: GatewayOptions,
+  carrier: Carrier,
+  { operations }: Schemas,
+) {
   const onShed = (reason: ShedReason): void => {
     metrics.requestShed(reason);
   };
@@ -139,17 +145,20 @@ function createTraffic({ config, databases, logger }: GatewayOptions, carrier: C
     requestsInHand: patience.inHand,
     clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
+    worker,
   });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics };
 }
 
-function limitersOf({ config, logger }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
-  metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
+function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
+  const isWorker = worker !== undefined;
+  metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
   return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     redisUrl: config.REDIS_URL,
     instances: config.INSTANCES,
+    isWorker,
     onChange: (state, reason) => {
       metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
       logger.warn(

@@ -1,9 +1,11 @@
 import mongoose, { type Connection } from 'mongoose';
 import { type Cluster, createCluster } from './cluster';
 import { createCourtesy } from './courtesy';
+import { deadGateways, type GatewayRow } from './deadGateways';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
 import type { PoolUse } from './pools';
 import { pulseOf, type Question } from './pulse';
+import { transactOn } from './transact';
 import { OldServerError } from './version';
 
 // client input never becomes an operator; indexes are created with the organisation, not at every start
@@ -59,11 +61,27 @@ export async function connectDatabases(options: DatabaseOptions) {
     throw error;
   });
   const courtesy = createCourtesy();
-  const organisationData = organisationDataCache((name) => clusterOf(name).connection(), options.collections, courtesy);
+  const control = main.useDb(options.controlDatabase);
+  const gateways = deadGateways({
+    rows: main.getClient().db(options.controlDatabase).collection<GatewayRow>('gateways'),
+    endSessions: async (name, ids) => {
+      const admin = clusterOf(name).connection().getClient().db('admin');
+      await admin.command({ killSessions: ids.map((id) => ({ id })) });
+    },
+  });
+  const open = (name: string) => {
+    const connection = clusterOf(name).connection();
+    return { connection, transact: transactOn(connection.getClient(), (session) => gateways.note(name, session)) };
+  };
+  const organisationData = organisationDataCache(open, options.collections, courtesy);
   const answers = (name: string): Promise<boolean> => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
     /** Organisations, keys, sessions and the audit log. */
-    control: main.useDb(options.controlDatabase),
+    control,
+    /** Runs a change of the control data as one transaction. */
+    changeControl: transactOn(main.getClient(), (session) => gateways.note(DEFAULT_CLUSTER, session)),
+    /** Ends the transactions of gateways that died. */
+    gateways,
     /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
     organisationData,
     /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
@@ -82,6 +100,20 @@ export async function connectDatabases(options: DatabaseOptions) {
       new Map(
         [...clusters].flatMap(([name, { version }]) => (version() === undefined ? [] : [[name, version() ?? '']])),
       ),
+    /** How long a cluster keeps the transaction of a dead process, in seconds; undefined if it does not tell. */
+    async transactionLimit(name: string): Promise<number | undefined> {
+      try {
+        const admin = clusterOf(name).connection().getClient().db('admin');
+        const { transactionLifetimeLimitSeconds: seconds } = await admin.command({
+          getParameter: 1,
+          transactionLifetimeLimitSeconds: 1,
+        });
+        return typeof seconds === 'number' ? seconds : undefined;
+      } catch {
+        // it is away, the user lacks the privilege getParameter, or the server has no such parameter
+        return undefined;
+      }
+    },
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers,
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
@@ -96,7 +128,10 @@ export async function connectDatabases(options: DatabaseOptions) {
     giveWayTo: courtesy.giveWayTo,
     /** When the connections to a cluster were last lost, by performance.now(). */
     lostAt: (name: string): number => clusters.get(name)?.pool.lostAt() ?? -Infinity,
-    close,
+    async close(): Promise<void> {
+      await gateways.stop();
+      await close();
+    },
   };
 }
 

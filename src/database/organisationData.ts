@@ -5,6 +5,7 @@ import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
+import type { Transact } from './transact';
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
@@ -39,6 +40,7 @@ export class OrganisationData {
     /** All collections of an organisation. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
     private readonly courtesy: Courtesy,
+    private readonly transact: Transact,
   ) {}
 
   /** Yields the event loop to others between two pieces of heavy work. */
@@ -85,14 +87,7 @@ export class OrganisationData {
 
   /** Runs `work` in a transaction, and retries it on a conflict. */
   transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    return this.#transactions(() =>
-      this.connection.getClient().withSession((session) =>
-        session.withTransaction(() => work(session), {
-          readConcern: { level: 'snapshot' },
-          writeConcern: { w: 'majority', journal: true },
-        }),
-      ),
-    );
+    return this.#transactions(() => this.transact(work));
   }
 
   #loader<T extends { _id: string }>(
@@ -126,7 +121,7 @@ export type OrganisationDataCache = (organisation: { id: string; cluster: string
 
 /** Opens an organisation's data; the most recently used are cached, by cluster, since organisations can move. */
 export function organisationDataCache(
-  clusterOf: (name: string) => Connection,
+  clusterOf: (name: string) => { readonly connection: Connection; readonly transact: Transact },
   collections: OrganisationData['collections'],
   courtesy: Courtesy,
 ): OrganisationDataCache {
@@ -140,8 +135,8 @@ export function organisationDataCache(
     const key = `${cluster} ${id}`;
     const found = warm.get(key);
     if (found) return found;
-    const connection = clusterOf(cluster).useDb(databaseName(id));
-    const data = new OrganisationData(id, connection, collections, courtesy);
+    const { connection, transact } = clusterOf(cluster);
+    const data = new OrganisationData(id, connection.useDb(databaseName(id)), collections, courtesy, transact);
     warm.set(key, data);
     return data;
   };

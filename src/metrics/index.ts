@@ -3,6 +3,7 @@ import type { RateLimiter } from '../access/rateLimit';
 import type { PoolUse } from '../database/pools';
 import { type FoundKey, operationLabel } from './labels';
 import { tally } from './tally';
+import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
 export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
@@ -33,6 +34,8 @@ export interface MetricsOptions {
   readonly requestsInHand: () => number;
   /** Memory used by request bodies. */
   readonly bodyBytes: () => number;
+  /** Number of this worker; the metrics are then those of all workers. */
+  readonly worker?: string | undefined;
 }
 
 /** From a fast read to a slow bulk call, in seconds. */
@@ -119,7 +122,7 @@ export function createMetrics(options: MetricsOptions) {
     },
     contentType: registry.contentType,
     /** All metrics in the Prometheus text format. */
-    render: (): Promise<string> => registry.metrics(),
+    render: options.worker === undefined ? () => registry.metrics() : metricsOfAllWorkers(registry, options.worker),
   };
 }
 

@@ -12,7 +12,7 @@ export type Control = Awaited<ReturnType<typeof openControl>>;
 
 /** Opens the control data, and creates missing indexes. `onError` is called when a background write fails (the last use of a key). */
 export async function openControl({ databases, ...options }: ApiKeysOptions & { readonly databases: Databases }) {
-  const models = controlModels(databases.control);
+  const models = controlModels(databases);
   await models.createIndexes();
   const stores = { apiKeys: apiKeys(models, options), audit: auditLog(models), usage: keyUsage(models) };
   return {

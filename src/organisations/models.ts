@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientSession, type Connection, Schema } from 'mongoose';
+import { type ClientSession, Schema } from 'mongoose';
 import type { ApiKey } from '../access/apiKey';
 import type { Plan } from '../access/plans';
 import type { User } from '../access/principal';
 import type { Role } from '../access/roles';
 import { defineCollection, modelOf } from '../database/collection';
+import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
 
 /** An organisation as stored in the control database. */
@@ -147,7 +148,7 @@ export type RecordEvent = (
 export type ControlModels = ReturnType<typeof controlModels>;
 
 /** The collections of the control database, and changes to them. */
-export function controlModels(control: Connection) {
+export function controlModels({ control, changeControl }: Pick<Databases, 'control' | 'changeControl'>) {
   const collections = {
     organisations: modelOf(control, organisations),
     apiKeys: modelOf(control, apiKeys),
@@ -162,14 +163,12 @@ export function controlModels(control: Connection) {
     createIndexes: () => Promise.all(Object.values(collections).map((model) => model.createIndexes())),
     /** Runs a change and its audit events as one transaction, so that neither exists without the other. */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
-      return control.getClient().withSession((session) =>
-        session.withTransaction(() =>
-          work(session, async (actor, action, organisationId, details, keyId) => {
-            const place = { organisation_id: organisationId, key_id: keyId ?? null };
-            const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
-            await collections.auditEvents.create([event], { session });
-          }),
-        ),
+      return changeControl((session) =>
+        work(session, async (actor, action, organisationId, details, keyId) => {
+          const place = { organisation_id: organisationId, key_id: keyId ?? null };
+          const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
+          await collections.auditEvents.create([event], { session });
+        }),
       );
     },
   };

@@ -4,9 +4,22 @@ import { EXIT } from './failure';
 /** npm and npx forward a Ctrl-C that the child already got from the terminal, so a repeat within this time (ms) is ignored. */
 const SAME_PRESS = 500;
 
-/** Aborts on the first SIGINT or SIGTERM; a second one exits the process immediately. */
-export function interruption(): AbortSignal {
+/**
+ * Aborts on the first SIGINT or SIGTERM; a second one exits the process immediately. A worker leaves Ctrl-C, which the
+ * terminal sends to all processes, to the process that started it, and also stops if that one ends.
+ */
+export function interruption(isWorker = false): AbortSignal {
   const controller = new AbortController();
+  if (isWorker) {
+    const stop = (): void => {
+      controller.abort();
+    };
+    process
+      .on('SIGINT', () => undefined)
+      .on('SIGTERM', stop)
+      .on('disconnect', stop);
+    return controller.signal;
+  }
   let first: number | undefined;
   const onSignal = (): void => {
     const now = performance.now();

@@ -9,6 +9,7 @@ import { checkClusters, checkDatabase, rethrowWithFix } from './database';
 import { checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
+import { checkTransactionLimit } from './transactionLimit';
 
 /** `scopegate doctor`. @throws CommandFailure if a check failed. */
 export async function doctorCommand({ fix = false, json }: DoctorOptions): Promise<void> {
@@ -51,6 +52,8 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
     yield* checkDatabase(store);
     yield await checkFingerprint(store);
     yield* await checkClusters(store);
+    const limit = await checkTransactionLimit(store);
+    if (limit) yield limit;
     yield* checkIndexes(store, fix);
   } finally {
     await store.close();
@@ -58,7 +61,12 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
 }
 
 function show({ name, ok, detail, fix }: Check): void {
-  const mark = ok ? paint(process.stdout, 'green', 'ok    ') : paint(process.stdout, 'red', 'failed');
+  const [colour, word] = !ok
+    ? (['red', 'failed'] as const)
+    : fix
+      ? (['yellow', 'warn  '] as const)
+      : (['green', 'ok    '] as const);
+  const mark = paint(process.stdout, colour, word);
   printPainted(`${mark}  ${plain(name)}: ${plainLines(detail)}`);
   if (fix !== undefined) print(`        fix: ${fix}`);
 }

@@ -43,7 +43,11 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   const stored = publishedTypes().get(spec.type);
   if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
   const texts = searchablePaths(stored.members);
-  const words = (row: object): string[] => searchWords(...texts.flatMap((path) => textsAt(row, path)));
+  const words = (row: object): string[] => {
+    const found: string[] = [];
+    for (const path of texts) collectTexts(row, path, 0, found);
+    return searchWords(...found);
+  };
   const { id: _id, ...shape } = shapeOf(stored.members);
   const { collection: name, heldBack } = stored;
   const search = texts.length > 0 ? { search: { type: [String], required: true } } : {};
@@ -85,10 +89,12 @@ function searchablePaths(members: readonly StoredMember[]): (readonly string[])[
   ]);
 }
 
-/** The strings at a path, in all objects of lists on the path. */
-function textsAt(value: unknown, path: readonly string[]): string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => textsAt(one, path));
-  if (path.length === 0) return typeof value === 'string' ? [value] : [];
-  const [name = '', ...rest] = path;
-  return typeof value === 'object' && value !== null ? textsAt((value as Record<string, unknown>)[name], rest) : [];
+/** Adds the strings at a path from its step `at`, in all objects of lists on the path. */
+function collectTexts(value: unknown, path: readonly string[], at: number, found: string[]): void {
+  if (Array.isArray(value)) for (const one of value) collectTexts(one, path, at, found);
+  else if (at === path.length) {
+    if (typeof value === 'string') found.push(value);
+  } else if (typeof value === 'object' && value !== null) {
+    collectTexts((value as Record<string, unknown>)[path[at] ?? ''], path, at + 1, found);
+  }
 }

@@ -159,7 +159,7 @@ function step<Document extends Stored>(
     return { outcome: 'created', document };
   }
   const { _id, created_at, updated_at, ...before } = existing;
-  if (isSameRow(before, { ...merged })) return { outcome: 'unchanged', document: existing };
+  if (isSameRow(before, merged)) return { outcome: 'unchanged', document: existing };
   const document = { _id, ...merged, created_at, updated_at: changedAt(updated_at, now) } as unknown as Document;
   return { outcome: 'updated', document };
 }
