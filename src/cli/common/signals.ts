@@ -4,7 +4,7 @@ import { EXIT } from './failure';
 /** npm and npx forward a Ctrl-C that the child already got from the terminal, so a repeat within this time (ms) is ignored. */
 const SAME_PRESS = 500;
 
-/** Aborts on the first SIGINT or SIGTERM; a second one exits the process immediately. */
+/** Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. */
 export function interruption(): AbortSignal {
   const controller = new AbortController();
   let first: number | undefined;
@@ -18,7 +18,7 @@ export function interruption(): AbortSignal {
       process.exit(EXIT.interrupted);
     }
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   return controller.signal;
 }
 

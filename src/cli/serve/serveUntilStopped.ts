@@ -1,18 +1,22 @@
 import type { Config } from '../../config';
-import { createLogger } from '../../log';
+import type { Logger } from 'pino';
+import type { GatewayOptions } from '../../gateway';
+import { describeError, toggleDebug } from '../../log';
 import { type RunningServer, startServer } from '../../server';
+import { openTracing } from '../../tracing';
+import { version } from '../../version';
 import { OldServerError } from '../../database/version';
 import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { aborted, interruption } from '../common/signals';
-import { note } from '../common/terminal';
+import { note, warn } from '../common/terminal';
 import { addressFailure, nextFreePort } from './address';
 
 /** What a command adds to serving. */
 export interface Prepared {
   readonly demoKey?: string;
   /** Called when the server is listening at a URL. */
-  readonly onListening: (url: string) => void;
+  readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
 /**
@@ -22,28 +26,43 @@ export interface Prepared {
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { anyPort = false } = {},
+  { logger, anyPort = false }: { readonly logger: Logger; readonly anyPort?: boolean },
 ): Promise<void> {
   const signal = interruption();
+  const onToggle = (): void => {
+    toggleDebug(logger, config.LOG_LEVEL);
+  };
+  // from the start, since without a listener this signal ends the process
+  process.on('SIGUSR2', onToggle);
   try {
-    const store = await openStore(config, note, signal);
+    const tracing = await openTracing({
+      ...{ config, version },
+      onError: (error) => {
+        logger.warn({ error: describeError(error) }, 'traces cannot be sent');
+      },
+    });
+    const store = await openStore(config, note, signal, tracing?.watchClient);
     try {
       await reachClusters(store);
       const { onListening, ...shown } = await prepare(store, signal);
       signal.throwIfAborted();
       const PORT = anyPort ? await nextFreePort(config) : config.PORT;
       if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-      const server = await listen(store, { ...config, PORT }, shown);
-      onListening(server.url);
+      const server = await listen(store, { ...config, PORT }, { ...shown, logger, ...(tracing && { tracing }) });
+      if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
+      onListening(server.url, server.adminUrl);
       await aborted(signal);
       if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
       await server.drain();
     } finally {
       await store.close();
+      await tracing?.stop();
     }
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+  } finally {
+    process.off('SIGUSR2', onToggle);
   }
 }
 
@@ -53,17 +72,17 @@ async function reachClusters({ databases }: Store): Promise<void> {
   for (const attempt of attempts) {
     if (attempt.status === 'fulfilled') continue;
     if (attempt.reason instanceof OldServerError) throw attempt.reason;
-    note(`warning: ${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
+    warn(`${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
   }
 }
 
 async function listen(
   { databases, control }: Store,
   config: Config,
-  shown: Pick<Prepared, 'demoKey'>,
+  shown: Pick<GatewayOptions, 'demoKey' | 'logger' | 'tracing'>,
 ): Promise<RunningServer> {
   try {
-    return await startServer({ config, databases, control, logger: createLogger(config.LOG_LEVEL), ...shown });
+    return await startServer({ config, databases, control, ...shown });
   } catch (error) {
     throw addressFailure(error, config) ?? error;
   }
