@@ -9,8 +9,10 @@ import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_ERRORS, GRAPHQL_PATH } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
-import { CALLER_LEFT, noteWhenDone } from './http/accessLog';
+import { CALLER_LEFT, createAccessLog } from './http/accessLog';
+import { traced } from './http/traced';
 import { createBodyMemory } from './http/bodyMemory';
+import { clockWatch } from './http/clockWatch';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
@@ -29,7 +31,9 @@ import { publishedSchemas } from './published';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
+import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
+import { version } from './version';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -40,6 +44,8 @@ export interface GatewayOptions {
   readonly demoKey?: string;
   /** Number of this worker, if it shares limits and metrics with other workers. */
   readonly worker?: string | undefined;
+  /** Traces requests, if they are wanted. */
+  readonly tracing?: Tracing;
 }
 
 /** What the gateway needs from the server that runs it. */
@@ -51,7 +57,7 @@ export interface Carrier {
 }
 
 export async function createGateway(options: GatewayOptions, carrier: Carrier) {
-  const { control, logger } = options;
+  const { control, logger, tracing } = options;
   const schemas = publishedSchemas();
   const traffic = createTraffic(options, carrier, schemas);
   const { availability, patience, metrics, bodies, turns } = traffic;
@@ -72,31 +78,47 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
   }
 
+  const accessLog = createAccessLog({ logger, metrics, finished });
+
+  /** Answers an exchange, also if something fails. */
+  async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
+    const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
+    accessLog.watch(exchange, face);
+    try {
+      await (run ? run(work) : work());
+    } catch (error) {
+      const known = toAppError(error);
+      if (known.status >= 500) {
+        // the code says everything about an intentional error; its stack would only cost time if many are rejected
+        const failure = error === known ? {} : { error: describeError(error) };
+        const { traceId } = exchange.log;
+        const ids = { request_id: exchange.requestId, ...(traceId !== undefined && { trace_id: traceId }) };
+        logger.error({ ...ids, code: known.code, ...failure }, 'request failed');
+      }
+      exchange.log.code = known.code;
+      const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
+      writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
+    }
+  }
+
   return {
     metrics,
     bodies,
     turns,
-    /** Answers an exchange, also if something fails. */
-    async handle(exchange: Exchange): Promise<void> {
+    handle(exchange: Exchange): Promise<void> {
       const face = faceOf(exchange);
-      noteWhenDone(exchange, face, { logger, metrics, finished });
-      try {
-        await dispatch(exchange, face, faces);
-      } catch (error) {
-        const known = toAppError(error);
-        if (known.status >= 500) {
-          // the code says everything about an intentional error; its stack would only cost time if many are rejected
-          const failure = error === known ? {} : { error: describeError(error) };
-          logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
-        }
-        exchange.log.code = known.code;
-        const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
-        writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
-      }
+      return answer(exchange, face, () => dispatch(exchange, face, faces));
     },
+    /** Answers an exchange at ADMIN_PORT. */
+    handleAdmin: (exchange: Exchange): Promise<void> =>
+      answer(exchange, 'operation', async () => {
+        if ((await faces.health(exchange)) || (await faces.adminMetricsPage(exchange))) return;
+        throw new AppError('not_found', 'This port has GET /livez, /readyz and /metrics.');
+      }),
     async stop(): Promise<void> {
       availability.stop();
       patience.stop();
+      accessLog.stop();
       await usage.stop();
       await faces.graphql.stop();
       await limiters.close();
@@ -121,10 +143,15 @@ function createTraffic(
   const turns = createTurns(() => {
     onShed('organisation');
   });
-  const { clusters, answers, lostAt } = databases;
+  const { clusters, lostAt } = databases;
+  const watchClocks = clockWatch(databases, logger);
   const availability = createAvailability({
     clusters,
-    answers,
+    answers: async (cluster) => {
+      const isThere = await databases.answers(cluster);
+      watchClocks();
+      return isThere;
+    },
     onChange: (cluster, isAway) => {
       const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
       logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
@@ -146,6 +173,8 @@ function createTraffic(
     clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
     worker,
+    clocks: databases.clocks,
+    version,
   });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics };
@@ -190,15 +219,18 @@ function keyContexts(
       return apiKeys.find(id);
     },
     markUsed: apiKeys.markUsed,
+    rehash: apiKeys.rehash,
   };
   return contextFactory({
     authenticate: createAuthenticator({
       apiKeys: admitted,
       keyPrefix: config.KEY_PREFIX,
       pepper: config.KEY_PEPPER,
+      previousPepper: config.KEY_PEPPER_PREVIOUS,
+      now: databases.now,
       failures: metrics.counted('address', limiters.failures),
       onFound: (found) => {
-        metrics.keyFound(keyLabel(found));
+        metrics.keyFound(keyLabel(found, databases.now()));
       },
     }),
     limiter: metrics.counted('key', limiters.keys),
@@ -228,14 +260,15 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     patience,
     cors: { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] },
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
-    metricsPage: createMetricsPage(metrics, config.METRICS),
+    metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
+    adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
     rest: createRestFace({ schema: schemas.rest, operations, openContext }),
     graphql: await createGraphqlFace({
       schema: schemas.graphql,
       operations,
       openContext,
       introspection: config.INTROSPECTION,
-      introspectionLimiter: metrics.counted('address', limiters.introspection),
+      introspectionLimiter: metrics.counted('introspection', limiters.introspection),
       logger,
     }),
     settings: createSettings({

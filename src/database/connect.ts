@@ -1,5 +1,5 @@
 import mongoose, { type Connection } from 'mongoose';
-import { type Cluster, createCluster } from './cluster';
+import { type Cluster, type ClusterOptions, createCluster } from './cluster';
 import { createCourtesy } from './courtesy';
 import { deadGateways, type GatewayRow } from './deadGateways';
 import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
@@ -16,6 +16,13 @@ mongoose.set('autoCreate', false);
 
 export const DEFAULT_CLUSTER = 'default';
 
+/** How far a cluster's primary, by host:port, is ahead of this machine, in milliseconds. */
+export interface ClockState {
+  readonly cluster: string;
+  readonly ahead: number;
+  readonly machine: string;
+}
+
 export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 
 export interface DatabaseOptions {
@@ -27,14 +34,16 @@ export interface DatabaseOptions {
   readonly collections: OrganisationData['collections'];
   /** Called with a warning for each server that is too old; without this such a server is rejected. */
   readonly onOldServer?: (warning: string) => void;
+  /** Gets each cluster's clients, to watch their commands. */
+  readonly watchClient?: ClusterOptions['watchClient'];
 }
 
 /** Connects to the control database; other clusters are connected when needed. @throws OldServerError */
 export async function connectDatabases(options: DatabaseOptions) {
-  const { onOldServer } = options;
+  const { onOldServer, watchClient } = options;
   const clusters = new Map(
     Object.entries({ [DEFAULT_CLUSTER]: options.uri, ...options.clusters }).map(
-      ([name, uri]) => [name, createCluster({ name, uri, onOldServer })] as const,
+      ([name, uri]) => [name, createCluster({ name, uri, onOldServer, watchClient })] as const,
     ),
   );
   const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
@@ -122,6 +131,14 @@ export async function connectDatabases(options: DatabaseOptions) {
     async ping(): Promise<void> {
       if (!(await answers(DEFAULT_CLUSTER))) throw new Error('the database is not responding');
     },
+    /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
+    now: (): number => clusterOf(DEFAULT_CLUSTER).clock.now(),
+    /** The clocks of the clusters that were reached, compared with this machine's. */
+    clocks: (): ClockState[] =>
+      [...clusters].flatMap(([cluster, { clock }]) => {
+        const ahead = clock.ahead();
+        return ahead === undefined ? [] : [{ cluster, ahead, machine: clock.machine() ?? 'its primary' }];
+      }),
     /** Current use of each cluster's connections. */
     pools: (): PoolUse[] => [...clusters.values()].map(({ pool }) => pool.use()),
     /** Sets how heavy work detects requests of other organisations, to yield to them. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
+import { timeOf } from './clock';
 import { defineCollection } from './collection';
 import { nativeCollection } from './native';
 import type { OrganisationData } from './organisationData';
@@ -43,7 +44,7 @@ export async function stampedWrite<T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
   { dryRun = false }: { readonly dryRun?: boolean } = {},
 ): Promise<T> {
-  if (dryRun) return data.transaction((session) => work(session, new Date()));
+  if (dryRun) return data.transaction((session) => work(session, new Date(timeOf(data.connection))));
   const rows = openRows(data);
   const { _id, since } = await begin(rows);
   try {

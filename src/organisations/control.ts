@@ -1,3 +1,4 @@
+import type { Config } from '../config';
 import type { Databases } from '../database/connect';
 import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
@@ -10,11 +11,19 @@ import { type Session, sessions } from './sessions';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
+interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
+  readonly databases: Databases;
+}
+
 /** Opens the control data, and creates missing indexes. `onError` is called when a background write fails (the last use of a key). */
-export async function openControl({ databases, ...options }: ApiKeysOptions & { readonly databases: Databases }) {
+export async function openControl({ databases, config, ...options }: ControlOptions) {
+  const { now } = databases;
   const models = controlModels(databases);
   await models.createIndexes();
-  const stores = { apiKeys: apiKeys(models, options), audit: auditLog(models), usage: keyUsage(models) };
+  const pepper = pepperGuard(databases.control, models, config, now);
+  const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
+  const stores = { apiKeys: keys, audit: auditLog(models), usage: keyUsage(models) };
   return {
     ...stores,
     organisations: organisations({
@@ -23,8 +32,8 @@ export async function openControl({ databases, ...options }: ApiKeysOptions & { 
       clusters: databases.clusters,
       prepare: async (organisation) => (await databases.open(organisation)).createIndexes(),
     }),
-    sessions: sessions(models),
-    pepper: pepperGuard(databases.control, models, options.config.KEY_PEPPER),
+    sessions: sessions(models, now),
+    pepper,
     /** The key operations of a signed-in user, acting from a network address. */
     integrations: (session: Session, from: string) => integrationsOf(session, from, stores),
   };

@@ -91,6 +91,7 @@ const apiKeys = defineCollection<ApiKey>(
     last_four: text,
     salt: text,
     hash: text,
+    pepper: Number,
     scopes: { type: [String], required: true },
     created_by: text,
     created_at: date,

@@ -1,10 +1,14 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Connection } from 'mongoose';
+import { type Connection, trusted } from 'mongoose';
+import type { Config } from '../config';
 import { stateCondition } from './apiKeys';
 import type { ControlModels } from './models';
 
-/* Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. */
+/*
+ * Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. A pepper is
+ * replaced while keys are in use: those hashed with the previous one are hashed anew when they are next used.
+ */
 
 interface Fingerprint {
   readonly _id: 'pepper';
@@ -12,12 +16,15 @@ interface Fingerprint {
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
   readonly hash: string;
+  /** How often the pepper was replaced; keys have the number of theirs. */
+  readonly number?: number;
 }
 
 export const OTHER_PEPPER =
   'KEY_PEPPER is not the one that the keys in this database are hashed with, so none of them would work';
 /** What to do about it. */
-export const RESTORE_PEPPER = 'set it to its former value; to change it, revoke all keys first';
+export const RESTORE_PEPPER =
+  'set it to its former value; to replace it, set KEY_PEPPER_PREVIOUS to the former value, or revoke all keys first';
 
 export class WrongPepperError extends Error {
   override readonly name = 'WrongPepperError';
@@ -27,37 +34,79 @@ export class WrongPepperError extends Error {
   }
 }
 
-export function pepperGuard(control: Connection, { apiKeys }: Pick<ControlModels, 'apiKeys'>, pepper: string) {
+/** How the peppers of the environment relate to the keys. */
+export interface PepperState {
+  /** Which of them the keys are, or will be, hashed with; none if a third. */
+  readonly known: 'current' | 'previous' | 'none';
+  /** Active keys that are still hashed with the previous pepper. */
+  readonly left: number;
+  /** Active keys hashed with one before that, which do not work. */
+  readonly lost: number;
+}
+
+type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
+
+export function pepperGuard(
+  control: Connection,
+  { apiKeys }: Pick<ControlModels, 'apiKeys'>,
+  { KEY_PEPPER, KEY_PEPPER_PREVIOUS }: Peppers,
+  now: () => number,
+) {
   const rows = control.getClient().db(control.name).collection<Fingerprint>('deployment');
+  let number: number | undefined;
 
-  async function isSame({ salt, hash }: Fingerprint): Promise<boolean> {
-    return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
-  }
+  const active = () => stateCondition('active', new Date(now()));
 
-  async function isFree(): Promise<boolean> {
-    return (await apiKeys.exists(stateCondition('active', new Date()))) === null;
+  async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
+    if (await isOf(KEY_PEPPER, fingerprint)) return 'current';
+    return KEY_PEPPER_PREVIOUS !== undefined && (await isOf(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
   }
 
   return {
-    /** Whether the keys are hashed with this pepper, or it is not known yet. */
-    async fits(): Promise<boolean> {
-      const known = await rows.findOne({ _id: 'pepper' });
-      return known === null || isSame(known);
+    /** The number of KEY_PEPPER, for new keys; undefined before it was adopted, and for the first pepper. */
+    number: (): number | undefined => (number === 0 ? undefined : number),
+    /** What the database says about the peppers of the environment. */
+    async state(): Promise<PepperState> {
+      const fingerprint = await rows.findOne({ _id: 'pepper' });
+      const known = fingerprint === null ? 'current' : await knownAs(fingerprint);
+      const current = fingerprint?.number ?? 0;
+      if (known !== 'current' || current === 0) return { known, left: 0, lost: 0 };
+      // a key without a number has the first pepper
+      const previous = current === 1 ? null : current - 1;
+      const [left, lost] = await Promise.all([
+        apiKeys.countDocuments({ ...active(), pepper: previous }),
+        apiKeys.countDocuments({ ...active(), pepper: trusted({ $nin: [current, previous] }) }),
+      ]);
+      return { known, left, lost };
     },
-    /** Stores the pepper's fingerprint, if there is none or no active key is left. @throws WrongPepperError */
+    /**
+     * Stores the pepper's fingerprint: if there is none, if it is that of the previous pepper, or if no active key is left.
+     * @throws WrongPepperError
+     */
     async adopt(): Promise<void> {
       const salt = randomBytes(16).toString('base64');
-      const own = { salt, hash: (await hashOf(pepper, salt)).toString('base64') };
-      const known = await rows.findOneAndUpdate(
-        { _id: 'pepper' },
-        { $setOnInsert: own },
-        { upsert: true, returnDocument: 'after' },
-      );
-      if (known === null || (await isSame(known))) return;
-      if (!(await isFree())) throw new WrongPepperError();
-      await rows.updateOne({ _id: 'pepper', hash: known.hash }, { $set: own });
+      const own = { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
+      for (;;) {
+        const fingerprint = await rows.findOneAndUpdate(
+          { _id: 'pepper' },
+          { $setOnInsert: own },
+          { upsert: true, returnDocument: 'after' },
+        );
+        number = fingerprint?.number ?? 0;
+        if (fingerprint === null) return;
+        const known = await knownAs(fingerprint);
+        if (known === 'current') return;
+        if (known === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
+        // another gateway may be doing the same, so the outcome is read again
+        const next = { ...own, number: number + 1 };
+        await rows.updateOne({ _id: 'pepper', hash: fingerprint.hash }, { $set: next });
+      }
     },
   };
+}
+
+async function isOf(pepper: string, { salt, hash }: Fingerprint): Promise<boolean> {
+  return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
 }
 
 function hashOf(pepper: string, salt: string): Promise<Buffer> {

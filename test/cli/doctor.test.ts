@@ -45,6 +45,7 @@ test('doctor checks the database, its replica set and its transactions', async (
     'replica set',
     'transactions',
     'pepper',
+    'clocks',
     'indexes',
   ]);
 });

@@ -5,8 +5,8 @@ import { EXIT } from './failure';
 const SAME_PRESS = 500;
 
 /**
- * Aborts on the first SIGINT or SIGTERM; a second one exits the process immediately. A worker leaves Ctrl-C, which the
- * terminal sends to all processes, to the process that started it, and also stops if that one ends.
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. A worker leaves SIGINT and
+ * SIGHUP, which a terminal sends to all its processes, to the process that started it, and also stops if that one ends.
  */
 export function interruption(isWorker = false): AbortSignal {
   const controller = new AbortController();
@@ -14,10 +14,8 @@ export function interruption(isWorker = false): AbortSignal {
     const stop = (): void => {
       controller.abort();
     };
-    process
-      .on('SIGINT', () => undefined)
-      .on('SIGTERM', stop)
-      .on('disconnect', stop);
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+    process.on('SIGTERM', stop).on('disconnect', stop);
     return controller.signal;
   }
   let first: number | undefined;
@@ -31,7 +29,7 @@ export function interruption(isWorker = false): AbortSignal {
       process.exit(EXIT.interrupted);
     }
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   return controller.signal;
 }
 

@@ -4,9 +4,10 @@ import { CommandFailure } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
+import { DEFAULT_CLUSTER } from '../../database/connect';
 import { type Check, examine } from './check';
 import { checkClusters, checkDatabase, rethrowWithFix } from './database';
-import { checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
+import { checkClocks, checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
 import { checkTransactionLimit } from './transactionLimit';
@@ -41,7 +42,7 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch(rethrowWithFix);
+    store = await opening.catch(rethrowWithFix(DEFAULT_CLUSTER));
     return '';
   });
   if (!store) {
@@ -50,10 +51,11 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   }
   try {
     yield* checkDatabase(store);
-    yield await checkFingerprint(store);
+    yield await checkFingerprint(store, config);
     yield* await checkClusters(store);
     const limit = await checkTransactionLimit(store);
     if (limit) yield limit;
+    yield await checkClocks(store);
     yield* checkIndexes(store, fix);
   } finally {
     await store.close();

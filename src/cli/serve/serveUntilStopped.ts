@@ -1,22 +1,27 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config';
-import { createLogger, describeError } from '../../log';
+import type { Logger } from 'pino';
+import type { GatewayOptions } from '../../gateway';
+import { describeError, toggleDebug } from '../../log';
 import { type RunningServer, startServer } from '../../server';
+import { openTracing } from '../../tracing';
+import { version } from '../../version';
 import { OldServerError } from '../../database/version';
 import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { aborted, interruption } from '../common/signals';
-import { note } from '../common/terminal';
+import { note, warn } from '../common/terminal';
 import { addressFailure, nextFreePort } from './address';
 
 /** What a command adds to serving. */
 export interface Prepared {
   readonly demoKey?: string;
   /** Called when the server is listening at a URL. */
-  readonly onListening: (url: string) => void;
+  readonly onListening: (url: string, adminUrl: string | undefined) => void;
 }
 
 export interface ServeOptions {
+  readonly logger: Logger;
   /** Whether to use the next free port from PORT. */
   readonly anyPort?: boolean;
   /** Number of this worker of `serve --workers`. */
@@ -30,48 +35,66 @@ export interface ServeOptions {
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { anyPort = false, worker }: ServeOptions = {},
+  { logger, anyPort = false, worker }: ServeOptions,
 ): Promise<void> {
   const signal = interruption(worker !== undefined);
+  const onToggle = (): void => {
+    toggleDebug(logger, config.LOG_LEVEL);
+  };
+  // from the start, since without a listener this signal ends the process
+  process.on('SIGUSR2', onToggle);
   try {
-    // the process that started a worker has reported all this
-    const store = await openStore(config, worker === undefined ? note : () => undefined, signal);
+    const tracing = await openTracing({
+      ...{ config, version },
+      onError: (error) => {
+        logger.warn({ error: describeError(error) }, 'traces cannot be sent');
+      },
+    });
+    const store = await openStore(config, note, signal, tracing?.watchClient);
     try {
-      await reachClusters(store, worker === undefined ? note : () => undefined);
+      await reachClusters(store);
       const { onListening, ...shown } = await prepare(store, signal);
       signal.throwIfAborted();
       const PORT = anyPort ? await nextFreePort(config) : config.PORT;
       if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-      const server = await listen(store, { ...config, PORT }, { ...shown, worker });
-      onListening(server.url);
+      const server = await listen(
+        store,
+        { ...config, PORT },
+        { ...shown, worker, logger, ...(tracing && { tracing }) },
+      );
+      if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
+      onListening(server.url, server.adminUrl);
       await aborted(signal);
       if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
       await server.drain();
     } finally {
       await store.close();
+      await tracing?.stop();
     }
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+  } finally {
+    process.off('SIGUSR2', onToggle);
   }
 }
 
 /** Connects to all clusters; those that do not respond are connected when they do. @throws OldServerError */
-export async function reachClusters({ databases }: Store, report: (line: string) => void): Promise<void> {
+export async function reachClusters({ databases }: Store): Promise<void> {
   const attempts = await Promise.allSettled(databases.clusters.map((cluster) => databases.reach(cluster)));
   for (const attempt of attempts) {
     if (attempt.status === 'fulfilled') continue;
     if (attempt.reason instanceof OldServerError) throw attempt.reason;
-    report(`warning: ${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
+    warn(`${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
   }
 }
 
 async function listen(
   { databases, control }: Store,
   config: Config,
-  options: Pick<Prepared, 'demoKey'> & Pick<ServeOptions, 'worker'>,
+  options: Pick<GatewayOptions, 'demoKey' | 'logger' | 'tracing' | 'worker'>,
 ): Promise<RunningServer> {
-  const logger = createLogger(config.LOG_LEVEL);
+  const { logger } = options;
   await databases.gateways.start({
     onEnded: ({ _id, place }) => {
       logger.warn({ gateway: _id, place }, 'a gateway died; its transactions were ended');
@@ -82,7 +105,7 @@ async function listen(
     },
   });
   try {
-    const server = await startServer({ config, databases, control, logger, ...options });
+    const server = await startServer({ config, databases, control, ...options });
     await databases.gateways.listensAt(`${hostname()} ${server.url} ${options.worker ?? ''}`);
     return server;
   } catch (error) {

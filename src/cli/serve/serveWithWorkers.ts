@@ -1,28 +1,26 @@
 import cluster from 'node:cluster';
+import type { Logger } from 'pino';
 import type { Config } from '../../config';
-import { createLogger } from '../../log';
 import { isAbort } from '../common/failure';
-import { openStore } from '../common/open';
+import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
-import { note } from '../common/terminal';
-import { reachClusters, serveUntilStopped } from './serveUntilStopped';
+import { note, speakThrough } from '../common/terminal';
+import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
 import { runWorkers } from './workers';
 
-/** Serves with several processes until SIGTERM or SIGINT; the same command runs in each of them. */
+interface WithWorkers extends Prepared {
+  readonly logger: Logger;
+  readonly prepare: (store: Store) => Promise<Prepared>;
+}
+
+/** Serves with several processes until SIGTERM, SIGHUP or SIGINT; the same command runs in each of them. */
 export async function serveWithWorkers(
   config: Config,
   count: number,
-  onListening: (url: string) => void,
+  { logger, prepare, onListening }: WithWorkers,
 ): Promise<void> {
   if (cluster.worker) {
-    const worker = String(cluster.worker.id);
-    const prepare = () => Promise.resolve({ onListening: () => undefined });
-    try {
-      await serveUntilStopped(shareOf(config, count), prepare, { worker });
-    } finally {
-      // the channel to the first process would keep this one alive
-      process.disconnect();
-    }
+    await work(shareOf(config, count), String(cluster.worker.id), logger);
     return;
   }
   const signal = interruption();
@@ -30,16 +28,32 @@ export async function serveWithWorkers(
     // also keeps the embedded database running
     const store = await openStore(config, note, signal);
     try {
-      await reachClusters(store, note);
-      await store.control.pepper.adopt();
-      const environment = { MONGODB_URI: store.server.uri };
-      await runWorkers({ count, environment, logger: createLogger(config.LOG_LEVEL) }, signal, onListening);
+      await reachClusters(store);
+      await prepare(store);
+      const environment = { MONGODB_URI: store.server.uri, MONGODB_URI_FILE: '' };
+      await runWorkers({ count, environment, logger }, signal, (url) => {
+        onListening(url, undefined);
+      });
     } finally {
       await store.close();
     }
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+  }
+}
+
+/** Serves as one of the workers. */
+async function work(config: Config, worker: string, logger: Logger): Promise<void> {
+  // the first process has said everything else
+  speakThrough((level, line) => {
+    if (level === 'error') logger.error({ worker }, line);
+  });
+  try {
+    await serveUntilStopped(config, () => Promise.resolve({ onListening: () => undefined }), { logger, worker });
+  } finally {
+    // the channel to the first process would keep this one alive
+    process.disconnect();
   }
 }
 

@@ -61,6 +61,10 @@ export async function runWorkers(
     return worker;
   }
 
+  const onToggle = (): void => {
+    for (const worker of workers) worker.process.kill('SIGUSR2');
+  };
+  process.on('SIGUSR2', onToggle);
   let url = '';
   try {
     // in turn, so that a fault that stops all is reported once
@@ -71,6 +75,7 @@ export async function runWorkers(
       await once(signal, 'abort');
     }
   } finally {
+    process.off('SIGUSR2', onToggle);
     await drainAll([...workers], logger);
   }
 }
