@@ -46,6 +46,27 @@ function readClusters(text: string, context: z.RefinementCtx): Record<string, st
   return clusters;
 }
 
+/** Files that clusters may have: of each, and of some by name. */
+interface ClusterFiles {
+  readonly each: number;
+  readonly of: Readonly<Record<string, number>>;
+}
+
+/** Of the 64,000 that MongoDB recommends to let its server open; the rest is for connections and its own files. */
+const CLUSTER_FILES = 60_000;
+
+function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {
+  let each = CLUSTER_FILES;
+  const of: Record<string, number> = {};
+  for (const entry of text.split(/[\s,;]+/).filter((one) => one !== '')) {
+    const [, name, files] = /^(?:([a-z0-9-]+)=)?(\d{1,9})$/.exec(entry) ?? [];
+    if (files === undefined) context.addIssue({ code: 'custom', message: `${entry} must be a number or name=number` });
+    else if (name === undefined) each = Number(files);
+    else of[name] = Number(files);
+  }
+  return { each, of };
+}
+
 /** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
 function isRedisAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -79,6 +100,10 @@ const VARIABLES = {
   MONGODB_CLUSTERS: {
     schema: z.string().transform(readClusters).default({}),
     help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
+  },
+  CLUSTER_FILES: {
+    schema: z.string().transform(readClusterFiles).default({ each: CLUSTER_FILES, of: {} }),
+    help: 'files (collections and indexes) that a cluster may have, as a number for each and name=number for some (default 60000); organisations are created only where there is room',
   },
   MONGOD_BINARY: {
     schema: nonEmpty.optional(),
@@ -228,6 +253,11 @@ export function readConfig(environment: Environment = process.env): Config {
   const config = result.data as Omit<Config, 'PATH'>;
   const missing = WITH_OIDC.filter((name) => config.OIDC_ISSUER !== undefined && config[name] === undefined);
   if (missing.length > 0) throw new ConfigError(missing.map((name) => [name, 'must be set if OIDC_ISSUER is']));
+  const unknown = Object.keys(config.CLUSTER_FILES.of).filter(
+    (name) => name !== 'default' && !(name in config.MONGODB_CLUSTERS),
+  );
+  if (unknown.length > 0)
+    throw new ConfigError(unknown.map((name) => ['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]));
   return { ...config, PATH: environment.PATH ?? '' };
 }
 

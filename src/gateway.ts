@@ -62,6 +62,16 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     onError: (error) => {
       logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
     },
+    onUncounted: (requests) => {
+      metrics.usageUncounted(requests);
+      logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
+    },
+  });
+  options.databases.tend(({ id: organisation, cluster }, collection, error) => {
+    logger.warn(
+      { organisation_id: organisation, cluster, collection, error: describeError(error) },
+      'indexes could not be made; run doctor --fix',
+    );
   });
 
   function finished({ log: { principal, code } }: Exchange, status: number): void {
@@ -105,7 +115,11 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
 type Traffic = ReturnType<typeof createTraffic>;
 
 /** What limits and counts the requests in progress. */
-function createTraffic({ config, databases, logger }: GatewayOptions, carrier: Carrier, { operations }: Schemas) {
+function createTraffic(
+  { config, databases, control, logger }: GatewayOptions,
+  carrier: Carrier,
+  { operations }: Schemas,
+) {
   const onShed = (reason: ShedReason): void => {
     metrics.requestShed(reason);
   };
@@ -139,6 +153,7 @@ function createTraffic({ config, databases, logger }: GatewayOptions, carrier: C
     requestsInHand: patience.inHand,
     clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
+    files: control.placement.lastKnown,
   });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics };

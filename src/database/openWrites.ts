@@ -3,7 +3,7 @@ import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { defineCollection } from './collection';
 import { nativeCollection } from './native';
-import type { OrganisationData } from './organisationData';
+import type { OrganisationData, UnitOptions } from './organisationData';
 
 /*
  * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
@@ -41,9 +41,11 @@ export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference
 export async function stampedWrite<T>(
   data: OrganisationData,
   work: (session: ClientSession, now: Date) => Promise<T>,
-  { dryRun = false }: { readonly dryRun?: boolean } = {},
+  { writes, dryRun = false }: UnitOptions,
 ): Promise<T> {
-  if (dryRun) return data.transaction((session) => work(session, new Date()));
+  if (dryRun) return data.transaction((session) => work(session, new Date()), writes);
+  // all together, before the row, which must not wait for them
+  await data.prepare([...writes, openWrites]);
   const rows = openRows(data);
   const { _id, since } = await begin(rows);
   try {
@@ -55,7 +57,7 @@ export async function stampedWrite<T>(
       if (deletedCount === 0)
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', { retryAfter: RETRY_AFTER });
       return await work(session, new Date(Math.max(await asked, since.getTime())));
-    });
+    }, writes);
   } catch (error) {
     rows.deleteOne({ _id }, { maxTimeMS: SWEEP_WITHIN }).catch(() => undefined);
     throw error;

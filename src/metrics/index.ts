@@ -29,6 +29,8 @@ export interface MetricsOptions {
   readonly pools: () => readonly PoolUse[];
   /** Whether each cluster responded when it was last checked. */
   readonly clusters: () => readonly { readonly cluster: string; readonly isUp: boolean }[];
+  /** Files reserved on each cluster, as last counted, and how many it may have. */
+  readonly files: () => readonly { readonly cluster: string; readonly reserved: number; readonly capacity: number }[];
   readonly openConnections: () => number;
   readonly requestsInHand: () => number;
   /** Memory used by request bodies. */
@@ -92,6 +94,12 @@ export function createMetrics(options: MetricsOptions) {
     registers,
   });
 
+  const uncounted = new Counter({
+    name: 'scopegate_key_usage_uncounted_total',
+    help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
+    registers,
+  });
+
   return {
     requestFinished({ face, operation, status, seconds }: FinishedRequest): void {
       const name = label(operation);
@@ -113,6 +121,9 @@ export function createMetrics(options: MetricsOptions) {
         return state;
       },
     }),
+    usageUncounted: (requests: number): void => {
+      uncounted.inc(requests);
+    },
     limiterStore(state: LimiterStore): void {
       store.reset();
       store.set({ state }, 1);
@@ -125,7 +136,7 @@ export function createMetrics(options: MetricsOptions) {
 
 /** Gauges that are read when the metrics are. */
 function addGauges(registers: Registry[], options: MetricsOptions): void {
-  const { pools, clusters, openConnections, requestsInHand, bodyBytes } = options;
+  const { pools, clusters, files, openConnections, requestsInHand, bodyBytes } = options;
   const gauges = [
     ['scopegate_http_connections', 'Open connections.', openConnections],
     [
@@ -165,6 +176,18 @@ function addGauges(registers: Registry[], options: MetricsOptions): void {
     registers,
     collect() {
       for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'scopegate_cluster_files',
+    help: 'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
+    labelNames: ['cluster', 'state'] as const,
+    registers,
+    collect() {
+      for (const { cluster, reserved, capacity } of files()) {
+        this.set({ cluster, state: 'reserved' }, reserved);
+        this.set({ cluster, state: 'capacity' }, capacity);
+      }
     },
   });
 }
