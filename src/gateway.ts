@@ -153,7 +153,7 @@ function createTraffic(
     requestsInHand: patience.inHand,
     clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
-    files: control.placement.lastKnown,
+    files: () => control.placement.lastKnown(),
   });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics };

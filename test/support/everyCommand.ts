@@ -98,7 +98,10 @@ function leaveOpenWrite({ id }: Organisation): Promise<void> {
 /** An index that an earlier version made. */
 function leaveRetiredIndex(id: string): Promise<void> {
   return bypassing(async (server) => {
-    await server.useDb(databaseName(id)).collection('quotes').createIndex({ number: 1, _id: 1 });
+    await server
+      .useDb(databaseName(id))
+      .collection('quotes')
+      .createIndexes([{ key: { number: 1, _id: 1 } }]);
   });
 }
 
