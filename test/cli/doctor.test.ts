@@ -186,12 +186,11 @@ test('doctor names databases that belong to no organisation, and organisations w
 test('doctor ends at once on SIGTERM while the database does not answer, says so, and keeps what it made', async () => {
   const cli = commandLine();
   await makeStocked(cli);
-  let isHeld = false;
   const held = jest.fn();
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
     onReply: (reply, command) => {
-      if (command && 'listIndexes' in command && command.listIndexes === quotes.name) isHeld = true;
-      if (!isHeld) return reply;
+      // the driver's own checks are answered, or it would give up by itself
+      if (command?.listIndexes !== quotes.name) return reply;
       held();
       return undefined;
     },
