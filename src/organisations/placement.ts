@@ -29,8 +29,6 @@ export interface PlacementOptions {
   readonly filesEach: number;
 }
 
-export type Placement = ReturnType<typeof placement>;
-
 export function placement({ models, clusters, capacityOf, filesEach }: PlacementOptions) {
   let known: readonly Fullness[] = [];
   let counted = -Infinity;
