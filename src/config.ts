@@ -57,6 +57,27 @@ function readClusters(text: string, context: z.RefinementCtx): Record<string, st
   return clusters;
 }
 
+/** Files that clusters may have: of each, and of some by name. */
+interface ClusterFiles {
+  readonly each: number;
+  readonly of: Readonly<Record<string, number>>;
+}
+
+/** Of the 64,000 that MongoDB recommends to let its server open; the rest is for connections and its own files. */
+const CLUSTER_FILES = 60_000;
+
+function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {
+  let each = CLUSTER_FILES;
+  const of: Record<string, number> = {};
+  for (const entry of text.split(/[\s,;]+/).filter((one) => one !== '')) {
+    const [, name, files] = /^(?:([a-z0-9-]+)=)?(\d{1,9})$/.exec(entry) ?? [];
+    if (files === undefined) context.addIssue({ code: 'custom', message: `${entry} must be a number or name=number` });
+    else if (name === undefined) each = Number(files);
+    else of[name] = Number(files);
+  }
+  return { each, of };
+}
+
 /** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
 function isRedisAddress(text: string): boolean {
   if (!URL.canParse(text)) return false;
@@ -114,6 +135,10 @@ const VARIABLES = {
   MONGODB_CLUSTERS: {
     schema: z.string().transform(readClusters).default({}),
     help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
+  },
+  CLUSTER_FILES: {
+    schema: z.string().transform(readClusterFiles).default({ each: CLUSTER_FILES, of: {} }),
+    help: 'files (collections and indexes) that a cluster may have, as a number for each and name=number for some (default 60000); organisations are created only where there is room',
   },
   MONGOD_BINARY: {
     schema: nonEmpty.optional(),
@@ -305,6 +330,10 @@ function contradictionsOf(config: Omit<Config, 'PATH'>): Fault[] {
     faults.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
   else if (KEY_PEPPER_PREVIOUS === KEY_PEPPER)
     faults.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the pepper before, or unset it']);
+  for (const name of Object.keys(config.CLUSTER_FILES.of)) {
+    if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
+      faults.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
+  }
   if (ADMIN_PORT === PORT && PORT !== 0) faults.push(['ADMIN_PORT', 'must differ from PORT']);
   return faults;
 }

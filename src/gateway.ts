@@ -70,6 +70,16 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     onError: (error) => {
       logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
     },
+    onUncounted: (requests) => {
+      metrics.usageUncounted(requests);
+      logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
+    },
+  });
+  options.databases.tend(({ id: organisation, cluster }, collection, error) => {
+    logger.warn(
+      { organisation_id: organisation, cluster, collection, error: describeError(error) },
+      'indexes could not be made; run doctor --fix',
+    );
   });
 
   function finished({ log: { principal, code } }: Exchange, status: number): void {
@@ -130,7 +140,7 @@ type Traffic = ReturnType<typeof createTraffic>;
 
 /** What limits and counts the requests in progress. */
 function createTraffic(
-  { config, databases, logger, worker }: GatewayOptions,
+  { config, databases, control, logger, worker }: GatewayOptions,
   carrier: Carrier,
   { operations }: Schemas,
 ) {
@@ -175,6 +185,7 @@ function createTraffic(
     worker,
     clocks: databases.clocks,
     version,
+    files: () => control.placement.lastKnown(),
   });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics };

@@ -148,7 +148,7 @@ async function seed(rig: Rig, tenant: Tenant, times: number): Promise<ImportReco
       );
     }
     for (let start = 0; start < records.length; start += 500) {
-      await data.transaction((session) => kind.store(data, records.slice(start, start + 500), session));
+      await data.transaction((session) => kind.store(data, records.slice(start, start + 500), session), kind.writes);
     }
   }
   return orders;

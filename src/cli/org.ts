@@ -33,7 +33,7 @@ function addCreate(org: ExplainedCommand): void {
     .option('--currency <code>', 'default currency of new products (ISO 4217)', currency, 'USD')
     .option(
       '--cluster <name>',
-      'cluster from MONGODB_CLUSTERS to store it on (default: the one with the fewest organisations)',
+      'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)',
     )
     .option('--json', 'print {id, name, plan} as JSON')
     .examples([

@@ -2,13 +2,21 @@ import mongoose, { type Connection } from 'mongoose';
 import { type Cluster, type ClusterOptions, createCluster } from './cluster';
 import { createCourtesy } from './courtesy';
 import { deadGateways, type GatewayRow } from './deadGateways';
-import { type OrganisationData, type OrganisationDataCache, organisationDataCache } from './organisationData';
+import { createGate } from './gate';
+import type { Upkeep } from './keeper';
+import { filesOf } from './making';
+import {
+  type OrganisationData,
+  type OrganisationDataCache,
+  organisationDataCache,
+  organisationOf,
+} from './organisationData';
 import type { PoolUse } from './pools';
 import { pulseOf, type Question } from './pulse';
 import { transactOn } from './transact';
 import { OldServerError } from './version';
 
-// client input never becomes an operator; indexes are created with the organisation, not at every start
+// client input never becomes an operator; collections and indexes are made by making.ts alone
 mongoose.set('sanitizeFilter', true);
 mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
@@ -82,7 +90,13 @@ export async function connectDatabases(options: DatabaseOptions) {
     const connection = clusterOf(name).connection();
     return { connection, transact: transactOn(connection.getClient(), (session) => gateways.note(name, session)) };
   };
-  const organisationData = organisationDataCache(open, options.collections, courtesy);
+  const upkeep: Upkeep = {
+    // until the control data are open, nothing may be made
+    isThere: () => Promise.resolve(false),
+    looks: undefined,
+    onFailure: () => undefined,
+  };
+  const organisationData = organisationDataCache(open, options.collections, courtesy, upkeep);
   const answers = (name: string): Promise<boolean> => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
     /** Organisations, keys, sessions and the audit log. */
@@ -100,6 +114,25 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Names of the clusters. */
     clusters: [...clusters.keys()],
+    /** Files of an organisation that uses every collection (docs/decisions/files.md). */
+    filesOfOrganisation: options.collections.reduce((sum, definition) => sum + filesOf(definition), 0),
+    /** Sets what decides whether collections may be made for an organisation. */
+    makeOnlyIf(isThere: Upkeep['isThere']): void {
+      upkeep.isThere = isThere;
+    },
+    /** Gives indexes to collections that another program made without, when they are read; one at a time. */
+    tend(onFailure: Upkeep['onFailure']): void {
+      upkeep.looks = createGate(1);
+      upkeep.onFailure = onFailure;
+    },
+    /** The organisations that have a database on a cluster; one command. @throws if it does not respond, naming it */
+    async organisationsOn(name: string): Promise<string[]> {
+      const admin = (await reach(name)).getClient().db('admin');
+      const { databases } = (await admin.command({ listDatabases: 1, nameOnly: true })) as {
+        databases: { name: string }[];
+      };
+      return databases.flatMap((database) => organisationOf(database.name) ?? []);
+    },
     /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
     reach: async (name: string): Promise<void> => {
       await reach(name);

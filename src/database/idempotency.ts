@@ -83,7 +83,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   }
 
   /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
-  const write: UnitOfWork = async (work, how) => {
+  const write: UnitOfWork = async (work, { writes, ...how }) => {
     try {
       return await stampedWrite(
         data,
@@ -93,7 +93,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
           await records.updateOne({ _id: id }, { $set: { answer } }, { session });
           return answer;
         },
-        how,
+        { ...how, writes: [...writes, idempotencyRecords] },
       );
     } catch (error) {
       if (!(error instanceof RivalClaim)) throw error;

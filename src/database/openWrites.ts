@@ -4,7 +4,7 @@ import { AppError } from '../errors';
 import { timeOf } from './clock';
 import { defineCollection } from './collection';
 import { nativeCollection } from './native';
-import type { OrganisationData } from './organisationData';
+import type { OrganisationData, UnitOptions } from './organisationData';
 
 /*
  * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
@@ -42,9 +42,11 @@ export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference
 export async function stampedWrite<T>(
   data: OrganisationData,
   work: (session: ClientSession, now: Date) => Promise<T>,
-  { dryRun = false }: { readonly dryRun?: boolean } = {},
+  { writes, dryRun = false }: UnitOptions,
 ): Promise<T> {
-  if (dryRun) return data.transaction((session) => work(session, new Date(timeOf(data.connection))));
+  if (dryRun) return data.transaction((session) => work(session, new Date(timeOf(data.connection))), writes);
+  // all together, before the row, which must not wait for them
+  await data.prepare([...writes, openWrites]);
   const rows = openRows(data);
   const { _id, since } = await begin(rows);
   try {
@@ -56,7 +58,7 @@ export async function stampedWrite<T>(
       if (deletedCount === 0)
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', { retryAfter: RETRY_AFTER });
       return await work(session, new Date(Math.max(await asked, since.getTime())));
-    });
+    }, writes);
   } catch (error) {
     rows.deleteOne({ _id }, { maxTimeMS: SWEEP_WITHIN }).catch(() => undefined);
     throw error;

@@ -5,6 +5,7 @@ import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
+import { type Keeper, keeperOf, type Place, type Upkeep } from './keeper';
 import type { Transact } from './transact';
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
@@ -14,13 +15,19 @@ const RELATION_BATCH = 1000;
 /** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
 const AT_ONCE = { reads: 20, transactions: 10, aggregations: 1 };
 
+export interface UnitOptions {
+  /** The collections that it writes, which are made first if they do not exist: MongoDB cannot do that in a transaction. */
+  readonly writes: OrganisationData['collections'];
+  readonly dryRun?: boolean;
+}
+
 /**
  * Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp; with `dryRun`
  * it must store no timestamps.
  */
 export type UnitOfWork = <T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
-  options?: { readonly dryRun?: boolean },
+  options: UnitOptions,
 ) => Promise<T>;
 
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
@@ -33,15 +40,21 @@ export class OrganisationData {
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
   /** Keyed by the projection object, since projections are constants and few. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
+  readonly #keeper: Keeper;
+  readonly organisationId: string;
 
   constructor(
-    readonly organisationId: string,
+    { id, cluster }: Place,
     readonly connection: Connection,
     /** All collections of an organisation. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
     private readonly courtesy: Courtesy,
     private readonly transact: Transact,
-  ) {}
+    upkeep: Upkeep,
+  ) {
+    this.organisationId = id;
+    this.#keeper = keeperOf({ id, cluster }, connection, upkeep);
+  }
 
   /** Yields the event loop to others between two pieces of heavy work. */
   giveWay(): Promise<void> {
@@ -49,26 +62,18 @@ export class OrganisationData {
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): Model<T> {
+    this.#keeper.look(definition);
     let model = this.#models.get(definition.name) as Model<T> | undefined;
     if (!model) this.#models.set(definition.name, (model = modelOf(this.connection, definition)) as Model<unknown>);
     return model;
   }
 
-  /** Creates missing collections and indexes. */
-  async createIndexes(): Promise<void> {
-    for (const definition of this.collections) await this.collection(definition).createIndexes();
-  }
-
-  /** Missing indexes, as `collection: name`. */
-  async missingIndexes(): Promise<string[]> {
-    const missing: string[] = [];
-    for (const definition of this.collections) {
-      const { toCreate } = await this.collection(definition).diffIndexes();
-      for (const index of toCreate as Record<string, number>[]) {
-        missing.push(`${definition.name}: ${Object.entries(index).flat().join('_')}`);
-      }
-    }
-    return missing;
+  /**
+   * Makes the collections that do not exist, with their indexes; no command once they are known to.
+   * @throws AppError unavailable if the organisation is no longer there
+   */
+  prepare(definitions: OrganisationData['collections']): Promise<void> {
+    return this.#keeper.prepare(definitions);
   }
 
   /** Reads one object by id (in any case), batched with other reads in the same turn of the event loop. */
@@ -85,8 +90,12 @@ export class OrganisationData {
     return this.#loader(definition, RELATION_BATCH, projection).load(id);
   }
 
-  /** Runs `work` in a transaction, and retries it on a conflict. */
-  transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
+  /** Runs `work` in a transaction, and retries it on a conflict. The collections that it writes are made before. */
+  async transaction<T>(
+    work: (session: ClientSession) => Promise<T>,
+    writes: OrganisationData['collections'],
+  ): Promise<T> {
+    await this.prepare(writes);
     return this.#transactions(() => this.transact(work));
   }
 
@@ -117,13 +126,14 @@ export class OrganisationData {
 /** Organisations whose compiled models are cached; each takes about 1 ms and 0.15 MB. */
 const WARM_ORGANISATIONS = 1000;
 
-export type OrganisationDataCache = (organisation: { id: string; cluster: string }) => OrganisationData;
+export type OrganisationDataCache = (organisation: Place) => OrganisationData;
 
 /** Opens an organisation's data; the most recently used are cached, by cluster, since organisations can move. */
 export function organisationDataCache(
   clusterOf: (name: string) => { readonly connection: Connection; readonly transact: Transact },
   collections: OrganisationData['collections'],
   courtesy: Courtesy,
+  upkeep: Upkeep,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({
     max: WARM_ORGANISATIONS,
@@ -136,7 +146,8 @@ export function organisationDataCache(
     const found = warm.get(key);
     if (found) return found;
     const { connection, transact } = clusterOf(cluster);
-    const data = new OrganisationData(id, connection.useDb(databaseName(id)), collections, courtesy, transact);
+    const own = connection.useDb(databaseName(id));
+    const data = new OrganisationData({ id, cluster }, own, collections, courtesy, transact, upkeep);
     warm.set(key, data);
     return data;
   };
@@ -145,6 +156,14 @@ export function organisationDataCache(
 /** Name of an organisation's database: `org_` and the id without dashes. */
 export function databaseName(organisationId: string): string {
   return `org_${organisationId.replaceAll('-', '')}`;
+}
+
+const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+
+/** The organisation that a database belongs to; undefined if its name is not that of one. */
+export function organisationOf(database: string): string | undefined {
+  const parts = DATABASE_NAME.exec(database);
+  return parts ? parts.slice(1).join('-') : undefined;
 }
 
 /** Detaches an organisation's connection from its cluster's, which would otherwise keep its models in memory. */

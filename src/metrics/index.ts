@@ -35,6 +35,8 @@ export interface MetricsOptions {
   readonly clocks: () => readonly { readonly cluster: string; readonly ahead: number }[];
   /** Version of the gateway. */
   readonly version: string;
+  /** Files reserved on each cluster, as last counted, and how many it may have. */
+  readonly files: () => readonly { readonly cluster: string; readonly reserved: number; readonly capacity: number }[];
   readonly openConnections: () => number;
   readonly requestsInHand: () => number;
   /** Memory used by request bodies. */
@@ -108,6 +110,12 @@ export function createMetrics(options: MetricsOptions) {
     registers,
   });
 
+  const uncounted = new Counter({
+    name: 'scopegate_key_usage_uncounted_total',
+    help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
+    registers,
+  });
+
   return {
     requestFinished({ face, operation, status, seconds }: FinishedRequest): void {
       const name = label(operation);
@@ -130,6 +138,9 @@ export function createMetrics(options: MetricsOptions) {
         return state;
       },
     }),
+    usageUncounted: (requests: number): void => {
+      uncounted.inc(requests);
+    },
     limiterStore(state: LimiterStore): void {
       store.reset();
       store.set({ state }, 1);
@@ -173,7 +184,7 @@ function addGauges(registers: Registry[], options: MetricsOptions): void {
 }
 
 /** What is known of each cluster. */
-function addDatabase(registry: Registry, { pools, clusters, clocks }: MetricsOptions): void {
+function addDatabase(registry: Registry, { pools, clusters, clocks, files }: MetricsOptions): void {
   const registers = [registry];
   new Gauge({
     name: 'scopegate_database_connections',
@@ -220,6 +231,18 @@ function addDatabase(registry: Registry, { pools, clusters, clocks }: MetricsOpt
     registers,
     collect() {
       for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'scopegate_cluster_files',
+    help: 'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
+    labelNames: ['cluster', 'state'] as const,
+    registers,
+    collect() {
+      for (const { cluster, reserved, capacity } of files()) {
+        this.set({ cluster, state: 'reserved' }, reserved);
+        this.set({ cluster, state: 'capacity' }, capacity);
+      }
     },
   });
 }

@@ -4,34 +4,52 @@ import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
 import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
-import { controlModels } from './models';
+import { adoptSchema } from './controlSchema';
+import { controlCollections, controlModels } from './models';
 import { organisations } from './organisations';
 import { pepperGuard } from './pepper';
+import { placement } from './placement';
 import { type Session, sessions } from './sessions';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
-interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
+export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'CLUSTER_FILES'>;
   readonly databases: Databases;
 }
 
-/** Opens the control data, and creates missing indexes. `onError` is called when a background write fails (the last use of a key). */
+/**
+ * Opens the control data, and makes its indexes if its schema is older. `onError` is called when a background write fails (the
+ * last use of a key). @throws NewerSchemaError
+ */
 export async function openControl({ databases, config, ...options }: ControlOptions) {
   const { now } = databases;
   const models = controlModels(databases);
-  await models.createIndexes();
+  await adoptSchema(databases.control, controlCollections);
+  const { CLUSTER_FILES } = config;
+  const places = placement({
+    models,
+    clusters: databases.clusters,
+    capacityOf: (cluster) => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each,
+    filesEach: databases.filesOfOrganisation,
+  });
+  const store = organisations({
+    models,
+    actor: options.actor,
+    place: async (cluster) => {
+      const chosen = await places.choose(cluster);
+      await databases.reach(chosen);
+      return chosen;
+    },
+  });
+  databases.makeOnlyIf(store.isThere);
   const pepper = pepperGuard(databases.control, models, config, now);
   const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
   const stores = { apiKeys: keys, audit: auditLog(models), usage: keyUsage(models) };
   return {
     ...stores,
-    organisations: organisations({
-      models,
-      actor: options.actor,
-      clusters: databases.clusters,
-      prepare: async (organisation) => (await databases.open(organisation)).createIndexes(),
-    }),
+    organisations: store,
+    placement: places,
     sessions: sessions(models, now),
     pepper,
     /** The key operations of a signed-in user, acting from a network address. */

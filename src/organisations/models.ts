@@ -79,7 +79,8 @@ const signInIndexes = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as
 const organisations = defineCollection<OrganisationDocument>(
   'organisations',
   { _id: text, ...organisationShape, demo: Boolean, keys_made: Number, created_at: date },
-  [],
+  // in order; those of a cluster, and how many they are
+  [{ on: { created_at: 1, _id: 1 } }, { on: { cluster: 1, created_at: 1, _id: 1 } }],
 );
 const apiKeys = defineCollection<ApiKey>(
   'api_keys',
@@ -146,6 +147,9 @@ export type RecordEvent = (
   keyId?: string,
 ) => Promise<void>;
 
+/** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
+export const controlCollections = [organisations, apiKeys, auditEvents, sessions, links, usage] as const;
+
 export type ControlModels = ReturnType<typeof controlModels>;
 
 /** The collections of the control database, and changes to them. */
@@ -160,8 +164,6 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
   };
   return {
     ...collections,
-    /** Creates missing indexes; in parallel, because every command waits for them. */
-    createIndexes: () => Promise.all(Object.values(collections).map((model) => model.createIndexes())),
     /** Runs a change and its audit events as one transaction, so that neither exists without the other. */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
       return changeControl((session) =>

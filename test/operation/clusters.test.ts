@@ -166,5 +166,6 @@ test('while both respond, doctor finds nothing, and checks the organisations of 
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('"cluster eu"') as unknown });
   const { checks } = JSON.parse(stdout) as { checks: { name: string; detail: string }[] };
   const count = (await gateway.control.organisations.list()).length;
-  expect(checks.at(-1)).toMatchObject({ name: 'indexes', detail: `${String(count)} organisations have every index` });
+  const indexes = checks.find(({ name }) => name === 'indexes');
+  expect(indexes!.detail).toContain(`${String(count)} organisations have every index`);
 });

@@ -49,7 +49,11 @@ export async function openStore(
       report(`a background write failed: ${String(error)}`);
     };
     const operator = { who: `cli:${userName()}`, from: hostname() };
-    const control = await openControl({ config, databases, actor: operator, onError });
+    const control = await openControl({ config, databases, actor: operator, onError }).catch(async (error: unknown) => {
+      // open connections would keep the command from ending
+      await databases.close();
+      throw error;
+    });
     return {
       databases,
       control,

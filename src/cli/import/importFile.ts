@@ -123,7 +123,7 @@ async function store(
   if (records.length === 0) return [];
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await data.transaction((session) => kind.store(data, records, session));
+      return await data.transaction((session) => kind.store(data, records, session), kind.writes);
     } catch (error) {
       if (attempt === TRIES || !isDuplicateKey(error)) throw error;
     }

@@ -17,7 +17,6 @@ export interface Row {
 
 export interface Resource<out T extends Row = Row> extends Collection<T> {
   readonly stored: StoredType;
-  readonly indexes: readonly Index[];
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
   /** The search words of a row. */
@@ -31,8 +30,9 @@ export interface Resource<out T extends Row = Row> extends Collection<T> {
 export interface ResourceSpec extends RecordRules {
   /** Name of the SDL type. */
   readonly type: string;
-  /** One per sort, one per filter with the default sort, one for the search words. */
+  /** One per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
   readonly indexes: readonly Index[];
+  readonly retired?: readonly string[];
   /** Whether its rows are part of another record, so that it has none of its own. */
   readonly isPartOfRecord?: boolean;
   readonly resolvers?: Resolvers;
@@ -53,9 +53,10 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   const search = texts.length > 0 ? { search: { type: [String], required: true } } : {};
   const less = Object.fromEntries(heldBack.map((member) => [member, 0 as const]));
   const resource = {
-    ...defineCollection<T>(name, { _id: { type: String, required: true }, ...shape, ...search }, spec.indexes),
+    ...defineCollection<T>(name, { _id: { type: String, required: true }, ...shape, ...search }, spec.indexes, {
+      retired: spec.retired,
+    }),
     stored,
-    indexes: spec.indexes,
     projection: heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
     words,
   };

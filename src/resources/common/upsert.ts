@@ -84,7 +84,8 @@ async function bulkUpsert<Document extends Stored, Input>(
           if (!dryRun) await writeRows(data.collection(spec.collection), changed, { ordered: false, session });
           return report(steps, dryRun);
         },
-        { dryRun },
+        // a dry run leaves nothing behind, not even an empty collection
+        { dryRun, writes: dryRun ? [] : [spec.collection] },
       );
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
