@@ -69,6 +69,8 @@ export async function openRig(): Promise<Rig> {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     RATE_LIMIT_PER_MINUTE: NO_LIMIT,
+    // thousands of organisations that use one collection of eight
+    CLUSTER_FILES: '1000000',
   };
   const store = await openStore(readConfig(environment), () => undefined);
   onEnd('the connection to the database', () => store.close());
@@ -109,7 +111,9 @@ export async function insert<T extends { readonly _id: string }>(
   definition: Collection<T>,
   documents: readonly T[],
 ): Promise<void> {
-  const { collection } = rig.store.databases.organisationData(organisation).collection(definition);
+  const data = rig.store.databases.organisationData(organisation);
+  await data.prepare([definition]);
+  const { collection } = data.collection(definition);
   await collection.insertMany(documents as unknown as Parameters<typeof collection.insertMany>[0], { ordered: false });
 }
 

@@ -17,22 +17,13 @@ export interface FaultDatabase {
   kill(): Promise<void>;
   /** Restarts it on the same data; resolves when it answers. */
   restart(): Promise<void>;
-  /** How the transactions of a dead gateway end, for the report. */
-  orphansEnd(): string;
-  /** Sets the maximum age of a transaction, in seconds; no effect if the server has no such parameter. */
-  limitTransactions(seconds?: number): Promise<void>;
-  /** Ends the transactions of dead gateways if the server would otherwise take its default of 60 s. */
-  endOrphans(): Promise<void>;
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;
 }
 
-/**
- * Seconds after which the server aborts a dead gateway's transaction; until then its objects reject other writes.
- * With the default of 60 s, disconnected clients would wait for a minute after each kill.
- */
-const TRANSACTION_LIFETIME = 5;
+/** MongoDB's default, in seconds, and not the shorter time that the product sets where it can: gateways must not rely on it. */
+const TRANSACTION_LIFETIME = 60;
 
 /** Starts MONGOD_BINARY, or else the first of the product's embedded servers that works, on its own data. */
 export async function startDatabase(dataDir: string, cacheDir: string): Promise<FaultDatabase> {
@@ -46,11 +37,10 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
     report: () => undefined,
   };
   const port = await freePort();
-  let endsOrphans = true;
   async function start(plan: ServerPlan): Promise<RunningServer> {
     ending.throwIfAborted();
     const server = await realChain.start(plan, { ...options, signal: ending }, port);
-    endsOrphans = await limitTransactions(server.uri);
+    await limitTransactions(server.uri);
     return server;
   }
 
@@ -66,16 +56,6 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   return {
     uri: first.uri,
     description: `${plan.program} ${plan.version}${syncOption(plan)}`,
-    orphansEnd: () =>
-      endsOrphans
-        ? `by the database after ${String(TRANSACTION_LIFETIME)} s (transactionLifetimeLimitSeconds, 60 by default)`
-        : 'by killAllSessions, like all others, as soon as its gateway is back',
-    limitTransactions: async (seconds) => {
-      await limitTransactions(server.uri, seconds);
-    },
-    endOrphans: async () => {
-      if (!endsOrphans) await asAdmin(server.uri, { killAllSessions: [] });
-    },
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');
@@ -96,18 +76,13 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   };
 }
 
-function asAdmin(uri: string, command: Record<string, unknown>): Promise<unknown> {
-  return withClient(uri, 10_000, (client) => client.db('admin').command(command));
-}
-
-/** Returns false if the server has no such parameter. */
-async function limitTransactions(uri: string, seconds = TRANSACTION_LIFETIME): Promise<boolean> {
+/** No effect if the server has no such parameter. */
+async function limitTransactions(uri: string): Promise<void> {
+  const command = { setParameter: 1, transactionLifetimeLimitSeconds: TRANSACTION_LIFETIME };
   try {
-    await asAdmin(uri, { setParameter: 1, transactionLifetimeLimitSeconds: seconds });
-    return true;
+    await withClient(uri, 10_000, (client) => client.db('admin').command(command));
   } catch (error) {
-    if (error instanceof mongoose.mongo.MongoServerError) return false;
-    throw error;
+    if (!(error instanceof mongoose.mongo.MongoServerError)) throw error;
   }
 }
 

@@ -100,7 +100,7 @@ export async function settle(
   const notes = [
     `${number(verdict.objects)} products and threads were acknowledged; ${number(verdict.acknowledgedByReplay)} calls got their first answer as a replay because the original was lost; ${number(verdict.unacknowledgedPresent)} calls are stored but were never acknowledged (at most once each); ${number(verdict.torn)} are stored in part.`,
     `${number(replayed.asked)} acknowledged calls were replayed afterwards: ${number(replayed.asked - replayed.different.length)} answers were identical byte for byte.`,
-    `Clients that retried were acknowledged at most ${milliseconds(longest)} after their first attempt, median ${milliseconds(usual)}. A dead gateway's transaction is ended ${rig.database.orphansEnd()}; until then retries of its write get 409 with Retry-After.`,
+    `Clients that retried were acknowledged at most ${milliseconds(longest)} after their first attempt, median ${milliseconds(usual)}. A dead gateway's transaction is ended by the other gateway, or by its own successor; until then retries of its write get 409 with Retry-After.`,
     `Individual answers: ${load.tally.toString()}; the slowest took ${milliseconds(load.slowest())}.`,
   ];
   return { counts: { ...countsOf(verdict), notes, broken: promises.broken }, verdict };

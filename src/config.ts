@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DEFAULT_KEY_PREFIX } from './access/keys';
+import { type Fault, fileVariable, readSecretFiles } from './config/secretFiles';
 
 /* The only place that reads process.env. Every variable is here, with its default and a line for `--help`. */
 
@@ -25,6 +26,14 @@ const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/
 /** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list. */
 const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
 
+/** What to add about an entry that has a user; the name alone is safe to repeat. */
+function credentialsHint(entry: string): string {
+  if (!entry.includes('@')) return '';
+  const name = /^([a-z0-9-]+)=mongodb/.exec(entry)?.[1];
+  const whose = name === undefined ? '' : ` of ${name}`;
+  return `; user name and password${whose} must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, ; is %3B, % is %25)`;
+}
+
 /** Clusters by name. Errors refer to an entry by number, since an entry may contain a password. */
 function readClusters(text: string, context: z.RefinementCtx): Record<string, string> {
   const clusters: Record<string, string> = {};
@@ -38,12 +47,35 @@ function readClusters(text: string, context: z.RefinementCtx): Record<string, st
       const [, name, uri] = CLUSTER.exec(entry) ?? [];
       const which = `entry ${String(index + 1)}`;
       if (name === undefined || uri === undefined)
-        fault(`${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -`);
+        fault(
+          `${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -${credentialsHint(entry)}`,
+        );
       else if (name === 'default') fault(`${which} must not be named default, which is the cluster of MONGODB_URI`);
       else if (name in clusters) fault(`${which} repeats the name ${name}`);
       else clusters[name] = uri;
     });
   return clusters;
+}
+
+/** Files that clusters may have: of each, and of some by name. */
+interface ClusterFiles {
+  readonly each: number;
+  readonly of: Readonly<Record<string, number>>;
+}
+
+/** Of the 64,000 that MongoDB recommends to let its server open; the rest is for connections and its own files. */
+const CLUSTER_FILES = 60_000;
+
+function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {
+  let each = CLUSTER_FILES;
+  const of: Record<string, number> = {};
+  for (const entry of text.split(/[\s,;]+/).filter((one) => one !== '')) {
+    const [, name, files] = /^(?:([a-z0-9-]+)=)?(\d{1,9})$/.exec(entry) ?? [];
+    if (files === undefined) context.addIssue({ code: 'custom', message: `${entry} must be a number or name=number` });
+    else if (name === undefined) each = Number(files);
+    else of[name] = Number(files);
+  }
+  return { each, of };
 }
 
 /** Whether ioredis parses the URI as intended: an unencoded / or # in a password would end the host early. */
@@ -69,6 +101,30 @@ function isSecureOrLocal(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname));
 }
 
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.endsWith('/v1/traces');
+}
+
+function decoded(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Headers by name (OpenTelemetry's specification of the OTLP exporter). Values are secrets, so errors do not repeat them. */
+function readHeaders(text: string, context: z.RefinementCtx): Record<string, string> {
+  const headers: Record<string, string> = {};
+  for (const pair of text.split(',').map((part) => part.trim())) {
+    const [, name, value] = /^([\w!#$%&'*+.^`|~-]+)=(.*)$/.exec(pair) ?? [];
+    const plain = value === undefined ? undefined : decoded(value.trim());
+    if (name !== undefined && plain !== undefined) headers[name.toLowerCase()] = plain;
+    else context.addIssue({ code: 'custom', message: 'must be name=value pairs, comma-separated, percent-encoded' });
+  }
+  return headers;
+}
+
 const VARIABLES = {
   PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
   HOST: { schema: nonEmpty.default('127.0.0.1'), help: 'address to listen on' },
@@ -79,6 +135,10 @@ const VARIABLES = {
   MONGODB_CLUSTERS: {
     schema: z.string().transform(readClusters).default({}),
     help: 'additional clusters for organisations, as name=uri, separated by whitespace or ; (`default` is MONGODB_URI)',
+  },
+  CLUSTER_FILES: {
+    schema: z.string().transform(readClusterFiles).default({ each: CLUSTER_FILES, of: {} }),
+    help: 'files (collections and indexes) that a cluster may have, as a number for each and name=number for some (default 60000); organisations are created only where there is room',
   },
   MONGOD_BINARY: {
     schema: nonEmpty.optional(),
@@ -103,6 +163,10 @@ const VARIABLES = {
   KEY_PEPPER: {
     schema: z.string().default(''),
     help: 'secret mixed into every key hash; serve rejects another one than that of the existing keys',
+  },
+  KEY_PEPPER_PREVIOUS: {
+    schema: nonEmpty.optional(),
+    help: 'the pepper before KEY_PEPPER, while it is being replaced: keys hashed with it work, and are hashed anew when used',
   },
   KEY_PREFIX: {
     schema: matching(/^[a-z]+(_[a-z]+)*_$/, 'must be lower-case words, each followed by _').default(DEFAULT_KEY_PREFIX),
@@ -183,9 +247,22 @@ const VARIABLES = {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
     help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',
   },
+  ADMIN_PORT: {
+    schema: wholeNumber(0, 65535).optional(),
+    help: 'port for /metrics and the health checks alone, which anyone who can connect may read; PORT then has no /metrics',
+  },
+  ADMIN_HOST: { schema: nonEmpty.optional(), help: 'address for ADMIN_PORT to listen on; if unset, HOST' },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    schema: z.string().refine(isHttpUrl, 'must be an http or https URL, without /v1/traces').optional(),
+    help: 'URL of an OpenTelemetry collector (OTLP over HTTP) to send traces to; without it nothing is traced',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    schema: z.string().transform(readHeaders).default({}),
+    help: 'headers for that collector, as name=value, comma-separated and percent-encoded',
+  },
   LOG_LEVEL: {
     schema: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
-    help: 'minimum level of the log on stderr',
+    help: 'minimum level of the log on stderr; SIGUSR2 switches to debug and back',
   },
   DATA_DIR: { schema: nonEmpty.default('.data'), help: 'directory for the data of the embedded database' },
   CACHE_DIR: { schema: nonEmpty.default('.cache'), help: 'directory for a downloaded database server' },
@@ -193,6 +270,12 @@ const VARIABLES = {
 
 type Variables = typeof VARIABLES;
 type VariableName = keyof Variables;
+
+/** Variables that can hold a secret, each of which can be read from the file named by the variable with _FILE appended. */
+const SECRETS = [
+  ...(['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
+  ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS'] as const),
+] satisfies readonly VariableName[];
 export type Config = { readonly [Name in VariableName]: z.infer<Variables[Name]['schema']> } & {
   readonly PATH: string;
 };
@@ -206,7 +289,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 
-  constructor(faults: readonly (readonly [name: string, fault: string])[]) {
+  constructor(faults: readonly Fault[]) {
     super(`invalid environment:\n${faults.map(([name, fault]) => `  ${name}: ${fault}`).join('\n')}`);
   }
 }
@@ -222,21 +305,47 @@ export function givenVariables(environment: Environment = process.env): Record<s
  */
 export function readConfig(environment: Environment = process.env): Config {
   const shape = Object.fromEntries(Object.entries(VARIABLES).map(([name, { schema }]) => [name, schema]));
-  const result = z.object(shape).safeParse(givenVariables(environment));
-  if (!result.success)
-    throw new ConfigError(result.error.issues.map(({ path, message }) => [String(path[0]), message]));
+  const given = givenVariables(environment);
+  const files = readSecretFiles(SECRETS, given);
+  const result = z.object(shape).safeParse({ ...given, ...files.values });
+  const faults = [...files.faults, ...(result.success ? [] : result.error.issues.map(toFault))];
+  if (!result.success || faults.length > 0) throw new ConfigError(faults);
   const config = result.data as Omit<Config, 'PATH'>;
-  const missing = WITH_OIDC.filter((name) => config.OIDC_ISSUER !== undefined && config[name] === undefined);
-  if (missing.length > 0) throw new ConfigError(missing.map((name) => [name, 'must be set if OIDC_ISSUER is']));
+  const contradictions = contradictionsOf(config);
+  if (contradictions.length > 0) throw new ConfigError(contradictions);
   return { ...config, PATH: environment.PATH ?? '' };
+
+  function toFault({ path: [name], message }: z.core.$ZodIssue): Fault {
+    const variable = String(name);
+    return [variable in files.values ? fileVariable(variable) : variable, message];
+  }
+}
+
+/** Faults of variables that are valid on their own. */
+function contradictionsOf(config: Omit<Config, 'PATH'>): Fault[] {
+  const { OIDC_ISSUER, KEY_PEPPER, KEY_PEPPER_PREVIOUS, ADMIN_PORT, PORT } = config;
+  const missing = WITH_OIDC.filter((name) => OIDC_ISSUER !== undefined && config[name] === undefined);
+  const faults = missing.map((name): Fault => [name, 'must be set if OIDC_ISSUER is']);
+  if (KEY_PEPPER_PREVIOUS !== undefined && KEY_PEPPER === '')
+    faults.push(['KEY_PEPPER', 'must be set if KEY_PEPPER_PREVIOUS is: it is the pepper that replaces it']);
+  else if (KEY_PEPPER_PREVIOUS === KEY_PEPPER)
+    faults.push(['KEY_PEPPER_PREVIOUS', 'is the same as KEY_PEPPER; set it to the pepper before, or unset it']);
+  for (const name of Object.keys(config.CLUSTER_FILES.of)) {
+    if (name !== 'default' && !(name in config.MONGODB_CLUSTERS))
+      faults.push(['CLUSTER_FILES', `${name} is not a cluster of MONGODB_CLUSTERS`]);
+  }
+  if (ADMIN_PORT === PORT && PORT !== 0) faults.push(['ADMIN_PORT', 'must differ from PORT']);
+  return faults;
 }
 
 /** One line per variable, for `serve --help`. */
 export function describeVariables(): { name: string; help: string; fallback: string }[] {
-  return Object.entries(VARIABLES).map(([name, { schema, help }]) => {
+  return Object.entries(VARIABLES).flatMap(([name, { schema, help }]) => {
     const fallback = z.safeParse(schema, undefined);
     const value = fallback.success ? fallback.data : undefined;
     const isPlain = typeof value === 'number' || (typeof value === 'string' && value !== '');
-    return { name, help, fallback: isPlain ? String(value) : '' };
+    const described = { name, help, fallback: isPlain ? String(value) : '' };
+    if (!(SECRETS as readonly string[]).includes(name)) return described;
+    return [described, { name: fileVariable(name), help: `file with ${name}, instead of the variable`, fallback: '' }];
   });
 }

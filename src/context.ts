@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { Authenticate } from './access/authenticate';
+import type { Authenticate, Refusal } from './access/authenticate';
 import { rateLimited, requireAccess } from './access/authenticate';
 import type { KeyPrincipal, Organisation, Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
@@ -10,6 +10,7 @@ import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './data
 import { AppError, type Check, type Findings } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './database/idempotency';
 import type { Integrations } from './organisations/integrations';
+import type { Trace } from './tracing';
 
 /** What a field requires from its caller: a scope of a key, or a role of a user; if neither, any key. */
 export interface Access {
@@ -20,6 +21,8 @@ export interface Access {
 /** The context of every resolver, in REST and GraphQL: the caller, its permissions, and its organisation's data. */
 export interface RequestContext {
   readonly requestId: string;
+  /** Runs an operation in a span of its own; undefined if the request is not traced. */
+  readonly trace?: Trace | undefined;
   readonly principal: Principal;
   /** The data of the principal's organisation only. */
   readonly data: OrganisationData;
@@ -53,6 +56,10 @@ export interface IncomingRequest {
   readonly onReplay: () => void;
   /** Called with the caller as soon as it is known, for the log. */
   readonly onPrincipal: (principal: KeyPrincipal) => void;
+  /** Called with the reason why there is no caller, for the log. */
+  readonly onRefused?: (refusal: Refusal) => void;
+  /** Runs an operation in a span of its own, if the request is traced. */
+  readonly trace?: Trace | undefined;
 }
 
 export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
@@ -80,10 +87,11 @@ export function contextFactory(options: ContextOptions): OpenContext {
   // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
   const spent = new LRUCache<string, KeyPrincipal>(SPENT_KEPT);
 
-  return async ({ requestId, authorization, idempotencyKey, address, onRate, onReplay, onPrincipal }) => {
+  return async (request) => {
+    const { requestId, authorization, idempotencyKey, address, onRate, onReplay, onPrincipal, onRefused } = request;
     const caller = `${address} ${authorization ?? ''}`;
     const paid = await payIfSpent();
-    const principal = await authenticate(authorization, address);
+    const principal = await authenticate(authorization, address, onRefused);
     onPrincipal(principal);
     if (paid) onRate(paid);
     let rate = paid ?? (await take(1));
@@ -115,6 +123,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
 
     return {
       requestId,
+      trace: request.trace,
       principal,
       data,
       get rate() {

@@ -9,8 +9,10 @@ import type { Databases } from './database/connect';
 import { createGraphqlFace, GRAPHQL_ERRORS, GRAPHQL_PATH } from './graphql';
 import { createHealth, isHealthPath } from './http/health';
 import { AppError } from './errors';
-import { CALLER_LEFT, noteWhenDone } from './http/accessLog';
+import { CALLER_LEFT, createAccessLog } from './http/accessLog';
+import { traced } from './http/traced';
 import { createBodyMemory } from './http/bodyMemory';
+import { clockWatch } from './http/clockWatch';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
@@ -29,7 +31,9 @@ import { publishedSchemas } from './published';
 import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
 import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
+import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
+import { version } from './version';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -38,6 +42,10 @@ export interface GatewayOptions {
   readonly logger: Logger;
   /** The demo's key, prefilled in the Sandbox's Authorization header. */
   readonly demoKey?: string;
+  /** Number of this worker, if it shares limits and metrics with other workers. */
+  readonly worker?: string | undefined;
+  /** Traces requests, if they are wanted. */
+  readonly tracing?: Tracing;
 }
 
 /** What the gateway needs from the server that runs it. */
@@ -49,7 +57,7 @@ export interface Carrier {
 }
 
 export async function createGateway(options: GatewayOptions, carrier: Carrier) {
-  const { control, logger } = options;
+  const { control, logger, tracing } = options;
   const schemas = publishedSchemas();
   const traffic = createTraffic(options, carrier, schemas);
   const { availability, patience, metrics, bodies, turns } = traffic;
@@ -62,6 +70,16 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     onError: (error) => {
       logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
     },
+    onUncounted: (requests) => {
+      metrics.usageUncounted(requests);
+      logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
+    },
+  });
+  options.databases.tend(({ id: organisation, cluster }, collection, error) => {
+    logger.warn(
+      { organisation_id: organisation, cluster, collection, error: describeError(error) },
+      'indexes could not be made; run doctor --fix',
+    );
   });
 
   function finished({ log: { principal, code } }: Exchange, status: number): void {
@@ -70,31 +88,47 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
   }
 
+  const accessLog = createAccessLog({ logger, metrics, finished });
+
+  /** Answers an exchange, also if something fails. */
+  async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
+    const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
+    accessLog.watch(exchange, face);
+    try {
+      await (run ? run(work) : work());
+    } catch (error) {
+      const known = toAppError(error);
+      if (known.status >= 500) {
+        // the code says everything about an intentional error; its stack would only cost time if many are rejected
+        const failure = error === known ? {} : { error: describeError(error) };
+        const { traceId } = exchange.log;
+        const ids = { request_id: exchange.requestId, ...(traceId !== undefined && { trace_id: traceId }) };
+        logger.error({ ...ids, code: known.code, ...failure }, 'request failed');
+      }
+      exchange.log.code = known.code;
+      const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
+      writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
+    }
+  }
+
   return {
     metrics,
     bodies,
     turns,
-    /** Answers an exchange, also if something fails. */
-    async handle(exchange: Exchange): Promise<void> {
+    handle(exchange: Exchange): Promise<void> {
       const face = faceOf(exchange);
-      noteWhenDone(exchange, face, { logger, metrics, finished });
-      try {
-        await dispatch(exchange, face, faces);
-      } catch (error) {
-        const known = toAppError(error);
-        if (known.status >= 500) {
-          // the code says everything about an intentional error; its stack would only cost time if many are rejected
-          const failure = error === known ? {} : { error: describeError(error) };
-          logger.error({ request_id: exchange.requestId, code: known.code, ...failure }, 'request failed');
-        }
-        exchange.log.code = known.code;
-        const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
-        writeError(exchange, known, isGraphql ? GRAPHQL_ERRORS : PROBLEM);
-      }
+      return answer(exchange, face, () => dispatch(exchange, face, faces));
     },
+    /** Answers an exchange at ADMIN_PORT. */
+    handleAdmin: (exchange: Exchange): Promise<void> =>
+      answer(exchange, 'operation', async () => {
+        if ((await faces.health(exchange)) || (await faces.adminMetricsPage(exchange))) return;
+        throw new AppError('not_found', 'This port has GET /livez, /readyz and /metrics.');
+      }),
     async stop(): Promise<void> {
       availability.stop();
       patience.stop();
+      accessLog.stop();
       await usage.stop();
       await faces.graphql.stop();
       await limiters.close();
@@ -105,7 +139,11 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
 type Traffic = ReturnType<typeof createTraffic>;
 
 /** What limits and counts the requests in progress. */
-function createTraffic({ config, databases, logger }: GatewayOptions, carrier: Carrier, { operations }: Schemas) {
+function createTraffic(
+  { config, databases, control, logger, worker }: GatewayOptions,
+  carrier: Carrier,
+  { operations }: Schemas,
+) {
   const onShed = (reason: ShedReason): void => {
     metrics.requestShed(reason);
   };
@@ -115,10 +153,15 @@ function createTraffic({ config, databases, logger }: GatewayOptions, carrier: C
   const turns = createTurns(() => {
     onShed('organisation');
   });
-  const { clusters, answers, lostAt } = databases;
+  const { clusters, lostAt } = databases;
+  const watchClocks = clockWatch(databases, logger);
   const availability = createAvailability({
     clusters,
-    answers,
+    answers: async (cluster) => {
+      const isThere = await databases.answers(cluster);
+      watchClocks();
+      return isThere;
+    },
     onChange: (cluster, isAway) => {
       const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
       logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
@@ -139,17 +182,23 @@ function createTraffic({ config, databases, logger }: GatewayOptions, carrier: C
     requestsInHand: patience.inHand,
     clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
+    worker,
+    clocks: databases.clocks,
+    version,
+    files: () => control.placement.lastKnown(),
   });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics };
 }
 
-function limitersOf({ config, logger }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
-  metrics.limiterStore(config.REDIS_URL === undefined ? 'memory' : 'shared');
+function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
+  const isWorker = worker !== undefined;
+  metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
   return openLimiters({
     limit: config.RATE_LIMIT_PER_MINUTE,
     redisUrl: config.REDIS_URL,
     instances: config.INSTANCES,
+    isWorker,
     onChange: (state, reason) => {
       metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
       logger.warn(
@@ -181,15 +230,18 @@ function keyContexts(
       return apiKeys.find(id);
     },
     markUsed: apiKeys.markUsed,
+    rehash: apiKeys.rehash,
   };
   return contextFactory({
     authenticate: createAuthenticator({
       apiKeys: admitted,
       keyPrefix: config.KEY_PREFIX,
       pepper: config.KEY_PEPPER,
+      previousPepper: config.KEY_PEPPER_PREVIOUS,
+      now: databases.now,
       failures: metrics.counted('address', limiters.failures),
       onFound: (found) => {
-        metrics.keyFound(keyLabel(found));
+        metrics.keyFound(keyLabel(found, databases.now()));
       },
     }),
     limiter: metrics.counted('key', limiters.keys),
@@ -219,14 +271,15 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     patience,
     cors: { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] },
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
-    metricsPage: createMetricsPage(metrics, config.METRICS),
+    metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
+    adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
     rest: createRestFace({ schema: schemas.rest, operations, openContext }),
     graphql: await createGraphqlFace({
       schema: schemas.graphql,
       operations,
       openContext,
       introspection: config.INTROSPECTION,
-      introspectionLimiter: metrics.counted('address', limiters.introspection),
+      introspectionLimiter: metrics.counted('introspection', limiters.introspection),
       logger,
     }),
     settings: createSettings({

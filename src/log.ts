@@ -4,12 +4,21 @@ import type { Config } from './config';
 /** Matches keys with any prefix, including partial ones. */
 const KEY_TEXT = /(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
 
-/** JSON lines on stderr, since stdout is for a command's result. */
-export function createLogger(level: Config['LOG_LEVEL']): Logger {
+/** JSON lines on stderr, since stdout is for a command's result; without `to`, written in the background. */
+export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStream): Logger {
   return pino(
     { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
-    pino.destination({ fd: 2, sync: false }),
+    to ? { write: (line) => void to.write(line) } : pino.destination({ fd: 2, sync: false }),
   );
+}
+
+/** Switches between LOG_LEVEL and debug, or info if LOG_LEVEL is that talkative already; says so at the more talkative level. */
+export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
+  const other = usual === 'debug' || usual === 'trace' ? 'info' : 'debug';
+  const next = logger.level === usual ? other : usual;
+  if (next === 'debug') logger.level = next;
+  logger.info({ log_level: next }, `the log level is now ${next}${next === usual ? '' : ', until the next SIGUSR2'}`);
+  logger.level = next;
 }
 
 /** A text safe to log: keys are redacted, and it is truncated. */

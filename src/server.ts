@@ -1,7 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
-import type { Config } from './config';
 import { createGateway, type GatewayOptions } from './gateway';
 import { type Connections, trackConnections } from './http/connections';
 import { openExchange } from './http/exchange';
@@ -15,6 +14,8 @@ export interface ServerOptions extends GatewayOptions {
 export interface RunningServer {
   /** http://HOST:PORT */
   readonly url: string;
+  /** http://ADMIN_HOST:ADMIN_PORT, if set. */
+  readonly adminUrl: string | undefined;
   /** Returns 503 on /readyz, stops accepting connections after DRAIN_DELAY, lets accepted requests finish, then closes. */
   drain(): Promise<void>;
 }
@@ -36,6 +37,9 @@ export const TIMEOUTS = {
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
 const MAX_HEADER_BYTES = 16 * 1024;
+/** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and connections there. */
+const ADMIN_TIMEOUT = 10_000;
+const ADMIN_CONNECTIONS = 100;
 /** Connections that may wait to be accepted, if the system allows it; with Node's 511, connections in a burst would be reset. */
 const BACKLOG = 4096;
 /** A connection idle for this long during the drain is ended; its caller has been told to use another one. */
@@ -76,27 +80,50 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
   server.on('request', serve).on('checkContinue', serve);
-  const url = await listen(server, config);
+  const admin = createAdmin((request, response) => {
+    void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
+  });
+  const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;
+  const adminUrl = ADMIN_PORT === undefined ? undefined : await listen(admin, ADMIN_HOST, ADMIN_PORT).catch(atAdmin);
+  const url = await listen(server, HOST, PORT).catch((error: unknown) => {
+    admin.close();
+    throw error;
+  });
 
   async function end(): Promise<void> {
     await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, within: timeouts.drain });
     await gateway.stop();
+    // last, so that a drain can be watched to its end
+    admin.close();
+    admin.closeAllConnections();
   }
 
-  return { url, drain: () => (draining ??= end()) };
+  return { url, adminUrl, drain: () => (draining ??= end()) };
 }
 
-async function listen(server: Server, { HOST, PORT }: Config): Promise<string> {
+/** Marks an error as one of ADMIN_PORT. */
+function atAdmin(error: unknown): never {
+  throw Object.assign(error as Error, { isAdmin: true });
+}
+
+/** The server of ADMIN_PORT, which answers a few machines briefly. */
+function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
+  const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
+  const server = createServer({ ...times, maxHeaderSize: MAX_HEADER_BYTES }, serve);
+  server.maxConnections = ADMIN_CONNECTIONS;
+  return server;
+}
+
+async function listen(server: Server, host: string, wanted: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ port: PORT, host: HOST, backlog: BACKLOG }, () => {
+    server.listen({ port: wanted, host, backlog: BACKLOG }, () => {
       server.off('error', reject);
       resolve();
     });
   });
   const { port } = server.address() as AddressInfo;
-  const host = HOST.includes(':') ? `[${HOST}]` : HOST;
-  return `http://${host}:${String(port)}`;
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
 /** Closes the port after a delay, then each connection when it is idle; destroys the rest at the deadline. */

@@ -1,5 +1,3 @@
-import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
 import { quotes } from '../../src/resources/quotes';
 import { quotesOf } from '../data';
 import { makeKeys } from '../keys';
@@ -34,24 +32,21 @@ const MOST_BEYOND = 0.02;
 /** Number of organisations created concurrently. */
 const AT_ONCE = 4;
 
-/** Creates organisations with one quote each. Only the collection of quotes is created; the gateway queries the others too. */
+/** Creates organisations with one quote each, and so only the collection of quotes; the gateway queries the others too. */
 export async function makeTenants(rig: Rig, count: number): Promise<Tenant[]> {
   const source = quotesOf(3, { lines: 3, perCustomer: 1 });
   const tenants: Tenant[] = [];
+  const { control } = rig.store;
   const makeSome = async (): Promise<void> => {
     while (tenants.length < count) {
-      const organisation: Organisation = {
-        id: randomUUID(),
-        name: 'Tenant',
-        plan: 'integrations',
-        currency: 'EUR',
-        cluster: 'default',
-        state: 'active',
-      };
       const quote = source.next().value;
       const tenant = { key: '', quote: quote._id };
       tenants.push(tenant);
-      await rig.store.databases.organisationData(organisation).collection(quotes).createIndexes();
+      const organisation = await control.organisations.create({
+        name: 'Tenant',
+        plan: 'integrations',
+        currency: 'EUR',
+      });
       await insert(rig, organisation, quotes, [quote]);
       [tenant.key] = (await makeKeys(rig.store, organisation, 1, SCOPES)) as [string];
     }

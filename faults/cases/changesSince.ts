@@ -31,8 +31,6 @@ export const changesSince: Case = {
   async run({ rig, scale, tell }) {
     const gateways = await rig.gateways();
     const { key, organisationId } = await rig.newTenant('changes since');
-    // MongoDB's default
-    await rig.database.limitTransactions(60);
     const holding = createHolding(organisationId);
     const proxy = await openDatabaseProxy(rig.database.uri, {
       onReply: async (reply, command) => {
@@ -92,8 +90,6 @@ export const changesSince: Case = {
     await sleep(500);
     isWriting = false;
     await Promise.all(fast);
-    await rig.database.limitTransactions();
-    await rig.database.endOrphans();
     const before = await list(gateways[0].call, key);
     if (scale.agesDeadWrites) await age(rig, organisationId);
     const allowed = (scale.agesDeadWrites ? 0 : DEAD_AFTER) + CAUGHT_UP_WITHIN;

@@ -130,7 +130,7 @@ async function besideOne<T>(rig: Rig, { organisationId }: Tenant, work: () => Pr
 }
 
 async function dataOf(rig: Rig, organisationId: string): Promise<OrganisationData> {
-  const organisation = (await rig.store.control.organisations.list()).find(({ id }) => id === organisationId);
+  const organisation = await rig.store.control.organisations.find(organisationId);
   if (!organisation) throw new Error(`organisation ${organisationId} not found`);
   return rig.store.databases.organisationData(organisation);
 }
@@ -148,7 +148,7 @@ async function seed(rig: Rig, tenant: Tenant, times: number): Promise<ImportReco
       );
     }
     for (let start = 0; start < records.length; start += 500) {
-      await data.transaction((session) => kind.store(data, records.slice(start, start + 500), session));
+      await data.transaction((session) => kind.store(data, records.slice(start, start + 500), session), kind.writes);
     }
   }
   return orders;

@@ -31,7 +31,6 @@ export const killGateway: Case = {
       await victim.restart();
       await until(async () => (await readiness(victim)) === 'ok', 30_000);
       recoveries.push(performance.now() - started);
-      await rig.database.endOrphans();
       if (kill % 10 === 0) tell(`${String(kill)} of ${String(scale.gatewayKills)} kills`);
     }
     await load.stop();

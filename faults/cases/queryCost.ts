@@ -198,7 +198,7 @@ async function storeOrders(rig: Rig, organisationId: string, lines: number): Pro
   };
   for (const kind of recordKinds) {
     const rows = records[kind.file] ?? [];
-    if (rows.length > 0) await data.transaction((session) => kind.store(data, rows, session));
+    if (rows.length > 0) await data.transaction((session) => kind.store(data, rows, session), kind.writes);
   }
 }
 

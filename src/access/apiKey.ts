@@ -11,6 +11,8 @@ export interface ApiKey {
   readonly last_four: string;
   readonly salt: string;
   readonly hash: string;
+  /** Number of the pepper it is hashed with, the first being 0 (organisations/pepper.ts). */
+  readonly pepper?: number;
   readonly scopes: readonly Scope[];
   readonly created_by: string;
   readonly created_at: Date;

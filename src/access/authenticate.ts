@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
 import { type ApiKey, keyState } from './apiKey';
 import { addressBucket, isInRanges } from './addresses';
-import { parseKey, secretMatches } from './keys';
+import { isShapedLikeKey, matchingPepper, parseKey } from './keys';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
@@ -14,20 +14,40 @@ export interface KeySource {
   readonly find: (id: string) => Promise<ApiKey | null>;
   /** Records a use; never delays the request. */
   readonly markUsed: (key: ApiKey, address: string) => void;
+  /** Hashes a key with the current pepper, if it has an older one; never delays the request. */
+  readonly rehash?: (key: ApiKey, secret: string) => void;
+}
+
+/** Why a request is not authenticated; for the log and metrics, never for the caller. */
+export type RefusalReason =
+  'missing' | 'malformed' | 'checksum' | 'unknown' | 'wrong_secret' | 'revoked' | 'expired' | 'address';
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** Id in the key, if its checksum is right; not proof that the caller has that key. */
+  readonly keyId?: string;
 }
 
 export interface AuthenticatorOptions {
   readonly apiKeys: KeySource;
   readonly keyPrefix: string;
   readonly pepper: string;
+  /** The pepper before, while keys hashed with it are accepted. */
+  readonly previousPepper?: string | undefined;
   /** Limits failed authentications of one address. */
   readonly failures: RateLimiter;
+  /** The time by which keys expire, in milliseconds since 1970. */
   readonly now?: () => number;
   /** Called with what each request's key was found to be: the stored key, null if there is none, undefined if it is malformed. */
   readonly onFound?: (found: ApiKey | null | undefined) => void;
 }
 
-export type Authenticate = (authorization: string | undefined, address: string) => Promise<KeyPrincipal>;
+/** `onRefused` is called with the reason before a request is rejected as unauthenticated. */
+export type Authenticate = (
+  authorization: string | undefined,
+  address: string,
+  onRefused?: (refusal: Refusal) => void,
+) => Promise<KeyPrincipal>;
 
 /**
  * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
@@ -36,13 +56,16 @@ export type Authenticate = (authorization: string | undefined, address: string) 
  */
 export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
   const findKey = keyFinder(options, options.now ?? Date.now);
-  return async (authorization, address) => {
-    const key = await findKey(authorization);
-    if (!key || !isInRanges(address, key.allowed_ranges)) {
+  return async (authorization, address, onRefused) => {
+    const found = await findKey(authorization);
+    if ('reason' in found || !isInRanges(address, found.key.allowed_ranges)) {
+      onRefused?.('reason' in found ? found : { reason: 'address', keyId: found.key._id });
       await spend(options.failures, addressBucket(address), 1, 'Too many failed authentications from this address');
       throw unauthenticated();
     }
+    const { key, secret } = found;
     options.apiKeys.markUsed(key, address);
+    options.apiKeys.rehash?.(key, secret);
     return toPrincipal(key);
   };
 }
@@ -57,28 +80,38 @@ const REPEATED_FROM = 100;
  * keys are never reactivated), so it can be cached; the short TTL covers a restore or failover of the database. Accepted
  * keys are never cached. The cache is keyed by the whole text, not the id, so guessing secrets reveals nothing.
  */
-function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<ApiKey | undefined> {
-  const refusals = new LRUCache<string, { found: ApiKey | null; times: number }>(REFUSALS_KEPT);
+function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<Found | Refusal> {
+  const { keyPrefix, pepper, previousPepper } = options;
+  const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
+  const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
   return async (header) => {
     const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
-    const parsed = token === undefined ? undefined : parseKey(token, options.keyPrefix);
+    const parsed = token === undefined ? undefined : parseKey(token, keyPrefix);
     if (token === undefined || !parsed) {
       options.onFound?.(undefined);
-      return undefined;
+      if (header === undefined) return { reason: 'missing' };
+      return { reason: isShapedLikeKey(token ?? '', keyPrefix) ? 'checksum' : 'malformed' };
     }
-    const refusal = refusals.get(token);
-    if (refusal && refusal.times >= REPEATED_FROM) {
-      options.onFound?.(refusal.found);
-      return undefined;
+    const known = refusals.get(token);
+    if (known && known.times >= REPEATED_FROM) {
+      options.onFound?.(known.found);
+      return known.refusal;
     }
     const found = await options.apiKeys.find(parsed.id);
     options.onFound?.(found);
-    const matches = secretMatches(parsed.secret, found ?? undefined, options.pepper);
-    if (matches && found && keyState(found, new Date(now())) === 'active') return found;
-    if (refusal) Object.assign(refusal, { found, times: refusal.times + 1 });
-    else refusals.set(token, { found, times: 1 });
-    return undefined;
+    const matches = matchingPepper(parsed.secret, found ?? undefined, peppers) !== -1;
+    const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
+    if (found && state === 'active') return { key: found, secret: parsed.secret };
+    const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id };
+    if (known) Object.assign(known, { found, refusal, times: known.times + 1 });
+    else refusals.set(token, { found, refusal, times: 1 });
+    return refusal;
   };
+}
+
+interface Found {
+  readonly key: ApiKey;
+  readonly secret: string;
 }
 
 function toPrincipal(key: ApiKey): KeyPrincipal {

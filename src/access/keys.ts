@@ -40,22 +40,33 @@ export function generateKey(prefix: string, pepper: string): NewKey {
   const secret = encode(randomBytes(32), SECRET_LENGTH);
   const body = `${prefix}${encode(uuidBytes(id), ID_LENGTH)}_${secret}`;
   const key = body + checksum(body);
-  const salt = randomBytes(SALT_BYTES).toString('base64');
   return {
     id,
     key,
     displayPrefix: key.slice(0, prefix.length + PREFIX_SHOWN),
     lastFour: key.slice(-4),
-    salt,
-    hash: hashSecret(secret, salt, pepper),
+    ...hashAnew(secret, pepper),
   };
+}
+
+/** A secret hashed anew, with a salt of its own. */
+export function hashAnew(secret: string, pepper: string): KeySecret {
+  const salt = randomBytes(SALT_BYTES).toString('base64');
+  return { salt, hash: hashSecret(secret, salt, pepper) };
+}
+
+/** Whether a text has the length, the prefix and the separator of a key. */
+export function isShapedLikeKey(text: string, prefix: string): boolean {
+  const idEnd = prefix.length + ID_LENGTH;
+  const length = idEnd + 1 + SECRET_LENGTH + CHECKSUM_LENGTH;
+  return text.length === length && text.startsWith(prefix) && text[idEnd] === '_';
 }
 
 /** Parses a key, or undefined if its format or checksum is wrong. Needs no database. */
 export function parseKey(text: string, prefix: string): { id: string; secret: string } | undefined {
+  if (!isShapedLikeKey(text, prefix)) return undefined;
   const idEnd = prefix.length + ID_LENGTH;
   const secretEnd = idEnd + 1 + SECRET_LENGTH;
-  if (text.length !== secretEnd + CHECKSUM_LENGTH || !text.startsWith(prefix) || text[idEnd] !== '_') return undefined;
   const body = text.slice(0, secretEnd);
   if (checksum(body) !== text.slice(secretEnd)) return undefined;
   const idBytes = base62.decodeUnsafe(text.slice(prefix.length, idEnd));
@@ -78,6 +89,14 @@ export function secretMatches(secret: string, stored: KeySecret | undefined, pep
   const actual = Buffer.from(hashSecret(secret, target.salt, pepper), 'base64');
   const expected = Buffer.from(target.hash, 'base64');
   return actual.length === expected.length && timingSafeEqual(actual, expected) && stored !== undefined;
+}
+
+/**
+ * Which pepper a secret was hashed with; -1 if none. All are tried, since the time must not say which one matches, or
+ * whether the key exists.
+ */
+export function matchingPepper(secret: string, stored: KeySecret | undefined, peppers: readonly string[]): number {
+  return peppers.map((pepper) => secretMatches(secret, stored, pepper)).indexOf(true);
 }
 
 function checksum(body: string): string {

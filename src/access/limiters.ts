@@ -1,8 +1,7 @@
-import type { Redis } from 'ioredis';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
-/** The limiters of a gateway, in memory or shared through Redis. */
+/** The limiters of a gateway: in memory, or shared through Redis or with the other workers of a process. */
 export interface Limiters {
   /** Requests of each key. */
   readonly keys: RateLimiter;
@@ -21,12 +20,16 @@ export interface LimitersOptions {
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
   readonly instances: number;
+  /** Whether this is a worker that shares its limits with others through the process that started it, if not through Redis. */
+  readonly isWorker?: boolean;
   /** Called when the shared store goes down and when it recovers. */
   readonly onChange: (state: 'ok' | 'degraded', reason?: string) => void;
 }
 
 /** Maximum time a request waits for Redis before it falls back to memory, in milliseconds. */
 const PATIENCE = 40;
+/** The same for the process that started a worker: it is near and does little else, so only a dead one takes longer. */
+const PATIENCE_OF_WORKER = 1000;
 /** Timeout of a Redis command, after its request fell back to memory, in milliseconds. */
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
@@ -34,8 +37,17 @@ const PAUSE_AFTER_FAILURE = 500;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
-  const { limit, redisUrl } = options;
-  if (redisUrl !== undefined) return sharedLimiters(options, await connect(redisUrl));
+  const { limit, redisUrl, isWorker } = options;
+  if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl, limit));
+  if (isWorker) {
+    const { limitOfAllWorkers } = await import('./sharedLimits.js');
+    return sharedLimiters(options, {
+      patience: PATIENCE_OF_WORKER,
+      store: (name) => limitOfAllWorkers(name, limit),
+      ping: () => Promise.resolve(),
+      close: () => undefined,
+    });
+  }
   return {
     keys: createRateLimiter(limit, memoryStore(limit)),
     failures: createRateLimiter(limit, memoryStore(limit)),
@@ -49,7 +61,19 @@ function memoryStore(points: number): RateLimiterMemory {
   return new RateLimiterMemory({ points, duration: WINDOW_SECONDS });
 }
 
-function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: Redis): Limiters {
+/** Where several gateways or workers count together. */
+interface SharedStores {
+  /** Maximum time a request waits for them, in milliseconds. */
+  readonly patience: number;
+  store(name: string): RateStore;
+  /** @throws if they do not respond */
+  ping(): Promise<unknown>;
+  close(): void;
+  /** Called with errors that are not a request's. */
+  onError?(listener: (error: unknown) => void): void;
+}
+
+function sharedLimiters({ limit, instances, onChange }: LimitersOptions, stores: SharedStores): Limiters {
   let [isAway, awayUntil] = [false, 0];
 
   function noteFailure(error: unknown): void {
@@ -65,25 +89,17 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: 
     onChange('ok');
   }
 
-  redis.on('error', noteFailure);
+  stores.onError?.(noteFailure);
 
-  /** Uses Redis, or this instance's share in memory while Redis is down, so that a limit always applies. */
+  /** Counts together, or this instance's share in memory while that fails, so that a limit always applies. */
   function store(name: string): RateStore {
-    const shared = new RateLimiterRedis({
-      storeClient: redis,
-      keyPrefix: `scopegate:${name}`,
-      points: limit,
-      duration: WINDOW_SECONDS,
-      // a key over its limit stays over it until the window ends, so Redis is not asked again
-      inMemoryBlockOnConsumed: limit + 1,
-      rejectIfRedisNotReady: true,
-    });
+    const shared = stores.store(name);
     const insurance = memoryStore(Math.ceil(limit / instances));
     return {
       async consume(id, points) {
         if (Date.now() < awayUntil) return insurance.consume(id, points);
         try {
-          const result = await withinPatience(shared.consume(id, points));
+          const result = await within(stores.patience, shared.consume(id, points));
           noteAnswer();
           return result;
         } catch (refusal) {
@@ -100,7 +116,7 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: 
     failures: createRateLimiter(limit, store('address')),
     introspection: createRateLimiter(limit, store('introspection')),
     health: () =>
-      withinPatience(redis.ping()).then(
+      within(stores.patience, stores.ping()).then(
         () => {
           awayUntil = 0;
           noteAnswer();
@@ -112,35 +128,35 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, redis: 
         },
       ),
     close: () => {
-      redis.disconnect();
+      stores.close();
       return Promise.resolve();
     },
   };
 }
 
 /**
- * Stops waiting for Redis after a timeout. A busy event loop runs the timer before it reads responses that have already
- * arrived, so those are processed first: a burst must not count as Redis being down.
+ * Stops waiting for the shared store after a timeout. A busy event loop runs the timer before it reads responses that have already
+ * arrived, so those are processed first: a burst must not count as the store being down.
  */
-function withinPatience<T>(answer: Promise<T>): Promise<T> {
+function within<T>(patience: number, answer: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       setImmediate(() =>
         setImmediate(() => {
-          reject(new Error(`no answer within ${String(PATIENCE)} ms`));
+          reject(new Error(`no answer within ${String(patience)} ms`));
         }),
       );
-    }, PATIENCE);
+    }, patience);
     answer.then(resolve, reject).finally(() => {
       clearTimeout(timer);
     });
   });
 }
 
-async function connect(url: string): Promise<Redis> {
+async function redisStores(url: string, limit: number): Promise<SharedStores> {
   // loaded on demand, because loading modules takes most of the startup time
   const { Redis: Client } = await import('ioredis');
-  return new Client(url, {
+  const redis = new Client(url, {
     commandTimeout: COMMAND_TIMEOUT,
     connectTimeout: 1000,
     // if a command cannot be sent now, fall back to memory instead of queueing it
@@ -148,4 +164,24 @@ async function connect(url: string): Promise<Redis> {
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 50, LONGEST_RECONNECT_PAUSE),
   });
+  return {
+    patience: PATIENCE,
+    store: (name) =>
+      new RateLimiterRedis({
+        storeClient: redis,
+        keyPrefix: `scopegate:${name}`,
+        points: limit,
+        duration: WINDOW_SECONDS,
+        // a key over its limit stays over it until the window ends, so Redis is not asked again
+        inMemoryBlockOnConsumed: limit + 1,
+        rejectIfRedisNotReady: true,
+      }),
+    ping: () => redis.ping(),
+    close: () => {
+      redis.disconnect();
+    },
+    onError: (listener) => {
+      redis.on('error', listener);
+    },
+  };
 }

@@ -1,7 +1,5 @@
 /** All states of an organisation, and what each allows. */
 export const STATES = {
-  /** Its database is being created; not listed. */
-  creating: { requests: false, data: true },
   active: { requests: true, data: true },
   suspended: { requests: false, data: true },
   /** Cannot be resumed. */

@@ -1,4 +1,4 @@
-import { type ApiKey, keyState } from '../access/apiKey';
+import type { ApiKey } from '../access/apiKey';
 import { PLANS } from '../access/plans';
 import { ALL_SCOPES, type Scope } from '../access/scopes';
 import type { MadeKey } from '../organisations/apiKeys';
@@ -45,7 +45,7 @@ function addCreate(key: ExplainedCommand): void {
 }
 
 async function create({ org, name, scopes, expiresIn, allow = [], json }: CreateOptions): Promise<void> {
-  const made = await withStore(async ({ control, operator }) => {
+  const made = await withStore(async ({ control, databases, operator }) => {
     await control.pepper.adopt();
     return control.apiKeys.create({
       organisationId: org,
@@ -53,7 +53,7 @@ async function create({ org, name, scopes, expiresIn, allow = [], json }: Create
       scopes,
       createdBy: operator.who,
       allowedRanges: allow,
-      expiresAt: endOf(expiresIn) ?? null,
+      expiresAt: endOf(expiresIn, databases.now()) ?? null,
     });
   });
   if (!made) throw notFound('organisation', org, 'see scopegate org list');
@@ -66,8 +66,8 @@ async function create({ org, name, scopes, expiresIn, allow = [], json }: Create
 }
 
 /** When a key made now ends; undefined if no lifetime was given. */
-const endOf = (lifetime: number | undefined): Date | undefined =>
-  lifetime === undefined ? undefined : new Date(Date.now() + lifetime);
+const endOf = (lifetime: number | undefined, now: number): Date | undefined =>
+  lifetime === undefined ? undefined : new Date(now + lifetime);
 
 function jsonOf({ key, document: { _id: id, prefix, scopes } }: MadeKey): Record<string, unknown> {
   return { id, key, prefix, scopes };
@@ -101,13 +101,13 @@ function addList(key: ExplainedCommand): void {
     .option('--json', 'print an array of {id, name, prefix, last_four, scopes, …, state} as JSON')
     .examples(['scopegate key list --org 689defbf-4477-4b15-966e-4830b650ded3'])
     .action(async ({ org, json }: JsonOption & { readonly org: string }) => {
-      const keys = await withStore(async (store) =>
-        store.control.apiKeys.list((await requireOrganisation(store, org)).id),
-      );
-      const now = new Date();
-      const rows = keys.map((key) => {
-        const shown = Object.fromEntries(SHOWN.map((member) => [member, key[member]]));
-        return { id: key._id, ...(shown as Pick<ApiKey, (typeof SHOWN)[number]>), state: keyState(key, now) };
+      const rows = await withStore(async (store) => {
+        const { list, stateOf } = store.control.apiKeys;
+        const keys = await list((await requireOrganisation(store, org)).id);
+        return keys.map((key) => {
+          const shown = Object.fromEntries(SHOWN.map((member) => [member, key[member]]));
+          return { id: key._id, ...(shown as Pick<ApiKey, (typeof SHOWN)[number]>), state: stateOf(key) };
+        });
       });
       const columns: Record<string, (row: (typeof rows)[number]) => string> = {
         ID: ({ id }) => id,
@@ -169,9 +169,9 @@ function addRotate(key: ExplainedCommand): void {
       'scopegate key rotate 7e3143c1-62cb-491a-bcf5-b80409d22122 --overlap 0 --expires-in 90d --json',
     ])
     .action(async (id: string, { overlap, expiresIn, json }: RotateOptions) => {
-      const rotated = await withStore(async ({ control }) => {
+      const rotated = await withStore(async ({ control, databases }) => {
         await control.pepper.adopt();
-        return control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn) });
+        return control.apiKeys.rotate(id, { overlap, expiresAt: endOf(expiresIn, databases.now()) });
       });
       if (!rotated) {
         throw new CommandFailure(`no active key ${id}; a revoked or expired key cannot be rotated, create a new one`);

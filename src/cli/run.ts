@@ -1,11 +1,12 @@
 import { CommanderError } from 'commander';
 import { EXIT, exitCodeOf, messageOf } from './common/failure';
 import { createProgram } from './program';
-import { sayError, tolerateClosedPipes } from './common/terminal';
+import { sayError, speakThrough, tolerateClosedPipes } from './common/terminal';
 
 /** Runs one command line and resolves with its exit code. Errors go to stderr as messages, without stack traces. */
 export async function run(argv: readonly string[]): Promise<number> {
   tolerateClosedPipes();
+  speakThrough(undefined);
   // an error outside a command still ends in a message; the embedded database stops with this process
   process.on('uncaughtException', (error) => {
     sayError(messageOf(error));

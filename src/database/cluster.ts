@@ -1,7 +1,8 @@
 import mongoose, { type Connection } from 'mongoose';
 import { AppError } from '../errors';
+import { type ClusterClock, createClock, setClock } from './clock';
 import { type PoolWatch, watchPool } from './pools';
-import { pulseOf, type Question } from './pulse';
+import { pulseOf } from './pulse';
 import { OldServerError, tooOld, versionOf } from './version';
 
 /*
@@ -45,6 +46,8 @@ export interface Cluster {
   /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
   answers(): Promise<boolean>;
   readonly pool: PoolWatch;
+  /** Its primary's time, measured whenever it is asked whether it responds. */
+  readonly clock: ClusterClock;
   close(): Promise<void>;
 }
 
@@ -53,23 +56,26 @@ export interface ClusterOptions {
   readonly uri: string;
   /** Called with a warning if the server is too old; without this such a server is rejected. */
   readonly onOldServer?: ((warning: string) => void) | undefined;
+  /** Gets each client before its first command; commands are monitored for it. */
+  readonly watchClient?: ((client: mongoose.mongo.MongoClient, cluster: string) => void) | undefined;
 }
 
-const ping: Question = (client) => client.db('admin').command({ ping: 1 });
-
-export function createCluster({ name, uri, onOldServer }: ClusterOptions): Cluster {
+export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOptions): Cluster {
   const connection = mongoose.createConnection();
-  const pulse = pulseOf(uri, ping);
-  const pool = watchPool(name);
+  const clock = createClock();
+  const pulse = pulseOf(uri, (client) => clock.measure(client));
+  const pool = watchPool(name, POOL_SIZE);
   let version: string | undefined;
   let reaching: Promise<Connection> | undefined;
 
   async function connect(): Promise<Connection> {
-    const opening = connection.openUri(uri, OPTIONS);
+    const opening = connection.openUri(uri, watchClient ? { ...OPTIONS, monitorCommands: true } : OPTIONS);
     // each attempt has a client of its own
     pool.watch(connection.getClient());
+    watchClient?.(connection.getClient(), name);
     await opening;
-    const found = await versionOf(connection);
+    setClock(connection.getClient(), clock);
+    const [found] = await Promise.all([versionOf(connection), clock.measure(connection.getClient())]);
     const fault = tooOld(name, found);
     if (fault !== undefined && !onOldServer) {
       await connection.close();
@@ -104,6 +110,7 @@ export function createCluster({ name, uri, onOldServer }: ClusterOptions): Clust
           )
         : pulse.isBeating(),
     pool,
+    clock,
     close: async () => {
       await Promise.all([connection.close(), pulse.close()]);
     },

@@ -1,16 +1,13 @@
-import {
-  type Connection,
-  type IndexDefinition,
-  type IndexOptions,
-  type Model,
-  Schema,
-  type SchemaOptions,
-} from 'mongoose';
+import { type Connection, type Model, Schema, type SchemaOptions } from 'mongoose';
 
-/** A collection: its name, its schema with indexes, and the type of its rows. */
+/** A collection: its name, its schema, its indexes, and the type of its rows. */
 export interface Collection<out T extends { readonly _id: string }> {
   readonly name: string;
   readonly schema: Schema;
+  /** Without the one of `_id`, which every collection has. */
+  readonly indexes: readonly Index[];
+  /** Names of indexes that earlier versions made and no query needs any more; `doctor --fix` drops them. */
+  readonly retired: readonly string[];
   /** Never set; carries the type of a row. */
   readonly row?: T;
 }
@@ -19,24 +16,25 @@ export interface Collection<out T extends { readonly _id: string }> {
 export type Projection = Readonly<Record<string, 0 | 1>>;
 
 export interface Index {
-  readonly on: IndexDefinition;
-  readonly options?: IndexOptions;
+  readonly on: Readonly<Record<string, 1 | -1>>;
+  readonly options?: {
+    /** By default what MongoDB would call it. */
+    readonly name?: string;
+    readonly unique?: true;
+    readonly expireAfterSeconds?: number;
+  };
 }
 
-/**
- * Defines a collection. `shape` is a mongoose definition; indexes are created with the organisation and by `doctor --fix`,
- * those of the control database when it is opened.
- */
+/** Defines a collection. `shape` is a mongoose definition; src/database/making.ts makes the collection with its indexes. */
 export function defineCollection<T extends { readonly _id: string }>(
   name: string,
   shape: Readonly<Record<string, unknown>>,
   indexes: readonly Index[],
-  options: SchemaOptions = {},
+  { retired = [], ...options }: SchemaOptions & { readonly retired?: readonly string[] | undefined } = {},
 ): Collection<T> {
   const schema = new Schema<unknown>({}, { versionKey: false, ...options } as object) as unknown as Schema;
   schema.add(shape as Parameters<Schema['add']>[0]);
-  for (const index of indexes) schema.index(index.on, index.options);
-  return { name, schema };
+  return { name, schema, indexes, retired };
 }
 
 /** A collection's model on a connection. */

@@ -1,23 +1,35 @@
 import mongoose, { type Connection } from 'mongoose';
-import { type Cluster, createCluster } from './cluster';
+import { type Cluster, type ClusterOptions, createCluster } from './cluster';
 import { createCourtesy } from './courtesy';
+import { deadGateways, type GatewayRow } from './deadGateways';
+import { createGate } from './gate';
+import type { Upkeep } from './keeper';
+import { filesOf } from './making';
 import {
   type OrganisationData,
   type OrganisationDataCache,
   organisationDataCache,
-  type StandingOf,
+  organisationOf,
 } from './organisationData';
 import type { PoolUse } from './pools';
 import { pulseOf, type Question } from './pulse';
+import { transactOn } from './transact';
 import { OldServerError } from './version';
 
-// client input never becomes an operator; indexes are created with the organisation, not at every start
+// client input never becomes an operator; collections and indexes are made by making.ts alone
 mongoose.set('sanitizeFilter', true);
 mongoose.set('strictQuery', 'throw');
 mongoose.set('autoIndex', false);
 mongoose.set('autoCreate', false);
 
 export const DEFAULT_CLUSTER = 'default';
+
+/** How far a cluster's primary, by host:port, is ahead of this machine, in milliseconds. */
+export interface ClockState {
+  readonly cluster: string;
+  readonly ahead: number;
+  readonly machine: string;
+}
 
 export type Databases = Awaited<ReturnType<typeof connectDatabases>>;
 
@@ -30,14 +42,16 @@ export interface DatabaseOptions {
   readonly collections: OrganisationData['collections'];
   /** Called with a warning for each server that is too old; without this such a server is rejected. */
   readonly onOldServer?: (warning: string) => void;
+  /** Gets each cluster's clients, to watch their commands. */
+  readonly watchClient?: ClusterOptions['watchClient'];
 }
 
 /** Connects to the control database; other clusters are connected when needed. @throws OldServerError */
 export async function connectDatabases(options: DatabaseOptions) {
-  const { onOldServer } = options;
+  const { onOldServer, watchClient } = options;
   const clusters = new Map(
     Object.entries({ [DEFAULT_CLUSTER]: options.uri, ...options.clusters }).map(
-      ([name, uri]) => [name, createCluster({ name, uri, onOldServer })] as const,
+      ([name, uri]) => [name, createCluster({ name, uri, onOldServer, watchClient })] as const,
     ),
   );
   const keys = pulseOf(options.uri, keyLookup(options.controlDatabase));
@@ -64,17 +78,33 @@ export async function connectDatabases(options: DatabaseOptions) {
     throw error;
   });
   const courtesy = createCourtesy();
-  let standingOf: StandingOf = () => Promise.reject(new Error('the control data are not open'));
-  const organisationData = organisationDataCache(
-    (name) => clusterOf(name).connection(),
-    options.collections,
-    courtesy,
-    (id) => standingOf(id),
-  );
+  const control = main.useDb(options.controlDatabase);
+  const gateways = deadGateways({
+    rows: main.getClient().db(options.controlDatabase).collection<GatewayRow>('gateways'),
+    endSessions: async (name, ids) => {
+      const admin = clusterOf(name).connection().getClient().db('admin');
+      await admin.command({ killSessions: ids.map((id) => ({ id })) });
+    },
+  });
+  const open = (name: string) => {
+    const connection = clusterOf(name).connection();
+    return { connection, transact: transactOn(connection.getClient(), (session) => gateways.note(name, session)) };
+  };
+  const upkeep: Upkeep = {
+    // until the control data are open, nothing may be made
+    standingOf: () => Promise.resolve('closed'),
+    looks: undefined,
+    onFailure: () => undefined,
+  };
+  const organisationData = organisationDataCache(open, options.collections, courtesy, upkeep);
   const answers = (name: string): Promise<boolean> => clusters.get(name)?.answers() ?? Promise.resolve(false);
   return {
     /** Organisations, keys, sessions and the audit log. */
-    control: main.useDb(options.controlDatabase),
+    control,
+    /** Runs a change of the control data as one transaction. */
+    changeControl: transactOn(main.getClient(), (session) => gateways.note(DEFAULT_CLUSTER, session)),
+    /** Ends the transactions of gateways that died. */
+    gateways,
     /** Opens an organisation's data. @throws AppError unavailable unless its cluster is connected */
     organisationData,
     /** The same, but connects to its cluster first. @throws if that does not respond, naming the cluster */
@@ -84,6 +114,25 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Names of the clusters. */
     clusters: [...clusters.keys()],
+    /** Files of an organisation that uses every collection (docs/decisions/files.md). */
+    filesOfOrganisation: options.collections.reduce((sum, definition) => sum + filesOf(definition), 0),
+    /** Sets what decides whether an organisation's collections may be made. */
+    openedBy(standingOf: Upkeep['standingOf']): void {
+      upkeep.standingOf = standingOf;
+    },
+    /** Gives indexes to collections that another program made without, when they are read; one at a time. */
+    tend(onFailure: Upkeep['onFailure']): void {
+      upkeep.looks = createGate(1);
+      upkeep.onFailure = onFailure;
+    },
+    /** The organisations that have a database on a cluster; one command. @throws if it does not respond, naming it */
+    async organisationsOn(name: string): Promise<string[]> {
+      const admin = (await reach(name)).getClient().db('admin');
+      const { databases } = (await admin.command({ listDatabases: 1, nameOnly: true })) as {
+        databases: { name: string }[];
+      };
+      return databases.flatMap((database) => organisationOf(database.name) ?? []);
+    },
     /** Connects to a cluster. @throws if it does not respond, naming it; OldServerError */
     reach: async (name: string): Promise<void> => {
       await reach(name);
@@ -93,6 +142,20 @@ export async function connectDatabases(options: DatabaseOptions) {
       new Map(
         [...clusters].flatMap(([name, { version }]) => (version() === undefined ? [] : [[name, version() ?? '']])),
       ),
+    /** How long a cluster keeps the transaction of a dead process, in seconds; undefined if it does not tell. */
+    async transactionLimit(name: string): Promise<number | undefined> {
+      try {
+        const admin = clusterOf(name).connection().getClient().db('admin');
+        const { transactionLifetimeLimitSeconds: seconds } = await admin.command({
+          getParameter: 1,
+          transactionLifetimeLimitSeconds: 1,
+        });
+        return typeof seconds === 'number' ? seconds : undefined;
+      } catch {
+        // it is away, the user lacks the privilege getParameter, or the server has no such parameter
+        return undefined;
+      }
+    },
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers,
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
@@ -101,17 +164,24 @@ export async function connectDatabases(options: DatabaseOptions) {
     async ping(): Promise<void> {
       if (!(await answers(DEFAULT_CLUSTER))) throw new Error('the database is not responding');
     },
+    /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
+    now: (): number => clusterOf(DEFAULT_CLUSTER).clock.now(),
+    /** The clocks of the clusters that were reached, compared with this machine's. */
+    clocks: (): ClockState[] =>
+      [...clusters].flatMap(([cluster, { clock }]) => {
+        const ahead = clock.ahead();
+        return ahead === undefined ? [] : [{ cluster, ahead, machine: clock.machine() ?? 'its primary' }];
+      }),
     /** Current use of each cluster's connections. */
     pools: (): PoolUse[] => [...clusters.values()].map(({ pool }) => pool.use()),
     /** Sets how heavy work detects requests of other organisations, to yield to them. */
     giveWayTo: courtesy.giveWayTo,
-    /** Sets how to find out whether an organisation's database may be written. */
-    openedBy: (judge: StandingOf): void => {
-      standingOf = judge;
-    },
     /** When the connections to a cluster were last lost, by performance.now(). */
     lostAt: (name: string): number => clusters.get(name)?.pool.lostAt() ?? -Infinity,
-    close,
+    async close(): Promise<void> {
+      await gateways.stop();
+      await close();
+    },
   };
 }
 

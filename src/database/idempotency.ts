@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ClientSession, Schema } from 'mongoose';
+import { timeOf } from './clock';
 import { defineCollection } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
 import { stampedWrite } from './openWrites';
@@ -63,7 +64,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {
     const record = (await data.reads(async () => records.findById(id).lean())) as IdempotencyRecord | null;
-    if (!record || isOver(record)) return undefined;
+    if (!record || isOver(record, timeOf(data.connection))) return undefined;
     if (record.fingerprint !== fingerprint) {
       throw new AppError(
         'idempotency_key_reused',
@@ -75,24 +76,24 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   }
 
   /** Claims the key inside the transaction; a concurrent claim fails with a conflict or a duplicate. */
-  async function claim(session: ClientSession): Promise<void> {
-    const cutoff = new Date(Date.now() - REPLAY_SECONDS * 1000);
+  async function claim(session: ClientSession, now: Date): Promise<void> {
+    const cutoff = new Date(now.getTime() - REPLAY_SECONDS * 1000);
     await records.collection.deleteOne({ _id: id, created_at: { $lte: cutoff } } as object, { session });
-    await records.create([{ _id: id, fingerprint, answer: null, created_at: new Date() }], { session });
+    await records.create([{ _id: id, fingerprint, answer: null, created_at: now }], { session });
   }
 
   /** Runs the work and stores its record in one transaction. @throws AppError idempotency_in_progress while the first is running. */
-  const write: UnitOfWork = async (work, how) => {
+  const write: UnitOfWork = async (work, { writes, ...how }) => {
     try {
       return await stampedWrite(
         data,
         async (session, now) => {
-          await claim(session).catch(refuseRival);
+          await claim(session, now).catch(refuseRival);
           const answer = await work(session, now);
           await records.updateOne({ _id: id }, { $set: { answer } }, { session });
           return answer;
         },
-        how,
+        { ...how, writes: [...writes, idempotencyRecords] },
       );
     } catch (error) {
       if (!(error instanceof RivalClaim)) throw error;
@@ -114,8 +115,9 @@ function refuseRival(error: unknown): never {
   throw isDuplicateKey(error) || isWriteConflict(error) ? new RivalClaim('claimed by another request') : error;
 }
 
-function isOver(record: IdempotencyRecord): boolean {
-  return Date.now() - record.created_at.getTime() >= REPLAY_SECONDS * 1000;
+/** By the database's clock, as all gateways and its TTL index have to agree. */
+function isOver(record: IdempotencyRecord, now: number): boolean {
+  return now - record.created_at.getTime() >= REPLAY_SECONDS * 1000;
 }
 
 function fingerprintOf({ operation, args }: IdempotentCall): string {

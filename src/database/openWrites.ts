@@ -1,7 +1,8 @@
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
+import { timeOf } from './clock';
 import { nativeCollection } from './native';
-import type { OrganisationData } from './organisationData';
+import type { OrganisationData, UnitOptions } from './organisationData';
 import { OPEN, type OpenWrite, openWrites, SWEEP_WITHIN } from './slots';
 
 /*
@@ -21,14 +22,16 @@ export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference
  * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
  * the write is not tracked.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
- * @throws AppError organisation_suspended if the organisation is being erased
+ * @throws AppError unavailable if the organisation is being erased
  */
 export async function stampedWrite<T>(
   data: OrganisationData,
   work: (session: ClientSession, now: Date) => Promise<T>,
-  { dryRun = false }: { readonly dryRun?: boolean } = {},
+  { writes, dryRun = false }: UnitOptions,
 ): Promise<T> {
-  if (dryRun) return data.transaction((session) => work(session, new Date()));
+  if (dryRun) return data.transaction((session) => work(session, new Date(timeOf(data.connection))), writes);
+  // all together, before the row, which must not wait for them
+  await data.prepare([...writes, openWrites]);
   const { slots } = data;
   const slot = await slots.take();
   try {
@@ -39,7 +42,7 @@ export async function stampedWrite<T>(
       if (!(await slots.pass(slot, session)))
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', { retryAfter: RETRY_AFTER });
       return await work(session, new Date(Math.max(await asked, slot.since.getTime())));
-    });
+    }, writes);
     slots.release(slot);
     return done;
   } catch (error) {

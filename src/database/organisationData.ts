@@ -1,13 +1,16 @@
 import type DataLoader from 'dataloader';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession, Connection, Model } from 'mongoose';
+import { timeOf } from './clock';
 import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
 import { AppError } from '../errors';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
+import { type Keeper, keeperOf, type Place, type Upkeep } from './keeper';
 import { nativeCollection } from './native';
 import { createSlots, openWrites, type Slots } from './slots';
+import type { Transact } from './transact';
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
 const POINT_READ_BATCH = 8;
@@ -16,20 +19,20 @@ const RELATION_BATCH = 1000;
 /** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
 const AT_ONCE = { reads: 20, transactions: 10, aggregations: 1 };
 
+export interface UnitOptions {
+  /** The collections that it writes, which are made first if they do not exist: MongoDB cannot do that in a transaction. */
+  readonly writes: OrganisationData['collections'];
+  readonly dryRun?: boolean;
+}
+
 /**
  * Runs work as one transaction. The work may run more than once. Its objects get `now` as their timestamp; with `dryRun`
  * it must store no timestamps.
  */
 export type UnitOfWork = <T>(
   work: (session: ClientSession, now: Date) => Promise<T>,
-  options?: { readonly dryRun?: boolean },
+  options: UnitOptions,
 ) => Promise<T>;
-
-/** Whether an organisation's database may be written: not at the moment, or never again. */
-export type Standing = 'open' | 'closed' | 'gone';
-
-/** Reads whether an organisation's database may be written, from the control database. */
-export type StandingOf = (organisationId: string) => Promise<Standing>;
 
 /** One organisation's collections. The database is chosen before any filter, so no filter can reach another organisation. */
 export class OrganisationData {
@@ -42,32 +45,51 @@ export class OrganisationData {
   #slots: Slots | undefined;
   /** Keyed by the projection object, since projections are constants and few. */
   readonly #loaders = new Map<string, Map<Projection | undefined, DataLoader<string, unknown>>>();
+  readonly #keeper: Keeper;
+  readonly #place: Place;
+  readonly organisationId: string;
 
   constructor(
-    readonly organisationId: string,
+    { id, cluster }: Place,
     readonly connection: Connection,
     /** All collections of an organisation. */
     readonly collections: readonly Collection<{ readonly _id: string }>[],
     private readonly courtesy: Courtesy,
-    private readonly standingOf: StandingOf,
-  ) {}
+    private readonly transact: Transact,
+    private readonly upkeep: Upkeep,
+  ) {
+    this.organisationId = id;
+    this.#place = { id, cluster };
+    this.#keeper = keeperOf(this.#place, connection, upkeep, (work) => this.creating(work));
+  }
 
   /** The rows that writes pass. */
   get slots(): Slots {
-    this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), (work) => this.creating(work));
+    this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), {
+      creating: (work) => this.creating(work),
+      now: () => timeOf(this.connection),
+    });
     return this.#slots;
   }
 
   /**
-   * Runs work that may create the organisation's database or collections. If the organisation was erased while it ran, the
-   * database is dropped again.
-   * @throws AppError organisation_suspended if the organisation does not exist, or is being erased
+   * Runs work that may make the organisation's database or a collection; nothing else may. If the organisation was erased
+   * while it ran, the database is dropped again.
+   * @throws AppError unavailable if the organisation is being erased, or is not there
    */
   async creating<T>(work: () => Promise<T>): Promise<T> {
-    if ((await this.standingOf(this.organisationId)) !== 'open') throw closed();
-    const made = await work();
-    const now = await this.standingOf(this.organisationId);
-    if (now === 'open') return made;
+    if ((await this.upkeep.standingOf(this.#place)) !== 'open') throw closed();
+    try {
+      return await work();
+    } finally {
+      // also if it failed, since the database may have done it nevertheless
+      await this.#checkAgain();
+    }
+  }
+
+  async #checkAgain(): Promise<void> {
+    const now = await this.upkeep.standingOf(this.#place);
+    if (now === 'open') return;
     // while it is being erased its data may be needed for the export, and it is dropped later
     if (now === 'gone') await this.drop();
     throw closed();
@@ -92,28 +114,18 @@ export class OrganisationData {
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): Model<T> {
+    this.#keeper.look(definition);
     let model = this.#models.get(definition.name) as Model<T> | undefined;
     if (!model) this.#models.set(definition.name, (model = modelOf(this.connection, definition)) as Model<unknown>);
     return model;
   }
 
-  /** Creates missing collections and indexes. */
-  async createIndexes(): Promise<void> {
-    await this.creating(async () => {
-      for (const definition of this.collections) await this.collection(definition).createIndexes();
-    });
-  }
-
-  /** Missing indexes, as `collection: name`. */
-  async missingIndexes(): Promise<string[]> {
-    const missing: string[] = [];
-    for (const definition of this.collections) {
-      const { toCreate } = await this.collection(definition).diffIndexes();
-      for (const index of toCreate as Record<string, number>[]) {
-        missing.push(`${definition.name}: ${Object.entries(index).flat().join('_')}`);
-      }
-    }
-    return missing;
+  /**
+   * Makes the collections that do not exist, with their indexes; no command once they are known to.
+   * @throws AppError unavailable if the organisation is being erased, or is not there
+   */
+  prepare(definitions: OrganisationData['collections']): Promise<void> {
+    return this.#keeper.prepare(definitions);
   }
 
   /** Reads one object by id (in any case), batched with other reads in the same turn of the event loop. */
@@ -130,16 +142,13 @@ export class OrganisationData {
     return this.#loader(definition, RELATION_BATCH, projection).load(id);
   }
 
-  /** Runs `work` in a transaction, and retries it on a conflict. */
-  transaction<T>(work: (session: ClientSession) => Promise<T>): Promise<T> {
-    return this.#transactions(() =>
-      this.connection.getClient().withSession((session) =>
-        session.withTransaction(() => work(session), {
-          readConcern: { level: 'snapshot' },
-          writeConcern: { w: 'majority', journal: true },
-        }),
-      ),
-    );
+  /** Runs `work` in a transaction, and retries it on a conflict. The collections that it writes are made before. */
+  async transaction<T>(
+    work: (session: ClientSession) => Promise<T>,
+    writes: OrganisationData['collections'],
+  ): Promise<T> {
+    await this.prepare(writes);
+    return this.#transactions(() => this.transact(work));
   }
 
   #loader<T extends { _id: string }>(
@@ -169,14 +178,14 @@ export class OrganisationData {
 /** Organisations whose compiled models are cached; each takes about 1 ms and 0.15 MB. */
 const WARM_ORGANISATIONS = 1000;
 
-export type OrganisationDataCache = (organisation: { id: string; cluster: string }) => OrganisationData;
+export type OrganisationDataCache = (organisation: Place) => OrganisationData;
 
 /** Opens an organisation's data; the most recently used are cached, by cluster, since organisations can move. */
 export function organisationDataCache(
-  clusterOf: (name: string) => Connection,
+  clusterOf: (name: string) => { readonly connection: Connection; readonly transact: Transact },
   collections: OrganisationData['collections'],
   courtesy: Courtesy,
-  standingOf: StandingOf,
+  upkeep: Upkeep,
 ): OrganisationDataCache {
   const warm = new LRUCache<string, OrganisationData>({
     max: WARM_ORGANISATIONS,
@@ -188,20 +197,29 @@ export function organisationDataCache(
     const key = `${cluster} ${id}`;
     const found = warm.get(key);
     if (found) return found;
-    const connection = clusterOf(cluster).useDb(databaseName(id));
-    const data = new OrganisationData(id, connection, collections, courtesy, standingOf);
+    const { connection, transact } = clusterOf(cluster);
+    const own = connection.useDb(databaseName(id));
+    const data = new OrganisationData({ id, cluster }, own, collections, courtesy, transact, upkeep);
     warm.set(key, data);
     return data;
   };
 }
 
 function closed(): AppError {
-  return new AppError('organisation_suspended', 'The organisation is being erased.');
+  return new AppError('unavailable', 'The organisation is no longer there; nothing was stored.', { retryAfter: 1 });
 }
 
 /** Name of an organisation's database: `org_` and the id without dashes. */
 export function databaseName(organisationId: string): string {
   return `org_${organisationId.replaceAll('-', '')}`;
+}
+
+const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+
+/** The organisation that a database belongs to; undefined if its name is not that of one. */
+export function organisationOf(database: string): string | undefined {
+  const parts = DATABASE_NAME.exec(database);
+  return parts ? parts.slice(1).join('-') : undefined;
 }
 
 /** Detaches an organisation's connection from its cluster's, which would otherwise keep its models in memory. */

@@ -9,17 +9,46 @@ export interface PoolUse {
   readonly available: number;
   /** Commands waiting for a connection. */
   readonly pending: number;
+  /** Connections that it may have to each server. */
+  readonly most: number;
+  /** How long commands took. */
+  readonly commands: Durations;
+}
+
+/** Upper bounds of the duration of a command, in seconds. */
+export const COMMAND_BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+
+export interface Durations {
+  /** How many were in each bucket, above the one before; the last is of those above all bounds. */
+  readonly counts: readonly number[];
+  /** Sum, in seconds. */
+  readonly seconds: number;
 }
 
 export type PoolWatch = ReturnType<typeof watchPool>;
 
 /**
  * Tracks a cluster's pools (one per server in its replica set) through the driver's events. Every command emits three
- * events, so the handlers only count.
+ * events, so the handlers only count. A connection is checked out for one command, so that time is the command's: the
+ * driver's command monitoring would also copy each command and its reply into events.
  */
-export function watchPool(cluster: string) {
+export function watchPool(cluster: string, most: number) {
   const open = new Set<string>();
-  let [checkedOut, pending, lostAt] = [0, 0, -Infinity];
+  const began = new Map<string, number>();
+  const counts = new Array<number>(COMMAND_BUCKETS.length + 1).fill(0);
+  let [checkedOut, pending, lostAt, seconds] = [0, 0, -Infinity, 0];
+
+  function ended(connection: string): void {
+    const start = began.get(connection);
+    if (start === undefined) return;
+    began.delete(connection);
+    const took = (performance.now() - start) / 1000;
+    const at = COMMAND_BUCKETS.findIndex((bound) => took <= bound);
+    const bucket = at === -1 ? COMMAND_BUCKETS.length : at;
+    counts[bucket] = (counts[bucket] ?? 0) + 1;
+    seconds += took;
+  }
+
   const name = ({ address, connectionId }: { address: string; connectionId: number | '<monitor>' }): string =>
     `${address} ${String(connectionId)}`;
   return {
@@ -27,17 +56,27 @@ export function watchPool(cluster: string) {
     watch(client: mongo.MongoClient): void {
       client
         .on('connectionReady', (event) => open.add(name(event)))
-        .on('connectionClosed', (event) => open.delete(name(event)))
+        .on('connectionClosed', (event) => {
+          open.delete(name(event));
+          began.delete(name(event));
+        })
         .on('connectionCheckOutStarted', () => (pending += 1))
         .on('connectionCheckOutFailed', () => (pending -= 1))
-        .on('connectionCheckedOut', () => {
+        .on('connectionCheckedOut', (event) => {
           pending -= 1;
           checkedOut += 1;
+          began.set(name(event), performance.now());
         })
-        .on('connectionCheckedIn', () => (checkedOut -= 1))
+        .on('connectionCheckedIn', (event) => {
+          checkedOut -= 1;
+          ended(name(event));
+        })
         .on('connectionPoolCleared', () => (lostAt = performance.now()));
     },
-    use: (): PoolUse => ({ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending }),
+    use: (): PoolUse => ({
+      ...{ cluster, checkedOut, available: Math.max(0, open.size - checkedOut), pending, most },
+      commands: { counts: [...counts], seconds },
+    }),
     /** When its pool was last cleared, by performance.now(); -Infinity if never. */
     lostAt: (): number => lostAt,
   };

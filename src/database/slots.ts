@@ -37,15 +37,21 @@ export type TakenSlot = OpenWrite & { readonly since: Date };
 
 export type Slots = ReturnType<typeof createSlots>;
 
-/** `creating` runs what may create the organisation's database. @see OrganisationData.creating */
-export function createSlots(rows: Rows, creating: (work: () => Promise<unknown>) => Promise<unknown>) {
+export interface SlotsOptions {
+  /** Runs what may make the organisation's database. @see OrganisationData.creating */
+  readonly creating: (work: () => Promise<unknown>) => Promise<unknown>;
+  /** The cluster's time, in milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export function createSlots(rows: Rows, { creating, now }: SlotsOptions) {
   const free: string[] = [];
 
   async function make(): Promise<string> {
     const _id = randomUUID();
     const row = { $set: { since: null }, $currentDate: { used: true } } as const;
     await creating(() => rows.updateOne({ _id }, row, { upsert: true }));
-    await rows.deleteMany({ since: null, used: { $lt: new Date(Date.now() - IDLE_FOR) } });
+    await rows.deleteMany({ since: null, used: { $lt: new Date(now() - IDLE_FOR) } });
     return _id;
   }
 

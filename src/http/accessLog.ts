@@ -6,36 +6,94 @@ import type { Exchange } from './exchange';
 
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
 export const CALLER_LEFT = 499;
+/** How many lines of requests without a valid key are written in a second; the others share one line. */
+const MOST_REFUSALS = 20;
+const SECOND = 1000;
 
 interface Watchers {
   readonly logger: Logger;
-  readonly metrics: Metrics;
+  readonly metrics: Pick<Metrics, 'requestFinished' | 'requestRefused'>;
   readonly finished: (exchange: Exchange, status: number) => void;
 }
 
 /** Logs and counts each request when it is done; the log line has no key, query or body. */
-export function noteWhenDone(exchange: Exchange, face: Face, { logger, metrics, finished }: Watchers): void {
-  const { request, response, path, requestId, address, log } = exchange;
-  const started = performance.now();
-  response.once('close', () => {
-    const { operation, code, principal } = log;
-    const ms = performance.now() - started;
-    const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
-    finished(exchange, status);
-    metrics.requestFinished({ face, operation, status, seconds: ms / 1000 });
-    if (!logger.isLevelEnabled('info')) return;
-    logger.info({
+export function createAccessLog({ logger, metrics, finished }: Watchers) {
+  const refusals = createRefusalLog(logger);
+
+  function note(exchange: Exchange, face: Face, ms: number, status: number): void {
+    const { request, path, requestId, address, log } = exchange;
+    const { operation, code, principal, refusal } = log;
+    const isRefused = principal === undefined && (status === 401 || status === 429);
+    // only users have sessions
+    const reason = refusal?.reason ?? 'session';
+    if (isRefused && status === 401) metrics.requestRefused(reason);
+    // probes and scrapes say nothing that is not measured
+    const level = face === 'operation' ? 'debug' : 'info';
+    if (!logger.isLevelEnabled(level) || (isRefused && !refusals.hasRoom(status === 401 ? reason : 'rate_limited')))
+      return;
+    logger[level]({
       request_id: requestId,
+      ...(log.traceId !== undefined && { trace_id: log.traceId }),
       method: request.method,
       path: redactPath(path),
       ...(operation === undefined ? {} : { operation }),
       status,
       ...(code === undefined ? {} : { code }),
+      ...(status === 401 && { reason }),
       ms: Math.round(ms * 10) / 10,
-      ...(principal && callerFields(principal)),
+      ...(principal ? callerFields(principal) : refusal?.keyId !== undefined && { key_id: refusal.keyId }),
       address,
     });
-  });
+  }
+
+  return {
+    /** Watches an exchange until it is done. */
+    watch(exchange: Exchange, face: Face): void {
+      const { response, log } = exchange;
+      const started = performance.now();
+      response.once('close', () => {
+        const ms = performance.now() - started;
+        const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
+        finished(exchange, status);
+        metrics.requestFinished({ face, operation: log.operation, status, seconds: ms / 1000 });
+        note(exchange, face, ms, status);
+      });
+    },
+    /** Writes the line of what was only counted. */
+    stop: refusals.end,
+  };
+}
+
+/** Limits the lines of requests without a valid key, since anyone can send any number of them. */
+function createRefusalLog(logger: Logger) {
+  let written = 0;
+  let left = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+
+  function end(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const reasons = Object.fromEntries(left);
+    const count = [...left.values()].reduce((sum, one) => sum + one, 0);
+    written = 0;
+    left = new Map();
+    if (count > 0)
+      logger.info({ not_logged: count, reasons }, 'requests without a valid key that have no line of their own');
+  }
+
+  return {
+    /** Whether there is room for one more line in this second; if not, it is counted. */
+    hasRoom(reason: string): boolean {
+      timer ??= setTimeout(end, SECOND).unref();
+      if (written < MOST_REFUSALS) {
+        written += 1;
+        return true;
+      }
+      left.set(reason, (left.get(reason) ?? 0) + 1);
+      return false;
+    },
+    end,
+  };
 }
 
 function callerFields(principal: Principal): Record<string, string> {

@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { plainAddress } from '../access/addresses';
+import type { Refusal } from '../access/authenticate';
 import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
 import type { Sunset } from '../schema/operations';
+import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from './bodyMemory';
 import type { Turns } from './turns';
@@ -30,6 +32,8 @@ export interface Exchange {
   isReceiving: boolean;
   /** Whether it is waiting for its turn among large requests (turns.ts). */
   isWaiting: boolean;
+  /** Runs one of its operations in a span of its own; undefined if it is not traced. */
+  trace: Trace | undefined;
   /** Sends `100 Continue` if the caller expects it; not called if the request is rejected by its headers. */
   askForBody(): void;
 }
@@ -39,6 +43,10 @@ interface ExchangeLog {
   operation?: string;
   code?: string;
   principal?: Principal;
+  /** Why it is not authenticated. */
+  refusal?: Refusal;
+  /** Id of its trace. */
+  traceId?: string;
 }
 
 /** Headers of the budget of a key, which {@link setRateHeaders} sets. */
@@ -87,6 +95,7 @@ export function openExchange(
     turns,
     isReceiving: false,
     isWaiting: false,
+    trace: undefined,
     askForBody: () => {
       if (!asksFirst) return;
       response.writeContinue();
@@ -102,6 +111,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     authorization: soleAuthorization(exchange.request),
     address: exchange.address,
     idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
+    trace: exchange.trace,
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
     },
@@ -111,6 +121,9 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     onPrincipal: (principal) => {
       exchange.log.principal = principal;
       warnOfExpiry(exchange.response, principal);
+    },
+    onRefused: (refusal) => {
+      exchange.log.refusal = refusal;
     },
   };
 }

@@ -1,8 +1,10 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../access/rateLimit';
-import type { PoolUse } from '../database/pools';
+import type { RefusalReason } from '../access/authenticate';
+import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
 import { type FoundKey, operationLabel } from './labels';
-import { tally } from './tally';
+import { histogramOf, tally } from './tally';
+import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
 export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
@@ -29,10 +31,18 @@ export interface MetricsOptions {
   readonly pools: () => readonly PoolUse[];
   /** Whether each cluster responded when it was last checked. */
   readonly clusters: () => readonly { readonly cluster: string; readonly isUp: boolean }[];
+  /** How far each cluster's clock is ahead of this machine's, in milliseconds. */
+  readonly clocks: () => readonly { readonly cluster: string; readonly ahead: number }[];
+  /** Version of the gateway. */
+  readonly version: string;
+  /** Files reserved on each cluster, as last counted, and how many it may have. */
+  readonly files: () => readonly { readonly cluster: string; readonly reserved: number; readonly capacity: number }[];
   readonly openConnections: () => number;
   readonly requestsInHand: () => number;
   /** Memory used by request bodies. */
   readonly bodyBytes: () => number;
+  /** Number of this worker; the metrics are then those of all workers. */
+  readonly worker?: string | undefined;
 }
 
 /** From a fast read to a slow bulk call, in seconds. */
@@ -45,8 +55,11 @@ export function createMetrics(options: MetricsOptions) {
   const registry = new Registry();
   const registers = [registry];
   const label = operationLabel(options.operations);
+  const all = options.worker === undefined ? () => registry.metrics() : metricsOfAllWorkers(registry, options.worker);
+  let rendering: Promise<string> | undefined;
   collectDefaultMetrics({ register: registry });
   addGauges(registers, options);
+  addDatabase(registry, options);
 
   const requests = tally(registry, {
     name: 'scopegate_http_requests_total',
@@ -75,6 +88,11 @@ export function createMetrics(options: MetricsOptions) {
     help: 'Connections closed because of a malformed, too large or too slow request, by HTTP status.',
     labelNames: ['status'],
   });
+  const unauthenticated = tally(registry, {
+    name: 'scopegate_http_requests_unauthenticated_total',
+    help: 'Requests answered with 401 by reason, which callers are not told (session: not signed in to the settings page).',
+    labelNames: ['reason'],
+  });
   const keys = tally(registry, {
     name: 'scopegate_key_lookups_total',
     help: 'Keys in requests by state (malformed includes missing).',
@@ -82,13 +100,19 @@ export function createMetrics(options: MetricsOptions) {
   });
   const decisions = tally(registry, {
     name: 'scopegate_limiter_decisions_total',
-    help: 'Decisions of the rate limiters: for keys, for users, and for failed authentications per address.',
+    help: 'Decisions of the rate limiters: for keys, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
     labelNames: ['limiter', 'decision'],
   });
   const store = new Gauge({
     name: 'scopegate_limiter_store',
     help: 'Where limits are counted: 1 for one of memory, shared, degraded (the shared store is down).',
     labelNames: ['state'] as const,
+    registers,
+  });
+
+  const uncounted = new Counter({
+    name: 'scopegate_key_usage_uncounted_total',
+    help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
     registers,
   });
 
@@ -104,28 +128,32 @@ export function createMetrics(options: MetricsOptions) {
     },
     /** A connection was closed because its request was malformed, too large or too slow. */
     connectionRefused: refused as (status: number) => void,
+    requestRefused: unauthenticated as (reason: RefusalReason | 'session') => void,
     keyFound: keys as (state: FoundKey) => void,
     /** Wraps a limiter to count its decisions. */
-    counted: (limiter: 'key' | 'user' | 'address', inner: RateLimiter): RateLimiter => ({
+    counted: (limiter: 'key' | 'user' | 'address' | 'introspection', inner: RateLimiter): RateLimiter => ({
       async consume(id, points) {
         const state = await inner.consume(id, points);
         decisions(limiter, state.allowed ? 'allowed' : 'refused');
         return state;
       },
     }),
+    usageUncounted: (requests: number): void => {
+      uncounted.inc(requests);
+    },
     limiterStore(state: LimiterStore): void {
       store.reset();
       store.set({ state }, 1);
     },
     contentType: registry.contentType,
-    /** All metrics in the Prometheus text format. */
-    render: (): Promise<string> => registry.metrics(),
+    /** All metrics in the Prometheus text format; concurrent calls share one result. */
+    render: (): Promise<string> => (rendering ??= all().finally(() => (rendering = undefined))),
   };
 }
 
 /** Gauges that are read when the metrics are. */
 function addGauges(registers: Registry[], options: MetricsOptions): void {
-  const { pools, clusters, openConnections, requestsInHand, bodyBytes } = options;
+  const { openConnections, requestsInHand, bodyBytes, version } = options;
   const gauges = [
     ['scopegate_http_connections', 'Open connections.', openConnections],
     [
@@ -145,6 +173,19 @@ function addGauges(registers: Registry[], options: MetricsOptions): void {
       },
     });
   }
+  const labelNames = ['version', 'node'] as const;
+  const build = new Gauge({
+    name: 'scopegate_build_info',
+    help: 'Always 1; the labels say what runs.',
+    labelNames,
+    registers,
+  });
+  build.set({ version, node: process.version }, 1);
+}
+
+/** What is known of each cluster. */
+function addDatabase(registry: Registry, { pools, clusters, clocks, files }: MetricsOptions): void {
+  const registers = [registry];
   new Gauge({
     name: 'scopegate_database_connections',
     help: "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
@@ -159,12 +200,49 @@ function addGauges(registers: Registry[], options: MetricsOptions): void {
     },
   });
   new Gauge({
+    name: 'scopegate_database_connections_max',
+    help: 'Connections that the pool of each cluster may have to a server.',
+    labelNames: ['cluster'] as const,
+    registers,
+    collect() {
+      for (const { cluster, most } of pools()) this.set({ cluster }, most);
+    },
+  });
+  histogramOf(registry, {
+    name: 'scopegate_database_command_duration_seconds',
+    help: 'Time that commands to each cluster took, without the wait for a connection.',
+    labelName: 'cluster',
+    bounds: COMMAND_BUCKETS,
+    read: () => pools().map(({ cluster, commands }) => ({ label: cluster, ...commands })),
+  });
+  new Gauge({
+    name: 'scopegate_cluster_clock_ahead_seconds',
+    help: "How far the clock of each cluster's primary is ahead of this machine's.",
+    labelNames: ['cluster'] as const,
+    registers,
+    collect() {
+      for (const { cluster, ahead } of clocks()) this.set({ cluster }, ahead / 1000);
+    },
+  });
+  new Gauge({
     name: 'scopegate_cluster_up',
     help: 'Whether each cluster responds; requests for organisations on one that does not get 503.',
     labelNames: ['cluster'] as const,
     registers,
     collect() {
       for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
+    },
+  });
+  new Gauge({
+    name: 'scopegate_cluster_files',
+    help: 'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
+    labelNames: ['cluster', 'state'] as const,
+    registers,
+    collect() {
+      for (const { cluster, reserved, capacity } of files()) {
+        this.set({ cluster, state: 'reserved' }, reserved);
+        this.set({ cluster, state: 'capacity' }, capacity);
+      }
     },
   });
 }

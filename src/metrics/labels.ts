@@ -4,9 +4,9 @@ import { type ApiKey, type KeyState, keyState } from '../access/apiKey';
 export type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';
 
 /** The label of a key as it was found: null if there is none, undefined if it is malformed. */
-export function keyLabel(found: ApiKey | null | undefined): FoundKey {
+export function keyLabel(found: ApiKey | null | undefined, now: number): FoundKey {
   if (!found) return found === null ? 'unknown' : 'malformed';
-  const state = keyState(found, new Date());
+  const state = keyState(found, new Date(now));
   return state === 'active' ? 'live' : state;
 }
 

@@ -1,4 +1,5 @@
-import { Counter, type CounterConfiguration, type Registry } from 'prom-client';
+import { Counter, type CounterConfiguration, type Metric, type Registry } from 'prom-client';
+import type { Durations } from '../database/pools';
 
 /** Adds one, for label values in order. */
 export type Count = (...labels: readonly (string | number)[]) => void;
@@ -24,4 +25,32 @@ export function tally(
     const values = labels.join(' ');
     counts.set(values, (counts.get(values) ?? 0) + 1);
   };
+}
+
+interface HistogramSpec {
+  readonly name: string;
+  readonly help: string;
+  readonly labelName: string;
+  /** Upper bounds of the buckets, the infinite one aside. */
+  readonly bounds: readonly number[];
+  readonly read: () => readonly (Durations & { readonly label: string })[];
+}
+
+/** A histogram that is counted elsewhere, for events that are even more frequent than requests; read when the metrics are. */
+export function histogramOf(registry: Registry, { name, help, labelName, bounds, read }: HistogramSpec): void {
+  const get = () => {
+    const values = read().flatMap(({ label, counts, seconds }) => {
+      const labels = { [labelName]: label };
+      let total = 0;
+      const buckets = [...bounds, '+Inf'].map((le, at) => {
+        total += counts[at] ?? 0;
+        return { metricName: `${name}_bucket`, labels: { le, ...labels }, value: total };
+      });
+      const [sum, count] = [`${name}_sum`, `${name}_count`];
+      return [...buckets, { metricName: sum, labels, value: seconds }, { metricName: count, labels, value: total }];
+    });
+    return Promise.resolve({ name, help, type: 'histogram', values, aggregator: 'sum' });
+  };
+  // the registry only ever reads these
+  registry.registerMetric({ name, help, get } as unknown as Metric);
 }

@@ -7,7 +7,7 @@ import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor } from './auditEvents';
-import { lastUsedWriter } from './lastUsed';
+import { keyWriter } from './keyWriter';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
 
@@ -69,20 +69,26 @@ export interface ApiKeysOptions {
   /** The actor in audit events. */
   readonly actor: Actor;
   readonly onError: (error: unknown) => void;
+  /** The database's time, in milliseconds since 1970, by which keys expire. */
+  readonly now: () => number;
+  /** The number of KEY_PEPPER; undefined for the first pepper. */
+  readonly pepperNumber: () => number | undefined;
 }
 
 export type ApiKeys = ReturnType<typeof apiKeys>;
 
-export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKeysOptions) {
+export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
   const operator: Authority = { actor };
-  const lastUsed = lastUsedWriter(models, onError);
+  const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
 
   /** Stores a key; undefined if its organisation no longer exists. */
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
     const organisation = await holdOrganisation(models, input.organisationId, session);
     if (!organisation) return undefined;
-    const document = toDocument(input, made, organisation);
+    const number = pepperNumber();
+    const hashed = { ...made, ...(number !== undefined && { pepper: number }) };
+    const document = toDocument(input, hashed, organisation, new Date(now()));
     await models.apiKeys.create([document], { session });
     return document;
   }
@@ -108,7 +114,10 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
       for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
     },
     page({ organisationId, state, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
-      const conditions = [{ 'organisation.id': organisationId }, ...(state ? [stateCondition(state, new Date())] : [])];
+      const conditions = [
+        { 'organisation.id': organisationId },
+        ...(state ? [stateCondition(state, new Date(now()))] : []),
+      ];
       const filters = state ? { state } : {};
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
@@ -118,7 +127,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
         const own = { _id: id, ...ownKeys(by) };
         // a key that is already revoked keeps its revocation time
         const revoked = await models.apiKeys
-          .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date() } }, { session })
+          .findOneAndUpdate({ ...own, revoked_at: null }, { $set: { revoked_at: new Date(now()) } }, { session })
           .lean();
         if (revoked) await record(by.actor, 'key.revoked', revoked.organisation.id, identify(revoked), id);
         return revoked !== null || (await models.apiKeys.exists(own).session(session)) !== null;
@@ -135,17 +144,17 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
       const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
       const rotated = await models.change(async (session, record) => {
         const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
-        const now = new Date();
-        if (!old || keyState(old, now) !== 'active') return undefined;
+        const at = new Date(now());
+        if (!old || keyState(old, at) !== 'active') return undefined;
         const before =
           old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
-        if (before && keyState(before, now) === 'active') {
+        if (before && keyState(before, at) === 'active') {
           throw new ReplacedKeyError(id, `${before.prefix}…${before.last_four}`);
         }
         // the end of a replaced key is that of its overlap, but its replacement has the lifetime
-        const document = await store(successorOf(before ?? old, now, expiresAt, by.actor), made, session);
+        const document = await store(successorOf(before ?? old, at, expiresAt, by.actor), made, session);
         if (!document) return undefined;
-        const ends = new Date(Math.min(now.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
+        const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
         const change = { expires_at: ends, rotated_to: document._id };
         await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
         const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
@@ -154,10 +163,14 @@ export function apiKeys(models: ControlModels, { config, actor, onError }: ApiKe
       });
       return rotated && { ...rotated, key: made.key };
     },
+    /** Whether a key is active by the database's time, and if not, why. */
+    stateOf: (key: Pick<ApiKey, 'revoked_at' | 'expires_at'>) => keyState(key, new Date(now())),
     /** Records the time and address of a use, at most once a minute, without delaying the request. */
-    markUsed: lastUsed.note,
-    /** Resolves when all recorded uses are written. */
-    settle: lastUsed.settle,
+    markUsed: writer.note,
+    /** Hashes a used key with the current pepper if it has an older one, without delaying the request. */
+    rehash: writer.rehash,
+    /** Resolves when all recorded uses and new hashes are written. */
+    settle: writer.settle,
   };
 }
 
@@ -197,7 +210,12 @@ function describe(key: ApiKey): Record<string, unknown> {
   return { ...identify(key), scopes, expires_at, allowed_ranges };
 }
 
-function toDocument(input: NewApiKey, made: NewKey, organisation: Organisation): ApiKey {
+function toDocument(
+  input: NewApiKey,
+  made: NewKey & Pick<ApiKey, 'pepper'>,
+  organisation: Organisation,
+  createdAt: Date,
+): ApiKey {
   return {
     _id: made.id,
     organisation,
@@ -206,9 +224,10 @@ function toDocument(input: NewApiKey, made: NewKey, organisation: Organisation):
     last_four: made.lastFour,
     salt: made.salt,
     hash: made.hash,
+    ...(made.pepper !== undefined && { pepper: made.pepper }),
     scopes: [...new Set(input.scopes)],
     created_by: input.createdBy,
-    created_at: new Date(),
+    created_at: createdAt,
     expires_at: input.expiresAt,
     revoked_at: null,
     last_used_at: null,

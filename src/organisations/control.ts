@@ -1,3 +1,4 @@
+import type { Config } from '../config';
 import type { Databases } from '../database/connect';
 import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
@@ -6,37 +7,60 @@ import { erasing } from './erasing';
 import { importKeys } from './keyRecords';
 import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
-import { controlModels } from './models';
-import { organisations, standingIn } from './organisations';
+import { adoptSchema } from './controlSchema';
+import { controlCollections, controlModels } from './models';
+import { organisations } from './organisations';
 import { pepperGuard } from './pepper';
+import { placement } from './placement';
 import { type Session, sessions } from './sessions';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
-/** Opens the control data, and creates missing indexes. `onError` is called when a background write fails (the last use of a key). */
-export async function openControl({ databases, ...options }: ApiKeysOptions & { readonly databases: Databases }) {
-  const models = controlModels(databases.control);
-  await models.createIndexes();
-  const open = organisations({
+export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'CLUSTER_FILES'>;
+  readonly databases: Databases;
+}
+
+/**
+ * Opens the control data, and makes its indexes if its schema is older. `onError` is called when a background write fails (the
+ * last use of a key). @throws NewerSchemaError
+ */
+export async function openControl({ databases, config, ...options }: ControlOptions) {
+  const { now } = databases;
+  const models = controlModels(databases);
+  await adoptSchema(databases.control, controlCollections);
+  const { CLUSTER_FILES } = config;
+  const places = placement({
+    models,
+    clusters: databases.clusters,
+    capacityOf: (cluster) => CLUSTER_FILES.of[cluster] ?? CLUSTER_FILES.each,
+    filesEach: databases.filesOfOrganisation,
+  });
+  const store = organisations({
     models,
     actor: options.actor,
-    clusters: databases.clusters,
-    prepare: async (organisation) => (await databases.open(organisation)).createIndexes(),
-    drop: async (organisation) => (await databases.open(organisation)).drop(),
+    place: async (cluster) => {
+      const chosen = await places.choose(cluster);
+      await databases.reach(chosen);
+      return chosen;
+    },
   });
-  databases.openedBy(async (id) => standingIn(await open.stateOf(id)));
-  const stores = { apiKeys: apiKeys(models, options), audit: auditLog(models), usage: keyUsage(models) };
+  databases.openedBy(store.standingOf);
+  const pepper = pepperGuard(databases.control, models, config, now);
+  const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
+  const stores = { apiKeys: keys, audit: auditLog(models), usage: keyUsage(models) };
   return {
     ...stores,
-    organisations: open,
-    erasing: erasing(models, options.actor),
+    organisations: store,
+    erasing: erasing(models, options.actor, now),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),
     /** Writes an audit event of a change to an organisation's data. */
     record: (action: AuditAction, organisationId: string, details: Record<string, unknown>) =>
       models.change((_session, record) => record(options.actor, action, organisationId, details)),
-    sessions: sessions(models),
-    pepper: pepperGuard(databases.control, models, options.config.KEY_PEPPER),
+    placement: places,
+    sessions: sessions(models, now),
+    pepper,
     /** The key operations of a signed-in user, acting from a network address. */
     integrations: (session: Session, from: string) => integrationsOf(session, from, stores),
   };

@@ -1,6 +1,5 @@
 import { trusted } from 'mongoose';
 import type { Organisation } from '../access/principal';
-import type { OrganisationState } from '../access/states';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
 import { toOrganisation } from './organisations';
@@ -19,19 +18,19 @@ const KEYS_AT_ONCE = 1000;
  * The control data of an organisation that is erased. Each step can be repeated, so that a command that was killed can
  * continue (docs/decisions/organisation-life.md).
  */
-export function erasing(models: ControlModels, actor: Actor) {
+export function erasing(models: ControlModels, actor: Actor, now: () => number) {
   const { organisations, apiKeys, sessions, links, usage, auditEvents } = models;
   return {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
       models.change(async (session, record) => {
-        const filter = { _id: id, state: trusted<{ $ne: OrganisationState }>({ $ne: 'creating' }) };
         const begun = { $set: { state: 'erasing' } };
-        const found = await organisations.findOneAndUpdate(filter, begun, { session, returnDocument: 'before' }).lean();
+        const how = { session, returnDocument: 'before' } as const;
+        const found = await organisations.findOneAndUpdate({ _id: id }, begun, how).lean();
         if (!found) return undefined;
         if (found.state !== 'erasing') {
           const active = { 'organisation.id': id, revoked_at: null };
-          const revoked = { $set: { revoked_at: new Date(), 'organisation.state': 'erasing' } };
+          const revoked = { $set: { revoked_at: new Date(now()), 'organisation.state': 'erasing' } };
           const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
           await sessions.deleteMany({ organisation_id: id }, { session });
           await links.deleteMany({ organisation_id: id }, { session });

@@ -37,7 +37,13 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
     return key;
   }
 
+  function refusePast(end: Date | null): void {
+    if (apiKeys.stateOf({ revoked_at: null, expires_at: end }) === 'active') return;
+    throw fault({ pointer: '/expires_at', code: 'range', detail: 'must be in the future' });
+  }
+
   return {
+    stateOf: apiKeys.stateOf,
     keys: (query: Omit<KeyPageQuery, 'organisationId'>) => apiKeys.page({ ...query, organisationId }),
     /** @throws AppError plan_required, validation_failed */
     async createKey(input: Omit<NewApiKey, 'organisationId' | 'createdBy'>): Promise<MadeKey> {
@@ -68,11 +74,6 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
     usage: async (id: string, period: UsagePeriod) => usage.read((await requireKey(id))._id, period),
     events: (query: Omit<AuditPageQuery, 'organisationId'>) => audit.page({ ...query, organisationId }),
   };
-}
-
-function refusePast(end: Date | null): void {
-  if (end === null || end > new Date()) return;
-  throw fault({ pointer: '/expires_at', code: 'range', detail: 'must be in the future' });
 }
 
 function fault(one: Fault): AppError {

@@ -21,6 +21,7 @@ export const keyRecord = z.strictObject({
   last_four: z.string().length(4),
   salt: base64,
   hash: base64,
+  pepper: z.int().min(0).optional(),
   scopes: z.array(z.enum(ALL_SCOPES)),
   created_by: text,
   created_at: time,

@@ -26,21 +26,16 @@ const PERIODS = {
   last_30d: { unit: 'day', buckets: 30 },
 } as const satisfies Record<UsagePeriod, { unit: Unit; buckets: number }>;
 
-/** Rows per command; each key and hour makes two. */
-const BATCH = 1000;
-
 export type KeyUsage = ReturnType<typeof keyUsage>;
 
 /** How often keys were used, as rows by hour and by day. */
 export function keyUsage({ usage }: ControlModels) {
   const native = nativeCollection(usage);
   return {
-    /** Adds counts to their hours and days. */
+    /** Adds counts to their hours and days, all in one command, so that a failure leaves none of them counted twice. */
     async add(entries: readonly UsageEntry[]): Promise<void> {
       const writes = entries.flatMap((entry) => [increment(entry, 'hour'), increment(entry, 'day')]);
-      for (let at = 0; at < writes.length; at += BATCH) {
-        await native.bulkWrite(writes.slice(at, at + BATCH), { ordered: false });
-      }
+      if (writes.length > 0) await native.bulkWrite(writes, { ordered: false });
     },
     /** Every hour or day of a period up to now, oldest first, including those without requests. */
     async read(keyId: string, period: UsagePeriod): Promise<UsageBucket[]> {

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type ClientSession, type Connection, Schema } from 'mongoose';
+import { type ClientSession, Schema } from 'mongoose';
 import type { ApiKey } from '../access/apiKey';
 import type { Plan } from '../access/plans';
 import type { User } from '../access/principal';
 import type { Role } from '../access/roles';
 import type { OrganisationState } from '../access/states';
 import { defineCollection, modelOf } from '../database/collection';
+import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
 
 /** An organisation as stored in the control database. */
@@ -83,7 +84,8 @@ const signInIndexes = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as
 const organisations = defineCollection<OrganisationDocument>(
   'organisations',
   { _id: text, ...organisationShape, exported: Boolean, demo: Boolean, holds: Number, created_at: date },
-  [],
+  // in order; those of a cluster, and how many they are
+  [{ on: { created_at: 1, _id: 1 } }, { on: { cluster: 1, created_at: 1, _id: 1 } }],
 );
 const apiKeys = defineCollection<ApiKey>(
   'api_keys',
@@ -95,6 +97,7 @@ const apiKeys = defineCollection<ApiKey>(
     last_four: text,
     salt: text,
     hash: text,
+    pepper: Number,
     scopes: { type: [String], required: true },
     created_by: text,
     created_at: date,
@@ -149,10 +152,13 @@ export type RecordEvent = (
   keyId?: string,
 ) => Promise<void>;
 
+/** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
+export const controlCollections = [organisations, apiKeys, auditEvents, sessions, links, usage] as const;
+
 export type ControlModels = ReturnType<typeof controlModels>;
 
 /** The collections of the control database, and changes to them. */
-export function controlModels(control: Connection) {
+export function controlModels({ control, changeControl }: Pick<Databases, 'control' | 'changeControl'>) {
   const collections = {
     organisations: modelOf(control, organisations),
     apiKeys: modelOf(control, apiKeys),
@@ -163,18 +169,14 @@ export function controlModels(control: Connection) {
   };
   return {
     ...collections,
-    /** Creates missing indexes; in parallel, because every command waits for them. */
-    createIndexes: () => Promise.all(Object.values(collections).map((model) => model.createIndexes())),
     /** Runs a change and its audit events as one transaction, so that neither exists without the other. */
     change<T>(work: (session: ClientSession, record: RecordEvent) => Promise<T>): Promise<T> {
-      return control.getClient().withSession((session) =>
-        session.withTransaction(() =>
-          work(session, async (actor, action, organisationId, details, keyId) => {
-            const place = { organisation_id: organisationId, key_id: keyId ?? null };
-            const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
-            await collections.auditEvents.create([event], { session });
-          }),
-        ),
+      return changeControl((session) =>
+        work(session, async (actor, action, organisationId, details, keyId) => {
+          const place = { organisation_id: organisationId, key_id: keyId ?? null };
+          const event = { _id: randomUUID(), at: new Date(), actor, action, ...place, details };
+          await collections.auditEvents.create([event], { session });
+        }),
       );
     },
   };

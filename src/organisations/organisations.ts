@@ -3,8 +3,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../access/principal';
 import type { Plan } from '../access/plans';
 import { type OrganisationState, STATES } from '../access/states';
-import type { Standing } from '../database/organisationData';
-import { MINUTE } from '../units';
+import type { Place, Standing } from '../database/keeper';
 import type { Actor, AuditAction } from './auditEvents';
 import type { ControlModels, OrganisationDocument } from './models';
 
@@ -12,7 +11,7 @@ export interface NewOrganisation {
   readonly name: string;
   readonly plan: Plan;
   readonly currency: string;
-  /** The cluster for its database; by default the one with the fewest organisations. */
+  /** The cluster for its database; by default the one with the most room. */
   readonly cluster?: string | undefined;
   readonly demo?: boolean;
 }
@@ -27,25 +26,17 @@ export interface OrganisationsOptions {
   readonly models: ControlModels;
   /** The actor in audit events. */
   readonly actor: Actor;
-  readonly clusters: readonly string[];
-  /** Creates an organisation's collections and indexes. */
-  readonly prepare: (organisation: Organisation) => Promise<unknown>;
-  /** Drops an organisation's database. */
-  readonly drop: (organisation: Pick<Organisation, 'id' | 'cluster'>) => Promise<unknown>;
+  /** Chooses the cluster of a new organisation. @throws if it is full or does not respond */
+  readonly place: (cluster: string | undefined) => Promise<string>;
 }
 
-/** After this time (ms) an organisation that is still being created was abandoned; creating one takes seconds. */
-const ABANDONED_AFTER = 2 * MINUTE;
-/** Abandoned organisations that one command removes, so that none takes long. */
-const REMOVED_AT_ONCE = 10;
-/** Rows per reply of the database, while organisations are listed. */
-const LISTED_AT_ONCE = 200;
+/** Organisations to look up in one command. */
+const BATCH = 1000;
 
 /** A state in which an organisation is its operator's to change. */
-const CHANGEABLE = trusted({ $nin: ['creating', 'erasing'] as OrganisationState[] });
-const LISTED = { state: trusted<{ $ne: OrganisationState }>({ $ne: 'creating' }) };
+const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
-export function organisations({ models, actor, clusters, prepare, drop }: OrganisationsOptions) {
+export function organisations({ models, actor, place }: OrganisationsOptions) {
   /** Changes an organisation and the copies that its keys have, at once. Undefined if there is none that can be changed. */
   function change(
     id: string,
@@ -69,52 +60,23 @@ export function organisations({ models, actor, clusters, prepare, drop }: Organi
     });
   }
 
-  /** Removes what was left by a creation that was killed. */
-  async function removeAbandoned(): Promise<void> {
-    const before = new Date(Date.now() - ABANDONED_AFTER);
-    const rows = await models.organisations
-      .find({ state: 'creating', created_at: trusted({ $lt: before }) })
-      .limit(REMOVED_AT_ONCE)
-      .lean();
-    await Promise.allSettled(rows.map((row) => remove(toOrganisation(row))));
-  }
-
-  /** The row goes first, so that a creation that is only slow fails; the database again after it, if that made more. */
-  async function remove(organisation: Organisation): Promise<void> {
-    await drop(organisation);
-    await models.organisations.deleteOne({ _id: organisation.id, state: 'creating' });
-    await drop(organisation);
-  }
-
   return {
-    /** Creates an organisation, and its database with all indexes; removes those whose creation was killed. */
+    /** Creates an organisation. Its database comes with its first write. @throws FullClusterError */
     async create(input: NewOrganisation): Promise<Organisation> {
-      await removeAbandoned().catch(() => undefined);
-      const cluster = input.cluster ?? (await leastUsedCluster(models, clusters));
+      const cluster = await place(input.cluster);
       const { name, plan, currency, demo } = input;
       const organisation: Organisation = { id: randomUUID(), name, plan, currency, cluster, state: 'active' };
-      const { id, ...stored } = organisation;
-      const document = { _id: id, ...stored, ...(demo && { demo }), created_at: new Date() };
-      // a row before anything else, so that the database of a killed creation is known
-      await models.organisations.create([{ ...document, state: 'creating' }]);
-      try {
-        // the indexes come before it is listed, so that a listed organisation is complete
-        await prepare(organisation);
-        await models.change(async (session, record) => {
-          const begun = { _id: id, state: 'creating' as const };
-          const done = await models.organisations.updateOne(begun, { $set: { state: 'active' } }, { session });
-          if (done.matchedCount === 0) throw new Error('creating the organisation took too long; nothing was kept');
-          const { state: _state, ...details } = stored;
-          await record(actor, 'organisation.created', id, details);
-        });
-      } catch (error) {
-        await remove(organisation).catch(() => undefined);
-        throw error;
-      }
+      await models.change(async (session, record) => {
+        const { id, ...stored } = organisation;
+        const document = { _id: id, ...stored, ...(demo && { demo }), created_at: new Date() };
+        await models.organisations.create([document], { session });
+        const { state: _state, ...details } = stored;
+        await record(actor, 'organisation.created', id, details);
+      });
       return organisation;
     },
     async find(id: string): Promise<Organisation | undefined> {
-      const found = await models.organisations.findOne({ _id: id, ...LISTED }).lean();
+      const found = await models.organisations.findById(id).lean();
       return found ? toOrganisation(found) : undefined;
     },
     async findDemo(): Promise<Organisation | undefined> {
@@ -124,21 +86,29 @@ export function organisations({ models, actor, clusters, prepare, drop }: Organi
         .lean();
       return found ? toOrganisation(found) : undefined;
     },
-    /** Organisations, oldest first, read as they are used. */
+    /** Whether an organisation's database may be written on a cluster, from the primary. */
+    standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
+      const found = await models.organisations.findById(id, { cluster: 1, state: 1 }).read('primary').lean();
+      if (!found) return 'gone';
+      return found.cluster === cluster && STATES[found.state ?? 'active'].data ? 'open' : 'closed';
+    },
+    /** How many there are, for a progress bar. */
+    count: (): Promise<number> => models.organisations.countDocuments().exec(),
+    /** Organisations, oldest first, without holding them all. */
     async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Organisation> {
-      const filter = { ...LISTED, ...(cluster !== undefined && { cluster }), ...(plan && { plan }) };
+      const filter = { ...(cluster !== undefined && { cluster }), ...(plan && { plan }) };
       const rows = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of rows.cursor({ batchSize: LISTED_AT_ONCE })) yield toOrganisation(row);
+      for await (const row of rows.cursor({ batchSize: BATCH })) yield toOrganisation(row);
     },
-    /** All organisations that have data: those being erased are left out. */
-    async list(): Promise<Organisation[]> {
-      const found = await models.organisations.find({ state: CHANGEABLE }).sort({ created_at: 1, _id: 1 }).lean();
-      return found.map(toOrganisation);
-    },
-    /** The state of an organisation; undefined if there is none. Read before its database may be created. */
-    async stateOf(id: string): Promise<OrganisationState | undefined> {
-      const found = await models.organisations.findById(id, { state: 1 }).lean();
-      return found ? (found.state ?? 'active') : undefined;
+    /** The clusters of those that exist, by id. */
+    async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {
+      const found = new Map<string, string>();
+      for (let at = 0; at < ids.length; at += BATCH) {
+        const some = trusted({ $in: ids.slice(at, at + BATCH) });
+        for (const { _id, cluster } of await models.organisations.find({ _id: some }, { cluster: 1 }).lean())
+          found.set(_id, cluster);
+      }
+      return found;
     },
     rename: (id: string, name: string) =>
       change(id, { name }, 'organisation.renamed', (before) => ({ from: before.name, to: name })),
@@ -174,16 +144,4 @@ export async function holdOrganisation(
     .findOneAndUpdate({ _id: id, state: CHANGEABLE }, { $inc: { holds: 1 } }, { session })
     .lean();
   return found ? toOrganisation(found) : undefined;
-}
-
-/** Whether the database of an organisation in this state may be written. */
-export function standingIn(state: OrganisationState | undefined): Standing {
-  if (state === undefined) return 'gone';
-  return STATES[state].data ? 'open' : 'closed';
-}
-
-async function leastUsedCluster(models: ControlModels, clusters: readonly string[]): Promise<string> {
-  const counts = await Promise.all(clusters.map((cluster) => models.organisations.countDocuments({ cluster })));
-  const fewest = Math.min(...counts);
-  return clusters[counts.indexOf(fewest)] ?? 'default';
 }

@@ -1,10 +1,14 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { Connection } from 'mongoose';
+import { type Connection, trusted } from 'mongoose';
+import type { Config } from '../config';
 import { stateCondition } from './apiKeys';
 import type { ControlModels } from './models';
 
-/* Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. */
+/*
+ * Which pepper the keys are hashed with: with another one every key is rejected, and nothing else would say why. A pepper is
+ * replaced while keys are in use: those hashed with the previous one are hashed anew when they are next used.
+ */
 
 /** Tells one pepper from another, without the pepper. */
 export interface Fingerprint {
@@ -12,12 +16,15 @@ export interface Fingerprint {
   readonly salt: string;
   /** scrypt of the pepper, base64, so that reading the database does not help to guess it. */
   readonly hash: string;
+  /** How often the pepper was replaced; keys have the number of theirs. */
+  readonly number?: number | undefined;
 }
 
 export const OTHER_PEPPER =
   'KEY_PEPPER is not the one that the keys in this database are hashed with, so none of them would work';
 /** What to do about it. */
-export const RESTORE_PEPPER = 'set it to its former value; to change it, revoke all keys first';
+export const RESTORE_PEPPER =
+  'set it to its former value; to replace it, set KEY_PEPPER_PREVIOUS to the former value, or revoke all keys first';
 
 export class WrongPepperError extends Error {
   override readonly name = 'WrongPepperError';
@@ -27,51 +34,103 @@ export class WrongPepperError extends Error {
   }
 }
 
-export function pepperGuard(control: Connection, { apiKeys }: Pick<ControlModels, 'apiKeys'>, pepper: string) {
-  const rows = control.getClient().db(control.name).collection<Fingerprint & { readonly _id: 'pepper' }>('deployment');
+/** How the peppers of the environment relate to the keys. */
+export interface PepperState {
+  /** Which of them the keys are, or will be, hashed with; none if a third. */
+  readonly known: 'current' | 'previous' | 'none';
+  /** Active keys that are still hashed with the previous pepper. */
+  readonly left: number;
+  /** Active keys hashed with one before that, which do not work. */
+  readonly lost: number;
+}
 
-  async function isSame({ salt, hash }: Fingerprint): Promise<boolean> {
-    return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
-  }
+type Peppers = Pick<Config, 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS'>;
+
+export function pepperGuard(
+  control: Connection,
+  { apiKeys }: Pick<ControlModels, 'apiKeys'>,
+  { KEY_PEPPER, KEY_PEPPER_PREVIOUS }: Peppers,
+  now: () => number,
+) {
+  const rows = control.getClient().db(control.name).collection<Fingerprint & { readonly _id: 'pepper' }>('deployment');
+  let number: number | undefined;
+
+  const active = () => stateCondition('active', new Date(now()));
 
   async function make(): Promise<Fingerprint> {
     const salt = randomBytes(16).toString('base64');
-    return { salt, hash: (await hashOf(pepper, salt)).toString('base64') };
+    return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
-  async function isFree(): Promise<boolean> {
-    return (await apiKeys.exists(stateCondition('active', new Date()))) === null;
+  async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
+    if (await isOf(KEY_PEPPER, fingerprint)) return 'current';
+    return KEY_PEPPER_PREVIOUS !== undefined && (await isOf(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
+  }
+
+  /**
+   * Stores the pepper's fingerprint, `given` or a new one: if there is none, if it is that of the previous pepper, or if no
+   * active key is left.
+   * @throws WrongPepperError
+   */
+  async function adopt(given?: Fingerprint): Promise<void> {
+    const own = await make();
+    for (;;) {
+      const fingerprint = await rows.findOneAndUpdate(
+        { _id: 'pepper' },
+        { $setOnInsert: given ?? own },
+        { upsert: true, returnDocument: 'after' },
+      );
+      number = fingerprint?.number ?? 0;
+      if (fingerprint === null) return;
+      const known = await knownAs(fingerprint);
+      if (known === 'current') return;
+      if (known === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
+      // another gateway may be doing the same, so the outcome is read again
+      const next = { ...own, number: number + 1 };
+      await rows.updateOne({ _id: 'pepper', hash: fingerprint.hash }, { $set: next });
+    }
   }
 
   return {
-    /** Whether the keys are hashed with this pepper, or it is not known yet. */
-    async fits(): Promise<boolean> {
-      const known = await rows.findOne({ _id: 'pepper' });
-      return known === null || isSame(known);
+    /** The number of KEY_PEPPER, for new keys; undefined before it was adopted, and for the first pepper. */
+    number: (): number | undefined => (number === 0 ? undefined : number),
+    /** What the database says about the peppers of the environment. */
+    async state(): Promise<PepperState> {
+      const fingerprint = await rows.findOne({ _id: 'pepper' });
+      const known = fingerprint === null ? 'current' : await knownAs(fingerprint);
+      const current = fingerprint?.number ?? 0;
+      if (known !== 'current' || current === 0) return { known, left: 0, lost: 0 };
+      // a key without a number has the first pepper
+      const previous = current === 1 ? null : current - 1;
+      const [left, lost] = await Promise.all([
+        apiKeys.countDocuments({ ...active(), pepper: previous }),
+        apiKeys.countDocuments({ ...active(), pepper: trusted({ $nin: [current, previous] }) }),
+      ]);
+      return { known, left, lost };
     },
-    /** Whether this is a fingerprint of the pepper. */
-    matches: isSame,
     /** The fingerprint of the pepper that the keys are hashed with. */
     async fingerprint(): Promise<Fingerprint> {
       const known = await rows.findOne({ _id: 'pepper' }, { projection: { _id: 0 } });
       return known ?? make();
     },
+    adopt,
     /**
-     * Stores the pepper's fingerprint, `given` or a new one, if there is none or no active key is left.
+     * Does the same for keys from elsewhere, whose fingerprint becomes that of this installation if it has none. Resolves
+     * with the number that their pepper has here; undefined, and nothing is stored, if they would not work.
      * @throws WrongPepperError
      */
-    async adopt(given?: Fingerprint): Promise<void> {
-      const own = given ?? (await make());
-      const known = await rows.findOneAndUpdate(
-        { _id: 'pepper' },
-        { $setOnInsert: own },
-        { upsert: true, returnDocument: 'after' },
-      );
-      if (known === null || (await isSame(known))) return;
-      if (!(await isFree())) throw new WrongPepperError();
-      await rows.updateOne({ _id: 'pepper', hash: known.hash }, { $set: own });
+    async adoptFrom(given: Fingerprint): Promise<number | undefined> {
+      const known = await knownAs(given);
+      if (known === 'none') return undefined;
+      await adopt(given);
+      const here = known === 'current' ? number : (number ?? 0) - 1;
+      return here === undefined || here < 0 ? undefined : here;
     },
   };
+}
+
+async function isOf(pepper: string, { salt, hash }: Fingerprint): Promise<boolean> {
+  return timingSafeEqual(await hashOf(pepper, salt), Buffer.from(hash, 'base64'));
 }
 
 function hashOf(pepper: string, salt: string): Promise<Buffer> {

@@ -32,8 +32,8 @@ const NOTE_EVERY = MINUTE;
 
 export type Sessions = ReturnType<typeof sessions>;
 
-/** The sessions and sign-in links of users. `from` is the user's network address, for the audit log. */
-export function sessions(models: ControlModels) {
+/** The sessions and sign-in links of users, which end by `clock`. `from` is the user's network address, for the audit log. */
+export function sessions(models: ControlModels, clock: () => number) {
   const { organisations, links, sessions: stored } = models;
 
   async function begin(
@@ -47,7 +47,7 @@ export function sessions(models: ControlModels) {
     if (!organisation) return undefined;
     requireState(organisation);
     const token = makeToken();
-    const now = new Date();
+    const now = new Date(clock());
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const whose = { organisation_id: organisationId, user, role };
     await stored.create([{ _id: digest(token), ...whose, created_at: now, used_at: now, ends_at }], { session });
@@ -67,7 +67,7 @@ export function sessions(models: ControlModels) {
       models.change(async (session, record) => {
         if (!(await holdOrganisation(models, organisationId, session))) return undefined;
         const token = makeToken();
-        const now = Date.now();
+        const now = clock();
         const endsAt = new Date(now + LINK_LIFE);
         const whose = { organisation_id: organisationId, user, role };
         await links.create([{ _id: digest(token), ...whose, created_at: new Date(now), ends_at: endsAt }], { session });
@@ -78,7 +78,7 @@ export function sessions(models: ControlModels) {
     async useLink(token: string, from: string): Promise<string | undefined> {
       if (!isToken(token)) return undefined;
       return models.change(async (session, record) => {
-        const filter = { _id: digest(token), ends_at: trusted({ $gt: new Date() }) };
+        const filter = { _id: digest(token), ends_at: trusted({ $gt: new Date(clock()) }) };
         const link = await links.findOneAndDelete(filter, { session }).lean();
         return link ? begin({ ...link, organisationId: link.organisation_id }, from, session, record) : undefined;
       });
@@ -87,7 +87,7 @@ export function sessions(models: ControlModels) {
     async find(token: string): Promise<Session | undefined> {
       if (!isToken(token)) return undefined;
       const id = digest(token);
-      const now = Date.now();
+      const now = clock();
       // the TTL index deletes up to a minute late
       const found = await stored.findOne({ _id: id, ends_at: trusted({ $gt: new Date(now) }) }).lean();
       const organisation = found && (await organisations.findById(found.organisation_id).lean());

@@ -9,7 +9,9 @@ export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
   /** Called when a write fails; its counts are included in the next one. */
   readonly onError: (error: unknown) => void;
-  /** Maximum number of counters (one per key and hour); beyond it, requests are not counted. */
+  /** Called with the number of requests that were not counted, because the database is slower than keys are new. */
+  readonly onUncounted: (requests: number) => void;
+  /** Counters (one per key and hour) to hold; when they are used up, they are written at once. */
   readonly capacity?: number;
 }
 
@@ -18,16 +20,25 @@ const CAPACITY = 10_000;
 
 type Entry = { -readonly [Name in keyof UsageEntry]: UsageEntry[Name] };
 
-/** Counts the requests of keys in memory and writes the counts once a minute, so that no request waits for it. */
-export function createUsageCounter({ usage, onError, capacity = CAPACITY }: UsageCounterOptions) {
+/**
+ * Counts the requests of keys in memory and writes the counts once a minute, in one command, so that no request waits for it.
+ * Only if as many counters as it holds fill up again while that is still being written are further keys not counted, which is said.
+ */
+export function createUsageCounter({ usage, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
   let counts = new Map<string, Entry>();
+  let uncounted = 0;
+  /** Whether a write was begun because the counters were used up, and none has succeeded since. */
+  let isFull = false;
   let writing: Promise<void> = Promise.resolve();
 
   function add(keyId: string, hour: number, delta: UsageCounts): void {
     const name = `${keyId}:${String(hour)}`;
     let entry = counts.get(name);
     if (!entry) {
-      if (counts.size >= capacity) return;
+      if (counts.size >= capacity) {
+        uncounted += delta.requests;
+        return;
+      }
       entry = { keyId, hour: new Date(hour), requests: 0, errors: 0, rate_limited: 0 };
       counts.set(name, entry);
     }
@@ -37,11 +48,14 @@ export function createUsageCounter({ usage, onError, capacity = CAPACITY }: Usag
   }
 
   async function write(): Promise<void> {
+    if (uncounted > 0) onUncounted(uncounted);
+    uncounted = 0;
     if (counts.size === 0) return;
     const taken = [...counts.values()];
     counts = new Map();
     try {
       await usage.add(taken);
+      isFull = false;
     } catch (error) {
       for (const entry of taken) add(entry.keyId, entry.hour.getTime(), entry);
       onError(error);
@@ -58,6 +72,9 @@ export function createUsageCounter({ usage, onError, capacity = CAPACITY }: Usag
       const hour = Math.floor(Date.now() / HOUR) * HOUR;
       const [errors, rate_limited] = [Number(outcome === 'error'), Number(outcome === 'rate_limited')];
       add(keyId, hour, { requests: 1, errors, rate_limited });
+      if (counts.size < capacity || isFull) return;
+      isFull = true;
+      void flush();
     },
     /** Stops counting and writes what is left. */
     async stop(): Promise<void> {

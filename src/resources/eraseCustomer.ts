@@ -82,7 +82,9 @@ async function eraseRows(
   for await (const batch of batches(data, resource, filter)) {
     signal.throwIfAborted();
     const ids = batch.map(({ _id }) => _id);
-    total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, change, session, now }));
+    total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, change, session, now }), {
+      writes: [resource],
+    });
   }
   return total;
 }

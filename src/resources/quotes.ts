@@ -7,21 +7,20 @@ export const quotes = defineResource({
   type: 'Quote',
   indexes: [
     { on: { number: 1 }, options: { unique: true } },
-    { on: { number: 1, _id: 1 } },
-    { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
-    // covers quote_totals, so that it reads no documents
+    // newest first, and covers quote_totals, so that it reads no documents
     {
       on: {
-        ...{ created_at: -1, currency: 1, status: 1, customer_id: 1 },
+        ...{ created_at: -1, _id: -1, currency: 1, status: 1, customer_id: 1 },
         ...{ subtotal_minor: 1, discount_minor: 1, vat_minor: 1, total_minor: 1 },
       },
-      options: { name: 'totals' },
+      options: { name: 'newest_and_totals' },
     },
   ],
+  retired: ['number_1__id_1', 'created_at_-1__id_-1', 'totals'],
   rules: quoteFaults,
   decimals: ['discount_pct'],
 });

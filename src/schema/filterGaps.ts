@@ -8,6 +8,8 @@ import { rowFieldsOf } from './stored';
 
 /** List arguments for paging and sorting, which are not filters. */
 const OF_PAGES: readonly string[] = ['sort', 'limit', 'cursor'];
+const NO_ORDER =
+  'no index of its collection has that order: add one of the member and _id in the definition of the collection';
 const NO_INDEX = 'no index of its collection begins with it: add one in the definition of the collection';
 
 /** One message per gap, with what to change where. */
@@ -36,12 +38,13 @@ function argumentGaps(
   );
   const inPath = directiveOf(field, 'rest')?.path.split('/') ?? [];
   const indexed = list?.indexes.map(({ on }) => Object.keys(on)[0] ?? '') ?? [];
+  const sorted = list?.indexes.filter(givesOrder).map(({ on }) => Object.keys(on)[0] ?? '') ?? [];
   return (argument) => {
     const name = argument.name.value;
     const filter = filterOf(argument);
     if (filter && !list) return ['has a @filter, but no resource has that list (src/resources/index.ts)'];
     if (filter) return ofFilter(filter, argument, types.get(filter.member), indexed);
-    if (name === 'sort' && list) return ofSort(argument, indexed);
+    if (name === 'sort' && list) return ofSort(argument, sorted);
     if (OF_PAGES.includes(name) || inPath.includes(`:${name}`)) return [];
     return ['has no @filter: say which member of the rows it compares, or remove it'];
   };
@@ -68,8 +71,14 @@ function ofFilter(
   );
 }
 
-function ofSort(argument: InputValueDefinitionNode, indexed: readonly string[]): string[] {
+/** Whether an index has the order of a list sorted by its first member: then by id, unless no two rows have the same value. */
+function givesOrder({ on, options }: CheckedResource['indexes'][number]): boolean {
+  const [, second] = Object.keys(on);
+  return second === '_id' || (options?.unique === true && second === undefined);
+}
+
+function ofSort(argument: InputValueDefinitionNode, sorted: readonly string[]): string[] {
   const sorts = directiveOf(argument, 'constraint')?.one_of ?? [];
   const members = [...new Set(sorts.map((sort) => sort.replace(/^-/, '')))];
-  return members.filter((one) => !indexed.includes(one)).map((member) => `sorts by ${member}, but ${NO_INDEX}`);
+  return members.filter((one) => !sorted.includes(one)).map((member) => `sorts by ${member}, but ${NO_ORDER}`);
 }

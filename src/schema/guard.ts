@@ -38,7 +38,10 @@ function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknow
   return (source, args, context, info) => {
     context.authorise(access);
     checkArguments?.(inKeptSpelling(args as Readonly<Record<string, unknown>>));
-    return resolve(source, args, context, info);
+    const { trace } = context;
+    return trace
+      ? trace(info.fieldName, () => resolve(source, args, context, info))
+      : resolve(source, args, context, info);
   };
 }
 

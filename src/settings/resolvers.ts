@@ -2,7 +2,7 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import { type ApiKey, isPlainName, keyState } from '../access/apiKey';
+import { type ApiKey, isPlainName } from '../access/apiKey';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
@@ -31,7 +31,9 @@ const DEFAULT_OVERLAP_HOURS = 24;
 /** The operations of the settings page: they translate arguments and results; {@link Integrations} has the rules. */
 export const settingsResolvers = {
   Query: {
-    api_keys: resolver(async (own, args: Parameters<Integrations['keys']>[0]) => mapPage(await own.keys(args), toKey)),
+    api_keys: resolver(async (own, args: Parameters<Integrations['keys']>[0]) =>
+      mapPage(await own.keys(args), keyOf(own)),
+    ),
     key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) => {
       const buckets = await own.usage(id, period);
       const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);
@@ -42,13 +44,13 @@ export const settingsResolvers = {
     ),
   },
   Mutation: {
-    create_api_key: resolver(async (own, args: NewKeyArgs) => toMade(await own.createKey(readNewKey(args)))),
+    create_api_key: resolver(async (own, args: NewKeyArgs) => toMade(own, await own.createKey(readNewKey(args)))),
     rotate_api_key: resolver(async (own, { id, overlap_hours, expires_at }: RotateArgs) => {
       const overlap = (overlap_hours ?? DEFAULT_OVERLAP_HOURS) * HOUR;
       const rotated = await own.rotateKey(id, { overlap, expiresAt: toDate(expires_at) });
-      return { ...toMade(rotated), old: toKey(rotated.old) };
+      return { ...toMade(own, rotated), old: keyOf(own)(rotated.old) };
     }),
-    revoke_api_key: resolver(async (own, { id }: { id: string }) => toKey(await own.revokeKey(id))),
+    revoke_api_key: resolver(async (own, { id }: { id: string }) => keyOf(own)(await own.revokeKey(id))),
   },
 };
 
@@ -91,19 +93,19 @@ function mapPage<From, To>(page: Page<From>, map: (row: From) => To): Page<To> {
   return { ...page, data: page.data.map(map) };
 }
 
-function toMade({ key, document }: MadeKey) {
-  return { key, api_key: toKey(document) };
+function toMade(own: Integrations, { key, document }: MadeKey) {
+  return { key, api_key: keyOf(own)(document) };
 }
 
 /** A key in the API, as an allowlist of members: a hash can never leak. */
-function toKey(key: ApiKey) {
+const keyOf = (own: Integrations) => (key: ApiKey) => {
   const { name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at } = key;
   const { last_used_at, last_used_from, allowed_ranges, rotated_to } = key;
   return {
     ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
-    ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, state: keyState(key, new Date()) },
+    ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, state: own.stateOf(key) },
   };
-}
+};
 
 function toEvent({ _id: id, at, action, actor, key_id, details }: AuditEvent) {
   const { who, name, from } = actor;

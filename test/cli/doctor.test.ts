@@ -1,15 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
-import { commandLine, makeOrganisation } from './commandLine';
+import { openDatabaseProxy } from '../../faults/databaseProxy';
+import { quotes } from '../../src/resources/quotes';
+import { type CommandLine, commandLine, finished, makeOrganisation, NORTHWIND } from './commandLine';
 
 interface Diagnosis {
   readonly ok: boolean;
   readonly checks: readonly { name: string; ok: boolean; detail: string; fix?: string }[];
 }
 
+/** Creates an organisation with data. */
+async function makeStocked(cli: CommandLine): Promise<{ id: string }> {
+  const { id } = await makeOrganisation(cli);
+  await cli.json('import', '--org', id, NORTHWIND);
+  return { id };
+}
+
 test('doctor finds a missing index, suggests the fix, and creates it with --fix', async () => {
   const cli = commandLine();
-  const { id } = await makeOrganisation(cli);
+  const { id } = await makeStocked(cli);
   expect(await cli.json('doctor')).toMatchObject({ ok: true });
 
   await dropIndex(id, 'quotes', 'number_1');
@@ -45,7 +55,11 @@ test('doctor checks the database, its replica set and its transactions', async (
     'replica set',
     'transactions',
     'pepper',
+    'clocks',
+    'control database',
+    'databases',
     'indexes',
+    'files on cluster default',
   ]);
 });
 
@@ -68,8 +82,155 @@ test('doctor reports an unreachable Redis without its password', async () => {
   expect(stdout).not.toContain('hunter2');
 });
 
-async function dropIndex(organisationId: string, collection: string, index: string): Promise<void> {
+describe('doctor --fix', () => {
+  test('makes only what is missing, one command a collection, and drops what is no longer needed', async () => {
+    const sent: Record<string, unknown>[] = [];
+    const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+      onReply: (reply, command) => {
+        if (command) sent.push(command);
+        return reply;
+      },
+    });
+    const cli = commandLine({ MONGODB_URI: proxy.uri });
+    try {
+      const { id } = await makeStocked(cli);
+      const whole = await makeStocked(cli);
+      const names = async (): Promise<string[]> =>
+        withDatabase(id, async (database) =>
+          (await database.collection('quotes').listIndexes().toArray()).map(({ name }) => name as string).sort(),
+        );
+      const complete = await names();
+      await withDatabase(id, async (database) => {
+        await database.collection('quotes').dropIndexes();
+        await database.collection('quotes').createIndexes([
+          { key: { number: 1 }, name: 'number_1', unique: true },
+          { key: { number: 1, _id: 1 }, name: 'number_1__id_1' },
+          { key: { created_at: -1, _id: -1 }, name: 'created_at_-1__id_-1' },
+          { key: { total_minor: 1 }, name: 'made_by_the_operator' },
+        ]);
+      });
+      sent.length = 0;
+      const fixed = await cli.json<Diagnosis>('doctor', '--fix');
+      expect(fixed.ok).toBe(true);
+      const made = sent.filter((one) => 'createIndexes' in one);
+      expect(made).toEqual([expect.objectContaining({ createIndexes: 'quotes', $db: databaseName(id) })]);
+      expect((made[0]!.indexes as { name: string }[]).map(({ name }) => name).sort()).toEqual(
+        complete.filter((name) => name !== '_id_' && name !== 'number_1'),
+      );
+      expect(sent.filter((one) => 'dropIndexes' in one)).toHaveLength(1);
+      expect(await names()).toEqual([...complete, 'made_by_the_operator'].sort());
+      expect(fixed.checks.filter(({ name }) => name.includes(whole.id))).toEqual([]);
+
+      sent.length = 0;
+      expect(await cli.json('doctor', '--fix')).toMatchObject({ ok: true });
+      expect(sent.filter((one) => 'createIndexes' in one || 'dropIndexes' in one)).toEqual([]);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  test('lists each organisation that it could not fix, and fixes the others', async () => {
+    const cli = commandLine();
+    const [bad, good] = [await makeStocked(cli), await makeStocked(cli)];
+    for (const { id } of [bad, good]) {
+      await dropIndex(id, 'quotes', 'number_1');
+      await dropIndex(id, 'orders', 'search_1');
+    }
+    await withDatabase(bad.id, async (database) => {
+      await database.collection('quotes').updateMany({}, { $set: { number: 'twice' } });
+    });
+    const { code, stdout } = await cli.run('doctor', '--fix', '--json');
+    expect(code).toBe(1);
+    const { checks } = JSON.parse(stdout) as Diagnosis;
+    expect(checks.filter(({ ok }) => !ok)).toEqual([
+      {
+        name: expect.stringContaining(bad.id) as unknown,
+        ok: false,
+        detail: expect.stringMatching(/^could not fix quotes \(.*; created orders: search_1$/) as unknown,
+        fix: expect.stringContaining('run scopegate doctor --fix again') as unknown,
+      },
+    ]);
+    expect(checks).toContainEqual(
+      expect.objectContaining({ name: expect.stringContaining(good.id) as unknown, ok: true }),
+    );
+  });
+
+  test('makes the indexes of the control database that are missing', async () => {
+    const cli = commandLine();
+    await makeOrganisation(cli);
+    await withControl(cli, (database) => database.collection('api_keys').dropIndexes());
+    const { code, stdout } = await cli.run('doctor', '--json');
+    expect(code).toBe(1);
+    expect(stdout).toContain('lacks api_keys: organisation.id_1_created_at_1');
+    expect(await cli.json('doctor', '--fix')).toMatchObject({ ok: true });
+    expect(await cli.json('doctor')).toMatchObject({ ok: true });
+  });
+});
+
+test('doctor names databases that belong to no organisation, and organisations without one are complete', async () => {
+  const cli = commandLine();
+  const { id } = await makeStocked(cli);
+  await makeOrganisation(cli);
+  const of = (diagnosis: Diagnosis, name: string): string =>
+    diagnosis.checks.find((check) => check.name === name)!.detail;
+  const before = await cli.json<Diagnosis>('doctor');
+  expect(of(before, 'indexes')).toBe('2 organisations have every index; 1 of them has no data yet');
+  await withControl(cli, (database) => database.collection('organisations').deleteOne({ _id: id as never }));
+  const after = await cli.json<Diagnosis>('doctor');
+  const counted = (diagnosis: Diagnosis): number => Number(/^\d*/.exec(of(diagnosis, 'databases'))![0]);
+  // other tests have databases on this server, which belong to other control databases
+  expect(counted(after)).toBeGreaterThan(0);
+  expect(of(after, 'databases')).toMatch(/belongs? to no organisation of cli_\w+ there: org_/);
+  expect(of(after, 'indexes')).toBe('1 organisation has every index; 1 of them has no data yet');
+});
+
+test('doctor ends at once on SIGTERM while the database does not answer, says so, and keeps what it made', async () => {
+  const cli = commandLine();
+  await makeStocked(cli);
+  const held = jest.fn();
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) => {
+      // the driver's own checks are answered, or it would give up by itself
+      if (command?.listIndexes !== quotes.name) return reply;
+      held();
+      return undefined;
+    },
+  });
+  try {
+    const child = commandLine({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: cli.controlDatabase }).start(['doctor']);
+    const end = finished(child);
+    // a process takes seconds to get there on a busy machine
+    for (let tries = 0; held.mock.calls.length === 0 && tries < 600; tries += 1) await sleep(100);
+    expect(held).toHaveBeenCalled();
+    const asked = performance.now();
+    child.kill('SIGTERM');
+    const { code, stderr } = await end;
+    expect(code).toBe(130);
+    expect(stderr).toContain('error: interrupted; indexes made so far stay, run the same command again to continue');
+    // the command would wait for its answer for 30 s
+    expect(performance.now() - asked).toBeLessThan(20_000);
+  } finally {
+    await proxy.close();
+  }
+});
+
+async function withDatabase<T>(organisationId: string, work: (database: mongo.Db) => Promise<T>): Promise<T> {
+  return withServer((client) => work(client.db(databaseName(organisationId))));
+}
+
+async function withControl<T>(cli: CommandLine, work: (database: mongo.Db) => Promise<T>): Promise<T> {
+  return withServer((client) => work(client.db(cli.controlDatabase)));
+}
+
+async function withServer<T>(work: (client: mongo.MongoClient) => Promise<T>): Promise<T> {
   const client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
-  await client.db(databaseName(organisationId)).collection(collection).dropIndex(index);
-  await client.close();
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+async function dropIndex(organisationId: string, collection: string, index: string): Promise<void> {
+  await withDatabase(organisationId, (database) => database.collection(collection).dropIndex(index));
 }

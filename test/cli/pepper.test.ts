@@ -42,7 +42,7 @@ describe('another pepper than that of the keys', () => {
           name: 'pepper',
           ok: false,
           detail: expect.stringContaining(WRONG) as unknown,
-          fix: 'set it to its former value; to change it, revoke all keys first',
+          fix: expect.stringContaining('to replace it, set KEY_PEPPER_PREVIOUS to the former value') as unknown,
         },
       ]) as unknown,
     });

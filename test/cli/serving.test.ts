@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '../http/eventually';
 import { type CommandLine, commandLine, finished, firstLine } from './commandLine';
 
 const cli = commandLine();
@@ -14,7 +15,7 @@ interface Demo {
   readonly sandbox: string;
 }
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   'serve prints one line when it is ready, and exits with 0 on %s',
   async (signal) => {
     const child = cli.start(['serve'], { PORT: '0', LOG_LEVEL: 'warn' });
@@ -34,8 +35,66 @@ test('serve on a port in use exits with 1 and a one-line error', async () => {
   const { code, stdout, stderr } = await finished(cli.start(['serve'], { PORT: String(port) }));
   other.close();
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toMatch(new RegExp(`^error: port ${String(port)} .*set PORT`, 'm'));
-  expect(stderr).not.toMatch(/^\s+at /m);
+  const last = linesOf(stderr).at(-1);
+  expect(last).toMatchObject({ level: 50, msg: expect.stringMatching(`^port ${String(port)} .*set PORT`) as unknown });
+});
+
+/** The lines of a log, all of which must be JSON. */
+function linesOf(text: string): Record<string, unknown>[] {
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('the stderr of serve is JSON', () => {
+  test.each<[string, Record<string, string>, number, string]>([
+    ['with an invalid environment', { PORT: 'x', HOST: '127.0.0.1' }, 50, 'invalid environment:\n  PORT: must be'],
+    ['without a database', { MONGODB_URI: 'mongodb://127.0.0.1:1' }, 50, 'cannot reach the database'],
+    ['and says why it does not start at any LOG_LEVEL', { LOG_LEVEL: 'silent', ADMIN_PORT: '4000' }, 50, 'must differ'],
+  ])('%s', async (_title, more, level, words) => {
+    const { code, stdout, stderr } = await finished(cli.start(['serve'], { PORT: '4000', ...more }));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(linesOf(stderr).at(-1)).toMatchObject({ level, msg: expect.stringContaining(words) as unknown });
+  });
+
+  test('from its start to its end, with a cluster away, warnings of the runtime, and signals', async () => {
+    const child = cli.start(['serve'], {
+      PORT: '0',
+      MONGODB_CLUSTERS: 'eu=mongodb://127.0.0.1:1',
+      NODE_OPTIONS: `--require=${join(__dirname, '..', 'support', 'warning.cjs')}`,
+    });
+    const end = finished(child);
+    const url = (await firstLine(child)).replace('listening on ', '');
+    await fetch(`${url}/livez`);
+    child.kill('SIGUSR2');
+    let text = '';
+    child.stderr!.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await eventually(async () => {
+      await fetch(`${url}/livez`);
+      return text.includes('"path":"/livez"');
+    });
+    child.kill('SIGUSR2');
+    await eventually(() => text.includes('the log level is now info'));
+    await fetch(`${url}/livez`);
+    child.kill('SIGHUP');
+    const { code, stderr } = await end;
+    expect(code).toBe(0);
+    const lines = linesOf(stderr);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ level: 40, msg: expect.stringContaining('cluster eu is not responding') as unknown }),
+        expect.objectContaining({ level: 40, error: { type: 'Warning', message: 'sample' } }),
+        expect.objectContaining({ log_level: 'debug' }),
+        expect.objectContaining({ level: 20, path: '/livez', status: 200 }),
+      ]),
+    );
+    // before the first signal and after the second, probes are below the level
+    const at = (msg: string): number => lines.findIndex((line) => String(line.msg).startsWith(msg));
+    const probes = lines.flatMap(({ path }, index) => (path === '/livez' ? index : []));
+    expect(Math.min(...probes)).toBeGreaterThan(at('the log level is now debug'));
+    expect(Math.max(...probes)).toBeLessThan(at('the log level is now info'));
+  });
 });
 
 describe('demo', () => {

@@ -4,11 +4,11 @@ import { setImmediate } from 'node:timers/promises';
 const PATIENCE = 10_000;
 
 /** Polls `look` until it finds something and returns that; for asynchronous effects such as log lines. */
-export async function eventually<T>(look: () => T | Promise<T>): Promise<NonNullable<T>> {
-  for (const start = Date.now(); Date.now() - start < PATIENCE;) {
+export async function eventually<T>(look: () => T | Promise<T>, patience = PATIENCE): Promise<NonNullable<T>> {
+  for (const start = Date.now(); Date.now() - start < patience;) {
     const found = await look();
     if (found !== undefined && found !== null && found !== false) return found;
     await setImmediate();
   }
-  throw new Error(`not within ${String(PATIENCE)} ms: ${look.toString()}`);
+  throw new Error(`not within ${String(patience)} ms: ${look.toString()}`);
 }

@@ -1,3 +1,5 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
 import { ALL_SCOPES } from '../../src/access/scopes';
 import type { Organisation } from '../../src/access/principal';
 import { type Client, client } from '../support/client';
@@ -90,6 +92,104 @@ describe('a request has one log line with', () => {
     find.mockRestore();
     expect(line).toMatchObject({ status: 499 });
   });
+});
+
+describe('the line of a 401 says why, and for which key', () => {
+  const typo = (text: string): string => `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`;
+  test.each<[string, () => Promise<{ authorization?: string; key_id?: string }>]>([
+    ['missing', () => Promise.resolve({})],
+    ['malformed', () => Promise.resolve({ authorization: 'Bearer let-me-in' })],
+    ['checksum', () => Promise.resolve({ authorization: `Bearer ${typo(key.key)}` })],
+    [
+      'unknown',
+      () => {
+        const { key: text, id } = generateKey(DEFAULT_KEY_PREFIX, '');
+        return Promise.resolve({ authorization: `Bearer ${text}`, key_id: id });
+      },
+    ],
+    [
+      'wrong_secret',
+      async () => {
+        const made = await makeKey(gateway, organisation);
+        const { hash } = generateKey(DEFAULT_KEY_PREFIX, '');
+        await gateway.databases.control
+          .collection<{ _id: string }>('api_keys')
+          .updateOne({ _id: made.id }, { $set: { hash } });
+        return { authorization: `Bearer ${made.key}`, key_id: made.id };
+      },
+    ],
+    [
+      'expired',
+      async () => {
+        const made = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1000) });
+        return { authorization: `Bearer ${made.key}`, key_id: made.id };
+      },
+    ],
+    [
+      'revoked',
+      async () => {
+        const made = await makeKey(gateway, organisation);
+        await gateway.control.apiKeys.revoke(made.id);
+        return { authorization: `Bearer ${made.key}`, key_id: made.id };
+      },
+    ],
+    [
+      'address',
+      async () => {
+        const input = {
+          organisationId: organisation.id,
+          name: 'x',
+          scopes: ALL_SCOPES,
+          createdBy: 'x',
+          expiresAt: null,
+        };
+        const made = await gateway.control.apiKeys.create({ ...input, allowedRanges: ['192.0.2.0/24'] });
+        return { authorization: `Bearer ${made!.key}`, key_id: made!.document._id };
+      },
+    ],
+  ])('%s', async (reason, prepare) => {
+    await aSecond();
+    const { authorization, key_id } = await prepare();
+    for (const path of ['/api/v1/me', '/graphql?query={me{key{id}}}']) {
+      const headers = { ...(authorization !== undefined && { authorization }), 'apollo-require-preflight': '1' };
+      const answer = await raw(gateway.url, path, { headers });
+      const [line] = await linesOf(String(answer.headers['x-request-id']));
+      expect(line).toMatchObject({ status: 401, code: 'unauthenticated', reason });
+      expect(line!.key_id).toBe(key_id);
+      expect(answer.text + JSON.stringify(answer.headers)).not.toContain(reason === 'missing' ? 'reason' : reason);
+      const token = authorization?.replace('Bearer ', '');
+      if (token !== undefined) expect(JSON.stringify(gateway.logs)).not.toContain(token.slice(-49));
+    }
+  });
+
+  test('and a flood of them gets 20 lines a second and a count of the others', async () => {
+    await aSecond();
+    gateway.logs.length = 0;
+    const started = performance.now();
+    for (let round = 0; round < 10; round += 1)
+      await Promise.all(Array.from({ length: 100 }, () => raw(gateway.url, '/api/v1/me', {})));
+    const lines = () => gateway.logs.filter(({ status }) => status === 401).length;
+    const counted = () =>
+      gateway.logs.reduce((sum, { not_logged: count }) => sum + ((count as number | undefined) ?? 0), 0);
+    await eventually(() => lines() + counted() === 1000);
+    const seconds = Math.ceil((performance.now() - started) / 1000) + 1;
+    expect(lines()).toBeLessThanOrEqual(20 * seconds);
+    expect(gateway.logs.length).toBeLessThanOrEqual(21 * seconds);
+    expect(gateway.logs.find(({ not_logged: count }) => count !== undefined)).toMatchObject({
+      reasons: { missing: expect.any(Number) },
+    });
+    // requests with a key are logged as ever
+    await linesOf((await caller.get('/me')).headers.get('x-request-id')!);
+  });
+
+  /** Until the lines of the tests before are no longer counted. */
+  const aSecond = (): Promise<void> => pause(1100);
+});
+
+test.each(['/livez', '/readyz', '/metrics'])('%s is logged at debug', async (path) => {
+  const answer = await raw(gateway.url, path, {});
+  const [line] = await linesOf(String(answer.headers['x-request-id']));
+  expect(line).toMatchObject({ level: 20, path, status: 200 });
 });
 
 function deferred(): [Promise<void>, () => void] {

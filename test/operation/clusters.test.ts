@@ -165,6 +165,7 @@ test('while both respond, doctor finds nothing, and checks the organisations of 
   const { code, stdout } = await commandLine(environment).run('doctor', '--json');
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('"cluster eu"') as unknown });
   const { checks } = JSON.parse(stdout) as { checks: { name: string; detail: string }[] };
-  const count = (await gateway.control.organisations.list()).length;
-  expect(checks.at(-1)).toMatchObject({ name: 'indexes', detail: `${String(count)} organisations have every index` });
+  const count = await gateway.control.organisations.count();
+  const indexes = checks.find(({ name }) => name === 'indexes');
+  expect(indexes!.detail).toContain(`${String(count)} organisations have every index`);
 });

@@ -28,16 +28,11 @@ const WRITES = [
 ];
 const ENDS = ['commitTransaction', 'abortTransaction'];
 const READS = [
-  'hello',
-  'buildInfo',
-  'ping',
-  'find',
-  'getMore',
-  'aggregate',
-  'listIndexes',
-  'listDatabases',
-  'endSessions',
+  ...['hello', 'buildInfo', 'ping', 'find', 'getMore', 'aggregate', 'listIndexes', 'endSessions'],
+  ...['listCollections', 'listDatabases', 'getParameter'],
 ];
+/** Ends sessions of the same user. */
+const KILLS = ['killSessions'];
 
 describe('every write', () => {
   test('outside a transaction has write concern majority and journal', () => {
@@ -45,7 +40,8 @@ describe('every write', () => {
     expect([...new Set(outside.map(targetOf))].sort()).toEqual(
       expect.arrayContaining([
         ...['findAndModify open_writes', 'delete open_writes', 'update key_usage', 'update api_keys'],
-        ...['createIndexes api_keys', 'createIndexes sessions', 'createIndexes products'],
+        ...['createIndexes api_keys', 'createIndexes sessions', 'createIndexes products', 'createIndexes open_writes'],
+        'dropIndexes quotes',
       ]),
     );
     const weak = outside.filter(({ writeConcern }) => JSON.stringify(writeConcern) !== '{"w":"majority","j":true}');
@@ -79,8 +75,20 @@ describe('every write', () => {
     expect(begun.size).toBe(0);
   });
 
+  test('finds its collection, which was made with all its indexes before', () => {
+    // a collection that a write makes has no index but that of _id
+    const made = new Set<string>();
+    for (const one of sent) {
+      const place = `${String(one.$db)}.${String(one[nameOf(one)])}`;
+      if (nameOf(one) === 'createIndexes') made.add(place);
+      if (String(one.$db).startsWith('org_') && ['insert', 'findAndModify'].includes(nameOf(one)))
+        expect([...made]).toContain(place);
+    }
+    expect(made.size).toBeGreaterThan(0);
+  });
+
   test('uses one of these commands, and no aggregation writes', () => {
-    const others = sent.filter((one) => ![...WRITES, ...ENDS, ...READS].includes(nameOf(one)));
+    const others = sent.filter((one) => ![...WRITES, ...ENDS, ...READS, ...KILLS].includes(nameOf(one)));
     expect(others.map(targetOf)).toEqual([]);
     expect(JSON.stringify(sent.filter((one) => 'aggregate' in one))).not.toMatch(/"\$(out|merge)"/);
   });

@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/access/principal';
 import { databaseName } from '../../src/database/organisationData';
+import { customers } from '../../src/resources/customers/customers';
+import { products } from '../../src/resources/products/products';
 import { type CommandLine, commandLine, finished, NORTHWIND } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { signIn } from '../settings/people';
@@ -97,9 +99,9 @@ test('a write that a gateway began before and goes on with afterwards stores not
   const transaction = data.transaction.bind(data);
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => (letGo = resolve));
-  data.transaction = async (work) => {
+  data.transaction = async (work, writes) => {
     await held;
-    return transaction(work);
+    return transaction(work, writes);
   };
   let waiting = 0;
   data.creating = async (work) =>
@@ -119,12 +121,37 @@ test('a write that a gateway began before and goes on with afterwards stores not
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('creating indexes for an organisation that is gone makes no database', async () => {
+test('no collection is made while it is being erased', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const data = gateways[1].databases.organisationData(organisation);
-  await data.slots.take();
+  await data.prepare([products]);
+  await gateways[0].control.erasing.begin(organisation.id);
+  await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(data.slots.take()).rejects.toMatchObject({ code: 'unavailable' });
+  expect((await data.connection.listCollections()).map(({ name }) => name)).toEqual(['products']);
   expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
-  await expect(data.createIndexes()).rejects.toMatchObject({ code: 'organisation_suspended' });
+  await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('a collection that was allowed before it was erased, and is made afterwards, goes again', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const data = gateways[1].databases.organisationData(organisation);
+  const creating = data.creating.bind(data);
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let isAllowed = false;
+  data.creating = (work) =>
+    creating(async () => {
+      isAllowed = true;
+      await held;
+      return work();
+    });
+  const preparing = data.prepare([products]).catch((error: unknown) => error);
+  await eventually(() => isAllowed);
+  expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
+  letGo();
+  expect(await preparing).toMatchObject({ code: 'unavailable' });
   expect(await isListed(organisation)).toBe(false);
 });
 

@@ -6,6 +6,7 @@ import type { TestGateway } from '../support/gateway';
 
 /** A gateway for tests of draining and time limits. */
 export interface OperatedGateway extends TestGateway {
+  readonly adminUrl: string | undefined;
   readonly drain: RunningServer['drain'];
 }
 
@@ -29,6 +30,7 @@ export async function operate(
   return {
     ...store,
     url: server.url,
+    adminUrl: server.adminUrl,
     drain,
     logs,
     stop: async () => {

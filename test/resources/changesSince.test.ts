@@ -40,12 +40,12 @@ const rowsOfOpenWrites = (): ReturnType<OrganisationData['connection']['collecti
 function holdCommits(hold: () => Promise<unknown>): void {
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
-  data.transaction = (work) =>
+  data.transaction = (work, writes) =>
     transaction(async (session) => {
       const done = await work(session);
       await hold();
       return done;
-    });
+    }, writes);
 }
 
 /** Starts a write that waits before its commit; resolves once it is waiting, with a function that releases it. */
@@ -190,11 +190,11 @@ test('an acknowledged write is in the next list if no other is open', async () =
 test('a failed write does not delay readers', async () => {
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
-  data.transaction = (work) =>
+  data.transaction = (work, writes) =>
     transaction(async (session) => {
       await work(session);
       throw new Error('it cannot be stored');
-    });
+    }, writes);
   expect((await writer.post('/requests', { text: 'hello' })).status).toBe(500);
   data.transaction = transaction;
   for (let tries = 0; (await rowsOfOpenWrites().countDocuments(OPEN)) > 0; tries += 1) {
@@ -222,9 +222,9 @@ test('a write that readers no longer wait for stores nothing and gets 503', asyn
   const data = gateway.databases.organisationData(organisation);
   const transaction: OrganisationData['transaction'] = data.transaction.bind(data);
   // the transaction starts after its row was deleted, as after a long pause of the gateway
-  data.transaction = async (work) => {
+  data.transaction = async (work, writes) => {
     await rowsOfOpenWrites().deleteMany({});
-    return transaction(work);
+    return transaction(work, writes);
   };
   const answer = await writer.post('/products/bulk', { products: [{ sku: 'late', name: 'late' }] });
   expect(answer.status).toBe(503);

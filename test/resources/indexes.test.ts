@@ -210,7 +210,3 @@ test.each([
   if (!plansFully) return;
   await expectIndexed(list, { q, limit: LIMIT }, { examined: 2 * LIMIT, maySort: true });
 });
-
-test('no index is missing', async () => {
-  expect(await gateway.databases.organisationData(organisation).missingIndexes()).toEqual([]);
-});

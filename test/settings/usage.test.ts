@@ -1,6 +1,7 @@
 import { createUsageCounter } from '../../src/organisations/usageCounter';
 import type { UsageEntry } from '../../src/organisations/keyUsage';
-import { client } from '../support/client';
+import { client, type Json } from '../support/client';
+import { startWatchedGateway } from '../support/commands';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
@@ -51,6 +52,7 @@ describe('requests of a key', () => {
 
 describe('the counter', () => {
   const HOUR = 3_600_000;
+  const onUncounted = jest.fn();
   let written: UsageEntry[][];
   let isAway: boolean;
   const usage = {
@@ -65,11 +67,12 @@ describe('the counter', () => {
     jest.useFakeTimers({ now: Date.parse('2026-11-21T10:59:59Z') });
     written = [];
     isAway = false;
+    onUncounted.mockClear();
   });
   afterEach(() => jest.useRealTimers());
 
   test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
-    const counter = createUsageCounter({ usage, onError: () => undefined });
+    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted });
     counter.count('a', 'ok');
     counter.count('a', 'error');
     counter.count('b', 'rate_limited');
@@ -92,7 +95,7 @@ describe('the counter', () => {
 
   test('keeps counts that could not be written, adds to them, and reports the error', async () => {
     const faults: unknown[] = [];
-    const counter = createUsageCounter({ usage, onError: (error) => faults.push(error) });
+    const counter = createUsageCounter({ usage, onError: (error) => faults.push(error), onUncounted });
     counter.count('a', 'ok');
     isAway = true;
     await jest.advanceTimersByTimeAsync(60_000);
@@ -104,7 +107,7 @@ describe('the counter', () => {
   });
 
   test('never holds more keys than its capacity', async () => {
-    const counter = createUsageCounter({ usage, onError: () => undefined, capacity: 3 });
+    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
     for (let key = 0; key < 10; key += 1) counter.count(String(key), 'ok');
     counter.count('0', 'ok');
     await counter.stop();
@@ -113,5 +116,53 @@ describe('the counter', () => {
       ['1', 1],
       ['2', 1],
     ]);
+    // not in silence
+    expect(onUncounted.mock.calls).toEqual([[7]]);
   });
+
+  test('writes at once when it is full, so that no number of keys is too many for a database that keeps up', async () => {
+    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
+    for (let key = 0; key < 100; key += 1) {
+      counter.count(String(key), 'ok');
+      // requests come one after another
+      await jest.advanceTimersByTimeAsync(0);
+    }
+    await counter.stop();
+    expect(written.flat()).toHaveLength(100);
+    expect(onUncounted).not.toHaveBeenCalled();
+  });
+
+  test('does not try again at once when it is full and the database is away', async () => {
+    const failed = jest.fn();
+    const counter = createUsageCounter({ usage, onError: failed, onUncounted, capacity: 3 });
+    isAway = true;
+    for (let key = 0; key < 3; key += 1) counter.count(String(key), 'ok');
+    await jest.advanceTimersByTimeAsync(30_000);
+    expect(failed).toHaveBeenCalledTimes(1);
+    counter.count('3', 'ok');
+    isAway = false;
+    await jest.advanceTimersByTimeAsync(60_000);
+    expect(written.flat()).toHaveLength(3);
+    expect(onUncounted.mock.calls).toEqual([[1]]);
+    await counter.stop();
+  });
+});
+
+test('the counts of a minute are one command, for however many keys', async () => {
+  const gateway = await startWatchedGateway();
+  const sent: string[] = [];
+  const client = gateway.databases.control.getClient();
+  client.on('commandStarted', ({ commandName, command }: { commandName: string; command: Json }) => {
+    if (command.update === 'key_usage') sent.push(commandName);
+  });
+  const hour = new Date('2026-11-21T10:00:00Z');
+  const entries = Array.from({ length: 3000 }, (_, at) => ({
+    ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0 },
+  }));
+  await gateway.control.usage.add(entries);
+  expect(sent).toEqual(['update']);
+  const rows = gateway.databases.control.collection('key_usage');
+  expect(await rows.countDocuments({ key_id: /^key/, requests: 2, errors: 1 })).toBe(6000);
+  await rows.deleteMany({ key_id: /^key/ });
+  await gateway.stop();
 });

@@ -40,7 +40,8 @@ async function runOne({ args, environment, cwd }) {
     await ended();
     return { code, stdout: stdout.text, stderr: stderr.text };
   } finally {
-    for (const event of ['SIGINT', 'SIGTERM', 'uncaughtException']) process.removeAllListeners(event);
+    for (const event of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2', 'uncaughtException'])
+      process.removeAllListeners(event);
     for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error');
     stdout.release();
     stderr.release();

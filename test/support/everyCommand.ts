@@ -7,8 +7,10 @@ import { type Command, openDatabaseProxy } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/access/principal';
 import { databaseName, type OrganisationData } from '../../src/database/organisationData';
 import { openWrites } from '../../src/database/slots';
+import { DAY } from '../../src/units';
 import { commandLine, NORTHWIND } from '../cli/commandLine';
 import { IDS, makeStocked } from '../contract/scene';
+import { eventually } from '../http/eventually';
 import { sendForm, signIn } from '../settings/people';
 import { client, type Json } from './client';
 import { makeKey, northwind, store } from './factories';
@@ -16,6 +18,8 @@ import { startGateway, type TestGateway } from './gateway';
 import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
 import { RESOURCES } from './resources';
 import { threadRecord } from './threads';
+
+const CONTROL_DATABASE = 'scopegate_every';
 
 /**
  * Runs everything that sends commands to the database, and returns the commands from the wire: all operations in both APIs,
@@ -30,9 +34,14 @@ export async function everyCommand(): Promise<Command[]> {
     },
   });
   try {
-    const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: 'scopegate_every' });
+    const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE });
     try {
+      const { gateways } = gateway.databases;
+      await gateways.start({ onEnded: () => undefined, onError: () => undefined });
       await callEverything(gateway);
+      await leaveDeadGateway('here');
+      await gateways.listensAt('here');
+      await ageSessions();
     } finally {
       // flushes key usage and last uses
       await gateway.stop();
@@ -88,11 +97,49 @@ async function useSettings(gateway: TestGateway, organisation: Organisation): Pr
   await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
 }
 
-/** Bypasses the proxy, because the product does not send this command. */
-async function leaveOpenWrite({ id }: Organisation): Promise<void> {
+function leaveOpenWrite({ id }: Organisation): Promise<void> {
+  return bypassing(async (server) => {
+    const rows = server.useDb(databaseName(id)).collection(openWrites.name);
+    await rows.insertOne({ _id: randomUUID() as never, since: new Date(0) });
+  });
+}
+
+/** An index that an earlier version made. */
+function leaveRetiredIndex(id: string): Promise<void> {
+  return bypassing(async (server) => {
+    await server
+      .useDb(databaseName(id))
+      .collection('quotes')
+      .createIndexes([{ key: { number: 1, _id: 1 } }]);
+  });
+}
+
+/** Does what the product does not do, without the proxy. */
+async function bypassing(work: (server: mongoose.Connection) => Promise<void>): Promise<void> {
+  const server = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
+  await work(server);
+  await server.close();
+}
+
+/** Adds the row of a gateway that died with a transaction open. */
+async function leaveDeadGateway(place: string): Promise<void> {
   const other = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
-  const rows = other.useDb(databaseName(id)).collection(openWrites.name);
-  await rows.insertOne({ _id: randomUUID() as never, since: new Date(0) });
+  const sessions = [{ cluster: 'default', id: new mongoose.mongo.UUID() }];
+  await other
+    .useDb(CONTROL_DATABASE)
+    .collection('gateways')
+    .insertOne({ _id: randomUUID() as never, place, beat: 1, sessions });
+  await other.close();
+}
+
+/** Makes the gateway's sessions too old for its row, and waits until they are removed. */
+async function ageSessions(): Promise<void> {
+  const other = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
+  const rows = other.useDb(CONTROL_DATABASE).collection('gateways');
+  const now = performance.now.bind(performance);
+  const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + DAY);
+  await eventually(async () => (await rows.countDocuments({ 'sessions.0': { $exists: true } })) === 0);
+  later.mockRestore();
   await other.close();
 }
 
@@ -105,6 +152,7 @@ async function runEveryCommand(uri: string): Promise<void> {
   const { id: rotated } = await cli.json<{ id: string }>('key', 'rotate', key.id);
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-every-'));
   await cli.json('import', '--org', org, NORTHWIND);
+  await leaveRetiredIndex(org);
   for (const args of [
     ['key', 'revoke', rotated],
     ['key', 'list', '--org', org],

@@ -50,7 +50,7 @@ export async function store(
   for (const kind of recordKinds) {
     const rows = records[kind.file] ?? [];
     for (let start = 0; start < rows.length; start += 500) {
-      await data.transaction((session) => kind.store(data, rows.slice(start, start + 500), session));
+      await data.transaction((session) => kind.store(data, rows.slice(start, start + 500), session), kind.writes);
     }
   }
 }

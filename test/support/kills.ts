@@ -12,22 +12,22 @@ export interface Killed {
 
 /**
  * Runs a command whose process is killed (SIGKILL) when the database has carried out its nth change, before the command gets
- * the answer. Undefined if it ended before that.
+ * the answer. Undefined if it ended before that. With `isInside`, changes inside of transactions count too.
  */
-export async function killedAt(cli: CommandLine, args: string[], nth: number): Promise<Killed | undefined> {
+export async function killedAt(
+  cli: CommandLine,
+  args: string[],
+  nth: number,
+  { isInside = false }: { readonly isInside?: boolean } = {},
+): Promise<Killed | undefined> {
   let [seen, at] = [0, undefined as string | undefined];
   let child: ChildProcess | undefined;
-  const indexed = new Set<unknown>();
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
     onReply: (reply, command) => {
       const [name = '', target] = Object.entries(command ?? {})[0] ?? [];
-      // a transaction that is not committed changes nothing, and every command makes the indexes of the control database
+      // a transaction that is not committed changes nothing
       const isOpen = command?.autocommit === false && name !== 'commitTransaction';
-      const isOfAll = command?.$db === cli.controlDatabase && name === 'createIndexes';
-      if (!CHANGES.includes(name) || isOpen || isOfAll) return reply;
-      // one of the indexes of a collection is like another
-      if (name === 'createIndexes' && indexed.has(target)) return reply;
-      if (name === 'createIndexes') indexed.add(target);
+      if (!CHANGES.includes(name) || (isOpen && !isInside)) return reply;
       seen += 1;
       if (seen < nth) return reply;
       at ??= `${name} ${String(target)}`;

@@ -29,6 +29,17 @@ describe('the environment', () => {
     });
   });
 
+  test('gives every cluster its number of files', () => {
+    const MONGODB_CLUSTERS = 'eu=mongodb://db.example';
+    expect(readConfig({}).CLUSTER_FILES).toEqual({ each: 60_000, of: {} });
+    expect(readConfig({ MONGODB_CLUSTERS, CLUSTER_FILES: '9000, eu=120000;default=1' }).CLUSTER_FILES).toEqual({
+      each: 9000,
+      of: { eu: 120_000, default: 1 },
+    });
+    expect(faultsOf({ CLUSTER_FILES: 'eu=10' })).toContain('CLUSTER_FILES: eu is not a cluster of MONGODB_CLUSTERS');
+    expect(faultsOf({ CLUSTER_FILES: '10 many eu=-1' })).toContain('many must be a number or name=number');
+  });
+
   test('treats an empty variable as unset', () => {
     expect(readConfig({ PORT: '', MONGODB_URI: '', CORS_ORIGINS: '', INTROSPECTION: '' })).toEqual(readConfig({}));
   });

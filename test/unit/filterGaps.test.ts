@@ -6,7 +6,7 @@ import { loadDocument } from '../../src/schema/sdl';
 
 const LIST: CheckedResource = {
   name: 'things',
-  indexes: ['created_at', 'updated_at', 'name', 'search'].map((member) => ({ on: { [member]: 1 } })),
+  indexes: ['created_at', 'updated_at', 'name', 'search'].map((member) => ({ on: { [member]: 1, _id: 1 } })),
 };
 
 /** The gaps of a list of things with these arguments. */
@@ -51,6 +51,16 @@ test.each([
 ])('%s is reported with its field', (_name, args, sentence) => {
   expect(gapsOf(args)).toEqual([expect.stringContaining(sentence)]);
   expect(gapsOf(args)[0]).toContain('Query.things(');
+});
+
+test('a sort by an index that leaves rows of one value in any order is reported, unless there are none', () => {
+  const args = 'sort: String @constraint(one_of: ["name"])';
+  const by = (options?: { unique: true }): CheckedResource => ({
+    name: 'things',
+    indexes: [{ on: { name: 1 }, ...(options && { options }) }],
+  });
+  expect(gapsOf(args, [by()])).toEqual([expect.stringContaining('sorts by name, but no index of its collection')]);
+  expect(gapsOf(args, [by({ unique: true })])).toEqual([]);
 });
 
 test('a search without an index of words is reported', () => {

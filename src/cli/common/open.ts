@@ -1,7 +1,7 @@
 import { hostname, userInfo } from 'node:os';
 import type { Config } from '../../config';
 import { checkAddresses } from '../../database/address';
-import { connectDatabases, type Databases } from '../../database/connect';
+import { connectDatabases, type DatabaseOptions, type Databases } from '../../database/connect';
 import { openWrites } from '../../database/slots';
 import { chooseDatabase, type Database } from '../../database/embedded/index';
 import { idempotencyRecords } from '../../database/idempotency';
@@ -22,9 +22,14 @@ export interface Store {
 
 /**
  * Chooses and starts the database (contract, section 9) and opens the control data. `report` gets status lines, such as
- * which server was chosen; `signal` cancels the start.
+ * which server was chosen; `signal` cancels the start; `watchClient` gets the clients, to trace their commands.
  */
-export async function openStore(config: Config, report: (line: string) => void, signal?: AbortSignal): Promise<Store> {
+export async function openStore(
+  config: Config,
+  report: (line: string) => void,
+  signal?: AbortSignal,
+  watchClient?: DatabaseOptions['watchClient'],
+): Promise<Store> {
   checkAddresses(config);
   const server = await chooseDatabase({ ...config, report, signal });
   try {
@@ -32,6 +37,7 @@ export async function openStore(config: Config, report: (line: string) => void, 
       uri: server.uri,
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
+      watchClient,
       collections: [...collections, idempotencyRecords, openWrites],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {
@@ -43,7 +49,11 @@ export async function openStore(config: Config, report: (line: string) => void, 
       report(`a background write failed: ${String(error)}`);
     };
     const operator = { who: `cli:${userName()}`, from: hostname() };
-    const control = await openControl({ config, databases, actor: operator, onError });
+    const control = await openControl({ config, databases, actor: operator, onError }).catch(async (error: unknown) => {
+      // open connections would keep the command from ending
+      await databases.close();
+      throw error;
+    });
     return {
       databases,
       control,

@@ -4,9 +4,20 @@ import { EXIT } from './failure';
 /** npm and npx forward a Ctrl-C that the child already got from the terminal, so a repeat within this time (ms) is ignored. */
 const SAME_PRESS = 500;
 
-/** Aborts on the first SIGINT or SIGTERM; a second one exits the process immediately. */
-export function interruption(): AbortSignal {
+/**
+ * Aborts on the first SIGINT, SIGTERM or SIGHUP; a second one exits the process immediately. A worker leaves SIGINT and
+ * SIGHUP, which a terminal sends to all its processes, to the process that started it, and also stops if that one ends.
+ */
+export function interruption(isWorker = false): AbortSignal {
   const controller = new AbortController();
+  if (isWorker) {
+    const stop = (): void => {
+      controller.abort();
+    };
+    for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
+    process.on('SIGTERM', stop).on('disconnect', stop);
+    return controller.signal;
+  }
   let first: number | undefined;
   const onSignal = (): void => {
     const now = performance.now();
@@ -18,7 +29,7 @@ export function interruption(): AbortSignal {
       process.exit(EXIT.interrupted);
     }
   };
-  process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   return controller.signal;
 }
 

@@ -40,6 +40,15 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value));
 }
 
+type Level = 'info' | 'warn' | 'error';
+/** Where lines for stderr go instead, as those of a server that logs. */
+let speaker: ((level: Level, line: string) => void) | undefined;
+
+/** Sends the lines of this file for stderr to a log; undefined returns to text. */
+export function speakThrough(to: typeof speaker): void {
+  speaker = to;
+}
+
 /** Writes a line to stderr: progress, which database was chosen, warnings. */
 export function say(line: string): void {
   sayPainted(plainLines(line));
@@ -52,15 +61,18 @@ export function sayPainted(line: string): void {
 
 /** Writes a dimmed line to stderr. */
 export function note(line: string): void {
-  sayPainted(paint(process.stderr, 'dim', line));
+  if (speaker) speaker('info', line);
+  else sayPainted(paint(process.stderr, 'dim', line));
 }
 
 export function warn(line: string): void {
-  sayPainted(`${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
+  if (speaker) speaker('warn', line);
+  else sayPainted(`${paint(process.stderr, 'yellow', 'warning:')} ${plainLines(line)}`);
 }
 
 export function sayError(message: string): void {
-  sayPainted(`${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
+  if (speaker) speaker('error', message);
+  else sayPainted(`${paint(process.stderr, 'red', 'error:')} ${plainLines(message)}`);
 }
 
 /** Prints `name  value` lines, the names in one column. */

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../../access/addresses';
 import { isPlainName } from '../../access/apiKey';
@@ -8,6 +9,7 @@ import { DAY, HOUR, MINUTE, UUID } from '../../units';
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
 const NAME_LENGTH = 200;
+const MOST_WORKERS = 64;
 
 export function uuid(text: string): string {
   if (!UUID.test(text)) throw new InvalidArgumentError('Expected a UUID, e.g. 689defbf-4477-4b15-966e-4830b650ded3.');
@@ -34,6 +36,15 @@ export function port(text: string): number {
   const number = Number(text);
   if (!/^\d{1,5}$/.test(text) || number > 65535)
     throw new InvalidArgumentError('Expected a port from 0 to 65535 (0 picks a free one).');
+  return number;
+}
+
+/** A number of processes, or `auto` for one per core that this process may use. */
+export function workers(text: string): number {
+  if (text === 'auto') return Math.min(MOST_WORKERS, availableParallelism());
+  const number = Number(text);
+  if (!/^\d{1,2}$/.test(text) || number < 1 || number > MOST_WORKERS)
+    throw new InvalidArgumentError(`Expected auto or a number from 1 to ${String(MOST_WORKERS)}.`);
   return number;
 }
 

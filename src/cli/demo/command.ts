@@ -1,4 +1,5 @@
 import { givenVariables, readConfig } from '../../config';
+import { createLogger } from '../../log';
 import { paint, printJson, printPainted } from '../common/terminal';
 import { reachable, signInUrl } from '../common/urls';
 import { serveUntilStopped } from '../serve/serveUntilStopped';
@@ -25,7 +26,7 @@ export async function demoCommand({ port, json }: DemoOptions): Promise<void> {
       };
       return { demoKey, onListening };
     },
-    { anyPort: given.PORT === undefined },
+    { logger: createLogger(config.LOG_LEVEL), anyPort: given.PORT === undefined },
   );
 }
 

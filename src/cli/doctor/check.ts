@@ -5,7 +5,7 @@ export interface Check {
   readonly name: string;
   readonly ok: boolean;
   readonly detail: string;
-  /** What to do if it is not ok. */
+  /** What to do if it is not ok, or about a warning if it is. */
   readonly fix?: string;
 }
 

@@ -1,21 +1,34 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
-import { CommandFailure } from '../common/failure';
+import { CommandFailure, EXIT, isAbort } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
+import { DEFAULT_CLUSTER } from '../../database/connect';
 import { type Check, examine } from './check';
 import { checkClusters, checkDatabase, rethrowWithFix } from './database';
-import { checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
+import { checkClocks, checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
+import { checkTransactionLimit } from './transactionLimit';
+import { checkControl, checkDatabases, checkFiles, databasesByCluster } from './storage';
 
-/** `scopegate doctor`. @throws CommandFailure if a check failed. */
+/** `scopegate doctor`. @throws CommandFailure if a check failed, or it was interrupted. */
 export async function doctorCommand({ fix = false, json }: DoctorOptions): Promise<void> {
+  const signal = interruption();
   const checks: Check[] = [];
-  for await (const check of examineAll(fix)) {
-    checks.push(check);
-    if (!json) show(check);
+  try {
+    for await (const check of examineAll(fix, signal)) {
+      checks.push(check);
+      if (!json) show(check);
+      signal.throwIfAborted();
+    }
+  } catch (error) {
+    if (!isAbort(error)) throw error;
+    throw new CommandFailure(
+      'interrupted; indexes made so far stay, run the same command again to continue',
+      EXIT.interrupted,
+    );
   }
   const failed = checks.filter(({ ok }) => !ok).length;
   if (json) printJson({ ok: failed === 0, checks });
@@ -23,7 +36,7 @@ export async function doctorCommand({ fix = false, json }: DoctorOptions): Promi
 }
 
 /** Every check in order; stops if one fails that the rest depend on. */
-async function* examineAll(fix: boolean): AsyncGenerator<Check> {
+async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Check> {
   yield await checkNode();
   let config: Config | undefined;
   yield await examine('environment', 'fix these variables; see scopegate doctor --help for each', () => {
@@ -36,11 +49,11 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   yield checkPepper(config);
   yield await checkRedis(config);
   let store: Store | undefined;
-  const opening = openStore(config, note, interruption());
+  const opening = openStore(config, note, signal);
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch(rethrowWithFix);
+    store = await opening.catch(rethrowWithFix(DEFAULT_CLUSTER));
     return '';
   });
   if (!store) {
@@ -49,16 +62,32 @@ async function* examineAll(fix: boolean): AsyncGenerator<Check> {
   }
   try {
     yield* checkDatabase(store);
-    yield await checkFingerprint(store);
+    yield await checkFingerprint(store, config);
     yield* await checkClusters(store);
-    yield* checkIndexes(store, fix);
+    const limit = await checkTransactionLimit(store);
+    if (limit) yield limit;
+    yield await checkClocks(store);
+    yield await checkControl(store, fix);
+    const present = await databasesByCluster(store);
+    yield await checkDatabases(store, present);
+    const inUse = new Map([...present.keys()].map((cluster) => [cluster, 0]));
+    const onFiles = (cluster: string, files: number): void => {
+      inUse.set(cluster, (inUse.get(cluster) ?? 0) + files);
+    };
+    yield* checkIndexes(store, { fix, signal, present, onFiles });
+    yield* checkFiles(store, inUse);
   } finally {
     await store.close();
   }
 }
 
 function show({ name, ok, detail, fix }: Check): void {
-  const mark = ok ? paint(process.stdout, 'green', 'ok    ') : paint(process.stdout, 'red', 'failed');
+  const [colour, word] = !ok
+    ? (['red', 'failed'] as const)
+    : fix
+      ? (['yellow', 'warn  '] as const)
+      : (['green', 'ok    '] as const);
+  const mark = paint(process.stdout, colour, word);
   printPainted(`${mark}  ${plain(name)}: ${plainLines(detail)}`);
   if (fix !== undefined) print(`        fix: ${fix}`);
 }

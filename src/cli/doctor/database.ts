@@ -2,11 +2,15 @@ import { DEFAULT_CLUSTER } from '../../database/connect';
 import { OLDEST_MONGODB, OldServerError, tooOld } from '../../database/version';
 import type { Store } from '../common/open';
 import { type Check, examine, Finding } from './check';
+import { connectionFinding } from './connection';
 
-/** Adds the fix to the error of a server that is too old. */
-export function rethrowWithFix(error: unknown): never {
-  if (!(error instanceof OldServerError)) throw error;
-  throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
+/** Adds the fix to an error of connecting to a cluster, if it is known. */
+export function rethrowWithFix(cluster: string): (error: unknown) => never {
+  return (error) => {
+    if (error instanceof OldServerError)
+      throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
+    throw connectionFinding(cluster, error) ?? error;
+  };
 }
 
 const REPLICA_SET_HELP =
@@ -20,7 +24,7 @@ export function checkClusters({ databases }: Store): Promise<Check[]> {
   return Promise.all(
     others.map((cluster) =>
       examine(`cluster ${cluster}`, fix, async () => {
-        await databases.reach(cluster).catch(rethrowWithFix);
+        await databases.reach(cluster).catch(rethrowWithFix(cluster));
         return `connected; MongoDB ${databases.versions().get(cluster) ?? ''}`;
       }),
     ),

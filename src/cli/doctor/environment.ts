@@ -1,9 +1,11 @@
+import { hostname } from 'node:os';
 import { Redis } from 'ioredis';
 import type { Config } from '../../config';
+import { WRONG_FROM } from '../../database/clock';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
 import { messageOf } from '../common/failure';
 import type { Store } from '../common/open';
-import { type Check, examine } from './check';
+import { type Check, examine, Finding } from './check';
 
 /** Oldest supported Node version: major, minor (package.json, engines). */
 const OLDEST = [20, 19] as const;
@@ -28,12 +30,61 @@ export function checkPepper({ KEY_PEPPER }: Pick<Config, 'KEY_PEPPER'>): Check {
   return { name: 'keys', ok: true, detail: isSet ? 'KEY_PEPPER is set' : unset };
 }
 
-/** Whether the keys are hashed with KEY_PEPPER. */
-export function checkFingerprint({ control }: Store): Promise<Check> {
+/** Whether the keys are hashed with KEY_PEPPER, and how many still have the pepper before. */
+export function checkFingerprint(
+  { control }: Store,
+  { KEY_PEPPER_PREVIOUS }: Pick<Config, 'KEY_PEPPER_PREVIOUS'>,
+): Promise<Check> {
   return examine('pepper', RESTORE_PEPPER, async () => {
-    if (!(await control.pepper.fits())) throw new Error(OTHER_PEPPER);
-    return 'KEY_PEPPER is the one that keys are hashed with';
+    const { known, left, lost } = await control.pepper.state();
+    if (known === 'none') throw new Error(OTHER_PEPPER);
+    if (known === 'previous')
+      return 'the keys are hashed with KEY_PEPPER_PREVIOUS, which KEY_PEPPER replaces when a gateway starts with both';
+    const fits = 'KEY_PEPPER is the one that keys are hashed with';
+    if (lost > 0) {
+      const replace = 'rotate or revoke them; key list shows when each was last used';
+      throw new Finding(`${keys(lost)} hashed with a pepper before KEY_PEPPER_PREVIOUS and no longer work`, replace);
+    }
+    if (KEY_PEPPER_PREVIOUS === undefined) {
+      if (left === 0) return fits;
+      const fix = 'set KEY_PEPPER_PREVIOUS to the former pepper until they have been used, or revoke them';
+      throw new Finding(`${keys(left)} hashed with the former pepper and do not work`, fix);
+    }
+    if (left === 0) return `${fits}; no active key needs KEY_PEPPER_PREVIOUS any more, so unset it on every gateway`;
+    return `${fits}; ${keys(left)} hashed with KEY_PEPPER_PREVIOUS until they are next used, so keep it`;
   });
+}
+
+const keys = (count: number): string => `${String(count)} active ${count === 1 ? 'key is' : 'keys are'}`;
+
+/** Whether the clocks of the clusters and of this machine agree. Gateways go by the database's. */
+export function checkClocks({ databases }: Pick<Store, 'databases'>, machine = hostname()): Promise<Check> {
+  const fix =
+    'set the wrong one by NTP (timedatectl set-ntp true; chronyc makestep). Keys and idempotency go by the clock of the database';
+  return examine('clocks', fix, () => {
+    const clocks = databases.clocks();
+    const wrong = clocks.filter(({ ahead }) => Math.abs(ahead) >= WRONG_FROM);
+    if (wrong.length === 0) return `this machine and ${clusters(clocks)} agree within ${String(WRONG_FROM / 1000)} s`;
+    const ofAll = clocks.map(({ ahead }) => ahead);
+    // if the databases agree with each other, it is this machine that differs
+    const isThisMachine = clocks.length > 1 && Math.max(...ofAll) - Math.min(...ofAll) < WRONG_FROM;
+    if (isThisMachine)
+      throw new Error(`the clock of this machine (${machine}) is ${distance(-(ofAll[0] ?? 0))} all clusters`);
+    const said = wrong.map(
+      ({ cluster, ahead, machine: member }) =>
+        `the clock of ${member}, the primary of cluster ${cluster}, is ${distance(ahead)} this machine (${machine})`,
+    );
+    throw new Error(said.join('; '));
+  });
+}
+
+function clusters(clocks: readonly unknown[]): string {
+  return clocks.length === 1 ? 'the database' : `${String(clocks.length)} clusters`;
+}
+
+/** How far a clock is from another, in milliseconds: `90 s ahead of`. */
+function distance(ahead: number): string {
+  return `${String(Math.round(Math.abs(ahead) / 1000))} s ${ahead > 0 ? 'ahead of' : 'behind'}`;
 }
 
 /** Whether the Redis at REDIS_URL responds; without REDIS_URL, limits are per instance. */

@@ -7,8 +7,8 @@ export interface DoctorOptions extends JsonOption {
 export function addDoctor(program: ExplainedCommand): void {
   program
     .command('doctor')
-    .description('check the environment, the database, Redis and the indexes, and suggest fixes')
-    .option('--fix', 'create missing indexes')
+    .description('check the environment, the database, Redis, the indexes and the files, and suggest fixes')
+    .option('--fix', 'create missing indexes, and drop those that are no longer needed')
     .option('--json', 'print {ok, checks: [{name, ok, detail, fix?}]} as JSON')
     .environment()
     .examples(['scopegate doctor', 'scopegate doctor --fix', 'scopegate doctor --json'])

@@ -1,4 +1,10 @@
+import { once } from 'node:events';
 import type { Organisation } from '../../access/principal';
+import { STATES } from '../../access/states';
+import type { Collection } from '../../database/collection';
+import { collectionNames, type Difference, differenceOf, dropIndexes, makeIndexes } from '../../database/making';
+import type { OrganisationData } from '../../database/organisationData';
+import { messageOf } from '../common/failure';
 import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
 import { type Check, examine, Finding } from './check';
@@ -6,63 +12,174 @@ import { type Check, examine, Finding } from './check';
 /** Organisations to check at once: enough to hide the round trips, and little work for a database that serves. */
 const AT_ONCE = 10;
 
+export interface IndexesOptions {
+  readonly fix: boolean;
+  readonly signal: AbortSignal;
+  /** The organisations that have a database on each cluster that responds. */
+  readonly present: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Called with the files that an organisation has. */
+  readonly onFiles: (cluster: string, files: number) => void;
+}
+
+/** What was found of all organisations together. */
+interface Tally {
+  complete: number;
+  /** Without data yet. */
+  empty: number;
+  /** With indexes that no query needs any more. */
+  surplus: number;
+  /** Organisations that were not checked, by cluster. */
+  readonly unreached: Map<string, number>;
+}
+
 /**
- * Whether every organisation has every index; `fix` creates missing ones. Complete organisations share one line, and those
- * of a cluster that does not respond share one.
+ * Whether every collection has every index; `fix` makes those that are missing, one command a collection, and drops retired ones.
+ * Complete organisations share one line, and those of a cluster that does not respond share one. What was made stays, so that a
+ * run that was interrupted can be repeated. @throws AbortError when the signal aborts
  */
-export async function* checkIndexes({ control, databases }: Store, fix: boolean): AsyncGenerator<Check> {
-  const all = await control.organisations.list();
-  const reached = databases.versions();
-  const organisations = all.filter(({ cluster }) => reached.has(cluster));
-  const found = new Map<number, Check>();
+export async function* checkIndexes(store: Store, options: IndexesOptions): AsyncGenerator<Check> {
+  const { organisations } = store.control;
+  const tally: Tally = { complete: 0, empty: 0, surplus: 0, unreached: new Map() };
+  const found: { readonly at: number; readonly check: Check }[] = [];
   const progress = createProgress('organisations');
-  progress.start('indexes', organisations.length);
-  const left = organisations.entries();
-  let done = 0;
+  progress.start('indexes', await organisations.count());
+  const left = organisations.each();
+  let [begun, done] = [0, 0];
   const work = async (): Promise<void> => {
-    for (const [at, organisation] of left) {
-      const check = await checkOrganisation(databases, organisation, fix);
-      if (check.detail !== '') found.set(at, check);
+    // several workers share the cursor
+    for (let next = await left.next(); next.done !== true && !options.signal.aborted; next = await left.next()) {
+      const at = (begun += 1);
+      // one that is being erased needs no index any more
+      const isChecked = STATES[next.value.state].data;
+      const check = isChecked ? await checkOrganisation(store, next.value, tally, options) : undefined;
+      if (check) found.push({ at, check });
       done += 1;
       progress.update(done, done);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
-  progress.stop();
-  yield* [...found].sort(([one], [other]) => one - other).map(([, check]) => check);
-  yield* unreached(all.filter(({ cluster }) => !reached.has(cluster)));
-  const whole = organisations.length - found.size;
-  const noun = whole === 1 ? 'organisation has' : 'organisations have';
-  yield { name: 'indexes', ok: true, detail: `${String(whole)} ${noun} every index` };
+  try {
+    await unlessAborted(Promise.all(Array.from({ length: AT_ONCE }, work)), options.signal);
+  } finally {
+    progress.stop();
+  }
+  yield* found.sort((one, other) => one.at - other.at).map(({ check }) => check);
+  yield* [...tally.unreached].map(([cluster, count]) => unreached(cluster, count));
+  yield { name: 'indexes', ok: true, detail: summary(tally) };
 }
 
-function checkOrganisation(
-  { organisationData }: Store['databases'],
+/** Ends waiting, though not the work, when the signal aborts. */
+async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {
+  const ended = new AbortController();
+  const aborted = signal.aborted ? Promise.resolve() : once(signal, 'abort', { signal: ended.signal });
+  // what fails after that fails because its connection is closed
+  work.catch(() => undefined);
+  aborted.catch(() => undefined);
+  await Promise.race([work, aborted]);
+  ended.abort();
+  signal.throwIfAborted();
+}
+
+function summary({ complete, empty, surplus }: Tally): string {
+  const whole = complete + empty;
+  return [
+    `${String(whole)} ${whole === 1 ? 'organisation has' : 'organisations have'} every index`,
+    ...(empty > 0 ? [`${String(empty)} of them ${empty === 1 ? 'has' : 'have'} no data yet`] : []),
+    ...(surplus > 0
+      ? [
+          `${String(surplus)} ${surplus === 1 ? 'has' : 'have'} indexes that are no longer needed, which scopegate doctor --fix drops`,
+        ]
+      : []),
+  ].join('; ');
+}
+
+/** The check of one organisation; undefined if there is nothing to say about it. */
+async function checkOrganisation(
+  { databases }: Store,
   organisation: Organisation,
-  fix: boolean,
-): Promise<Check> {
-  const name = `indexes of ${organisation.name} (${organisation.id})`;
-  return examine(name, 'fix the cause, then run scopegate doctor --fix', async () => {
-    const data = organisationData(organisation);
-    const missing = await data.missingIndexes();
-    if (missing.length === 0) return '';
-    if (!fix) throw new Finding(`missing ${missing.join(', ')}`, 'run scopegate doctor --fix');
-    await data.createIndexes();
-    const still = await data.missingIndexes();
-    if (still.length === 0) return `created ${missing.join(', ')}`;
-    throw new Finding(`still missing ${still.join(', ')}`, 'give the database user permission to create indexes');
-  });
+  tally: Tally,
+  { fix, present, onFiles }: IndexesOptions,
+): Promise<Check | undefined> {
+  const { id, name, cluster } = organisation;
+  const there = present.get(cluster);
+  if (!there) {
+    tally.unreached.set(cluster, (tally.unreached.get(cluster) ?? 0) + 1);
+    return undefined;
+  }
+  if (!there.has(id)) {
+    tally.empty += 1;
+    return undefined;
+  }
+  const check = await examine(
+    `indexes of ${name} (${id})`,
+    'fix the cause, then run scopegate doctor --fix',
+    async () => {
+      const data = databases.organisationData(organisation);
+      const found = await differencesOf(data);
+      onFiles(
+        cluster,
+        found.reduce((sum, { files }) => sum + files, 0),
+      );
+      const missing = found.flatMap(namesOf('missing'));
+      const surplus = found.flatMap(namesOf('surplus'));
+      if (!fix && missing.length > 0) throw new Finding(`missing ${missing.join(', ')}`, 'run scopegate doctor --fix');
+      if (!fix && surplus.length > 0) tally.surplus += 1;
+      if (!fix || missing.length + surplus.length === 0) return '';
+      return fixAll(data, found);
+    },
+  );
+  if (check.detail !== '') return check;
+  tally.complete += 1;
+  return undefined;
 }
 
-/** One check per cluster whose organisations could not be checked. */
-function unreached(organisations: readonly Organisation[]): Check[] {
-  return [...new Set(organisations.map(({ cluster }) => cluster))].map((cluster) => {
-    const count = organisations.filter((organisation) => organisation.cluster === cluster).length;
-    return {
-      name: `indexes on cluster ${cluster}`,
-      ok: false,
-      detail: `${String(count)} ${count === 1 ? 'organisation was' : 'organisations were'} not checked`,
-      fix: `make sure that MONGODB_CLUSTERS has ${cluster} and that it responds, then run scopegate doctor again`,
-    };
-  });
+interface Found extends Difference {
+  readonly definition: Collection<{ readonly _id: string }>;
+}
+
+/** What the collections that exist lack; one command for their names, and one for each of them. */
+async function differencesOf({ connection, collections }: OrganisationData): Promise<Found[]> {
+  const names = await collectionNames(connection);
+  const found: Found[] = [];
+  for (const definition of collections.filter(({ name }) => names.has(name))) {
+    found.push({ definition, ...(await differenceOf(connection, definition)) });
+  }
+  return found;
+}
+
+function namesOf(which: 'missing' | 'surplus') {
+  return ({ definition, ...found }: Found): string[] =>
+    found[which].map((index) => `${definition.name}: ${typeof index === 'string' ? index : index.name}`);
+}
+
+/** @throws Finding that lists what could not be made; the rest is made */
+async function fixAll(data: OrganisationData, found: readonly Found[]): Promise<string> {
+  const failed: string[] = [];
+  const done: string[] = [];
+  for (const one of found) {
+    const { definition, missing, surplus } = one;
+    try {
+      if (missing.length > 0) await data.creating(() => makeIndexes(data.connection, definition, missing));
+      done.push(...namesOf('missing')(one).map((name) => `created ${name}`));
+      // only then, since a new index may do the work of a retired one
+      if (surplus.length > 0) await dropIndexes(data.connection, definition, surplus);
+      done.push(...namesOf('surplus')(one).map((name) => `dropped ${name}`));
+    } catch (error) {
+      failed.push(`${definition.name} (${messageOf(error)})`);
+    }
+  }
+  if (failed.length === 0) return done.join(', ');
+  throw new Finding(
+    `could not fix ${failed.join(', ')}${done.length > 0 ? `; ${done.join(', ')}` : ''}`,
+    'remove what it names, such as duplicates or a missing permission to create indexes, then run scopegate doctor --fix again',
+  );
+}
+
+/** The check of the organisations on a cluster that does not respond. */
+function unreached(cluster: string, count: number): Check {
+  return {
+    name: `indexes on cluster ${cluster}`,
+    ok: false,
+    detail: `${String(count)} ${count === 1 ? 'organisation was' : 'organisations were'} not checked`,
+    fix: `make sure that MONGODB_CLUSTERS has ${cluster} and that it responds, then run scopegate doctor again`,
+  };
 }

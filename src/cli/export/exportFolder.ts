@@ -85,7 +85,8 @@ async function writeRecords(kind: RecordKind, path: string, write: Write, { data
 async function writeKeys(path: string, { pepper, each }: NonNullable<Export['keys']>, signal: AbortSignal) {
   const file = await open(path, 'wx', 0o600);
   try {
-    await file.appendFile(`${JSON.stringify({ pepper: { salt: pepper.salt, hash: pepper.hash } })}\n`);
+    const { salt, hash, number } = pepper;
+    await file.appendFile(`${JSON.stringify({ pepper: { salt, hash, number } })}\n`);
     return await writeLines(
       file,
       each(),

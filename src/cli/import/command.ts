@@ -62,8 +62,8 @@ async function importAll(
   if (keys && !isFolder) throw usageFailure(`--keys needs a folder with keys.ndjson, and ${path} is none`);
   const file = isFolder ? await readOrganisation(path) : undefined;
   const ofKeys = { store, config, organisationId: org, folder: path, ...target };
-  if (keys) await checkKeys(ofKeys);
+  const raise = keys ? await checkKeys(ofKeys) : 0;
   if (file) await restoreOrganisation(store, organisation, data, file);
   const files = await importPath({ data, path, ...target });
-  return keys && !target.signal?.aborted ? { ...files, keys: await importKeys(ofKeys) } : files;
+  return keys && !target.signal?.aborted ? { ...files, keys: await importKeys({ ...ofKeys, raise }) } : files;
 }

@@ -124,7 +124,7 @@ async function store(
   if (records.length === 0) return [];
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await stampedWrite(data, (session) => kind.store(data, records, session));
+      return await stampedWrite(data, (session) => kind.store(data, records, session), { writes: kind.writes });
     } catch (error) {
       if (attempt === TRIES || !isDuplicateKey(error)) throw error;
     }

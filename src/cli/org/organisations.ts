@@ -22,14 +22,11 @@ export function addCreate(org: ExplainedCommand): void {
   const plan = new Option('--plan <plan>', 'plan; starter has no API access');
   org
     .command('create')
-    .description('create an organisation, with its own database and indexes')
+    .description('create an organisation, with its own database')
     .requiredOption('--name <name>', 'name of the organisation', name)
     .addOption(plan.choices(Object.keys(PLANS)).default('integrations'))
     .option('--currency <code>', 'default currency of new products (ISO 4217)', currency, 'USD')
-    .option(
-      '--cluster <name>',
-      'cluster from MONGODB_CLUSTERS to store it on (default: the one with the fewest organisations)',
-    )
+    .option('--cluster <name>', 'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)')
     .option('--json', `print ${SHAPE} as JSON`)
     .examples([
       'scopegate org create --name "Acme Ltd"',

@@ -27,20 +27,26 @@ export async function nextFreePort({ HOST, PORT }: Address): Promise<number> {
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** The failure to show if the address cannot be listened on. */
-export function addressFailure(error: unknown, { HOST, PORT }: Address): CommandFailure | undefined {
+/** The failure to show if an address cannot be listened on. */
+export function addressFailure(
+  error: unknown,
+  { HOST, PORT, ADMIN_HOST, ADMIN_PORT }: Address & Pick<Config, 'ADMIN_HOST' | 'ADMIN_PORT'>,
+): CommandFailure | undefined {
+  const isAdmin = (error as { isAdmin?: boolean }).isAdmin === true;
+  const [port, host] = isAdmin ? (['ADMIN_PORT', 'ADMIN_HOST'] as const) : (['PORT', 'HOST'] as const);
+  const [number, address] = isAdmin ? [ADMIN_PORT, ADMIN_HOST ?? HOST] : [PORT, HOST];
   switch (codeOf(error)) {
     case 'EADDRINUSE':
       return new CommandFailure(
-        `port ${String(PORT)} on ${HOST} is in use; set PORT to another port, or to 0 to pick a free one`,
+        `port ${String(number)} on ${address} is in use; set ${port} to another port, or to 0 to pick a free one`,
       );
     case 'EACCES':
-      return new CommandFailure(`no permission to listen on port ${String(PORT)}; set PORT to one above 1023`);
+      return new CommandFailure(`no permission to listen on port ${String(number)}; set ${port} to one above 1023`);
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
       return new CommandFailure(
-        `${HOST} is not an address of this machine; set HOST to one that is, e.g. 127.0.0.1 or 0.0.0.0`,
+        `${address} is not an address of this machine; set ${host} to one that is, e.g. 127.0.0.1 or 0.0.0.0`,
       );
     default:
       return undefined;

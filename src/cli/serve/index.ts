@@ -1,31 +1,74 @@
+import type { Logger } from 'pino';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import type { Config } from '../../config';
 import { CommandFailure } from '../common/failure';
-import { print, printJson } from '../common/terminal';
+import type { Store } from '../common/open';
+import { print, printJson, speakThrough } from '../common/terminal';
+import { workers } from '../common/values';
 
 export function addServe(program: ExplainedCommand): void {
   program
     .command('serve')
-    .description('serve the API; SIGTERM or Ctrl-C stop it after accepted requests finish')
-    .option('--json', 'print {url} as JSON when ready')
+    .description('serve the API; SIGTERM, SIGHUP or Ctrl-C stop it after accepted requests finish')
+    .option(
+      '--workers <count>',
+      'processes that serve the port, 1 to 64, or auto for one per core; limits are exact over all of them',
+      workers,
+      1,
+    )
+    .option('--json', 'print {url} (and admin_url, with ADMIN_PORT) as JSON when ready')
     .environment()
-    .examples(['scopegate serve', 'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve'])
-    .action(async ({ json }: JsonOption) => {
-      const [{ readConfig }, { serveUntilStopped }] = await Promise.all([
-        import('../../config.js'),
-        import('./serveUntilStopped.js'),
-      ]);
-      const onListening = (url: string): void => {
-        if (json) printJson({ url });
+    .examples(
+      [
+        'scopegate serve',
+        'scopegate serve --workers auto',
+        'PORT=8080 MONGODB_URI=mongodb://db.example/?replicaSet=rs0 scopegate serve',
+      ],
+      ['SIGUSR2 switches the log level to debug, and back.'],
+    )
+    .action(async ({ json, workers: count }: ServeOptions) => {
+      const [{ readConfig }, { createLogger }] = await Promise.all([import('../../config.js'), import('../../log.js')]);
+      const onListening = (url: string, adminUrl: string | undefined): void => {
+        if (json) printJson({ url, ...(adminUrl !== undefined && { admin_url: adminUrl }) });
         else print(`listening on ${url}`);
       };
+      const ofLevel = (level: Config['LOG_LEVEL']): Logger => createLogger(level, process.stderr);
+      speakJson(ofLevel('info'), ofLevel('info'));
       const config = readConfig();
+      speakJson(ofLevel(config.LOG_LEVEL), ofLevel('info'));
+      const logger = createLogger(config.LOG_LEVEL);
       refuseUnfit(config);
-      await serveUntilStopped(config, async ({ control }) => {
+      const prepare = async ({ control }: Store) => {
         await control.pepper.adopt();
         return { onListening };
-      });
+      };
+      if (count > 1) {
+        const { serveWithWorkers } = await import('./serveWithWorkers.js');
+        await serveWithWorkers(config, count, { logger, prepare, onListening });
+        return;
+      }
+      const { serveUntilStopped } = await import('./serveUntilStopped.js');
+      await serveUntilStopped(config, prepare, { logger });
     });
+}
+
+interface ServeOptions extends JsonOption {
+  readonly workers: number;
+}
+
+/**
+ * Writes everything for stderr as lines of the log, so that a log shipper can read them all; a person at a terminal gets
+ * text. The reason of a failed start is written at any level.
+ */
+function speakJson(logger: Logger, always: Logger): void {
+  if (process.stderr.isTTY) return;
+  speakThrough((level, line) => {
+    (level === 'error' ? always : logger)[level](line);
+  });
+  // Node's own listener prints text
+  process.removeAllListeners('warning').on('warning', ({ name, message }) => {
+    logger.warn({ error: { type: name, message } }, 'warning of the runtime');
+  });
 }
 
 /** The embedded database and keys without a pepper are for development. @throws CommandFailure in production */

@@ -1,69 +1,113 @@
+import { hostname } from 'node:os';
 import type { Config } from '../../config';
-import { createLogger } from '../../log';
+import type { Logger } from 'pino';
+import type { GatewayOptions } from '../../gateway';
+import { describeError, toggleDebug } from '../../log';
 import { type RunningServer, startServer } from '../../server';
+import { openTracing } from '../../tracing';
+import { version } from '../../version';
 import { OldServerError } from '../../database/version';
 import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { aborted, interruption } from '../common/signals';
-import { note } from '../common/terminal';
+import { note, warn } from '../common/terminal';
 import { addressFailure, nextFreePort } from './address';
 
 /** What a command adds to serving. */
 export interface Prepared {
   readonly demoKey?: string;
   /** Called when the server is listening at a URL. */
-  readonly onListening: (url: string) => void;
+  readonly onListening: (url: string, adminUrl: string | undefined) => void;
+}
+
+export interface ServeOptions {
+  readonly logger: Logger;
+  /** Whether to use the next free port from PORT. */
+  readonly anyPort?: boolean;
+  /** Number of this worker of `serve --workers`. */
+  readonly worker?: string | undefined;
 }
 
 /**
  * Opens the database, serves until SIGTERM or SIGINT, drains and closes. A signal during an earlier step also stops it,
- * with everything cleaned up. `prepare` runs before the server listens; with `anyPort` that is the next free port from PORT.
+ * with everything cleaned up. `prepare` runs before the server listens.
  */
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { anyPort = false } = {},
+  { logger, anyPort = false, worker }: ServeOptions,
 ): Promise<void> {
-  const signal = interruption();
+  const signal = interruption(worker !== undefined);
+  const onToggle = (): void => {
+    toggleDebug(logger, config.LOG_LEVEL);
+  };
+  // from the start, since without a listener this signal ends the process
+  process.on('SIGUSR2', onToggle);
   try {
-    const store = await openStore(config, note, signal);
+    const tracing = await openTracing({
+      ...{ config, version },
+      onError: (error) => {
+        logger.warn({ error: describeError(error) }, 'traces cannot be sent');
+      },
+    });
+    const store = await openStore(config, note, signal, tracing?.watchClient);
     try {
       await reachClusters(store);
       const { onListening, ...shown } = await prepare(store, signal);
       signal.throwIfAborted();
       const PORT = anyPort ? await nextFreePort(config) : config.PORT;
       if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-      const server = await listen(store, { ...config, PORT }, shown);
-      onListening(server.url);
+      const server = await listen(
+        store,
+        { ...config, PORT },
+        { ...shown, worker, logger, ...(tracing && { tracing }) },
+      );
+      if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
+      onListening(server.url, server.adminUrl);
       await aborted(signal);
       if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
       await server.drain();
     } finally {
       await store.close();
+      await tracing?.stop();
     }
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
+  } finally {
+    process.off('SIGUSR2', onToggle);
   }
 }
 
 /** Connects to all clusters; those that do not respond are connected when they do. @throws OldServerError */
-async function reachClusters({ databases }: Store): Promise<void> {
+export async function reachClusters({ databases }: Store): Promise<void> {
   const attempts = await Promise.allSettled(databases.clusters.map((cluster) => databases.reach(cluster)));
   for (const attempt of attempts) {
     if (attempt.status === 'fulfilled') continue;
     if (attempt.reason instanceof OldServerError) throw attempt.reason;
-    note(`warning: ${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
+    warn(`${messageOf(attempt.reason)}; its organisations get 503 until it responds`);
   }
 }
 
 async function listen(
   { databases, control }: Store,
   config: Config,
-  shown: Pick<Prepared, 'demoKey'>,
+  options: Pick<GatewayOptions, 'demoKey' | 'logger' | 'tracing' | 'worker'>,
 ): Promise<RunningServer> {
+  const { logger } = options;
+  await databases.gateways.start({
+    onEnded: ({ _id, place }) => {
+      logger.warn({ gateway: _id, place }, 'a gateway died; its transactions were ended');
+    },
+    // the log already says which cluster does not respond
+    onError: (error) => {
+      logger.debug({ error: describeError(error) }, 'looking for dead gateways failed; will retry');
+    },
+  });
   try {
-    return await startServer({ config, databases, control, logger: createLogger(config.LOG_LEVEL), ...shown });
+    const server = await startServer({ config, databases, control, ...options });
+    await databases.gateways.listensAt(`${hostname()} ${server.url} ${options.worker ?? ''}`);
+    return server;
   } catch (error) {
     throw addressFailure(error, config) ?? error;
   }

@@ -18,6 +18,8 @@ export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPl
       ...['--replSet', 'rs0', '--bind_ip', '127.0.0.1', '--port', String(port), '--dbpath', storagePath],
       // a socket in /tmp would be accessible to every user and left behind after a crash
       ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
+      // a killed process holds the documents of its transaction for this long; 60 s by default
+      ...['--setParameter', 'transactionLifetimeLimitSeconds=15'],
     ],
   };
 }

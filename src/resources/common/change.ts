@@ -31,22 +31,25 @@ export async function changeObject(
   const matches = matcherOf(ifMatch);
   const broken = brokenTexts(members);
   if (broken.length > 0) throw validationFailed(broken);
-  return write(async (session, now) => {
-    const row = await data.collection(resource).findById(id.toLowerCase(), undefined, { session }).lean();
-    if (!row) throw notFound(referenceTo(stored.type).replace(/_id$/, ''));
-    // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
-    if (!matches(tagOf(schema, stored.type, row)))
-      throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
-    const before = asJson(toRecord(row));
-    const changed = { ...before, ...asJson(members) };
-    if (isDeepStrictEqual(before, changed)) return row;
-    const { updated_at: last } = row as { updated_at?: Date };
-    const record = { ...changed, ...(last && { updated_at: changedAt(last, now).toISOString() }) };
-    const faults = records.rules(record);
-    const [stands] = faults.length > 0 ? [] : await records.store(data, [record], session);
-    if (stands?.outcome !== 'updated') throw validationFailed(stands?.errors ?? faults);
-    return { ...record, _id: row._id };
-  });
+  return write(
+    async (session, now) => {
+      const row = await data.collection(resource).findById(id.toLowerCase(), undefined, { session }).lean();
+      if (!row) throw notFound(referenceTo(stored.type).replace(/_id$/, ''));
+      // the row is that of this transaction: after a concurrent change, it runs again and reads the new one
+      if (!matches(tagOf(schema, stored.type, row)))
+        throw new AppError('precondition_failed', 'The object has changed since the version in If-Match.');
+      const before = asJson(toRecord(row));
+      const changed = { ...before, ...asJson(members) };
+      if (isDeepStrictEqual(before, changed)) return row;
+      const { updated_at: last } = row as { updated_at?: Date };
+      const record = { ...changed, ...(last && { updated_at: changedAt(last, now).toISOString() }) };
+      const faults = records.rules(record);
+      const [stands] = faults.length > 0 ? [] : await records.store(data, [record], session);
+      if (stands?.outcome !== 'updated') throw validationFailed(stands?.errors ?? faults);
+      return { ...record, _id: row._id };
+    },
+    { writes: records.writes },
+  );
 }
 
 /** With times as strings, and without what is undefined. */

@@ -10,6 +10,9 @@ export type Given<T> = { readonly [Member in keyof T]?: T[Member] | null };
 /** Chooses each member of `cleared`. */
 export function chooseAll<T extends object>(given: Given<NoInfer<T>>, existing: NoInfer<T> | undefined, cleared: T): T {
   const chosen = { ...cleared };
-  for (const name in cleared) chosen[name] = choose<T[typeof name]>(given[name], existing?.[name], cleared[name]);
+  for (const name in cleared) {
+    const value = choose<T[typeof name]>(given[name], existing?.[name], cleared[name]);
+    if (value !== cleared[name]) chosen[name] = value;
+  }
   return chosen;
 }

@@ -40,8 +40,14 @@ export function listRequest<T extends { readonly _id: string }>(
     organisationId: data.organisationId,
     operation: collection.name,
     args,
+    unique: uniqueMember(collection),
     filters: filtersInForce(args, filtersOf(collection.name)),
   };
+}
+
+function uniqueMember({ indexes }: Pick<Collection<{ readonly _id: string }>, 'indexes'>): string | undefined {
+  const found = indexes.find(({ options }) => options?.unique === true);
+  return found && Object.keys(found.on)[0];
 }
 
 /** An object by id. @throws AppError not_found, with the same message for foreign and nonexistent objects. */

@@ -18,6 +18,7 @@ export function documentKind<T extends { readonly _id: string }>(
     type,
     rules,
     decimals,
+    writes: [resource],
     store: (data, records, session) => {
       const documents = records.map((record) => {
         const document = fromRecord(record, times);

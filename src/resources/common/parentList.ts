@@ -80,7 +80,8 @@ function readFirstRows<T extends { _id: string }>(
     { $project: { _id: 1 } },
     {
       $lookup: {
-        from: collection.name,
+        // asks for the collection, so that it is looked after like one that is read alone
+        from: data.collection(collection).collection.name,
         localField: '_id',
         foreignField: parent.field,
         pipeline: [{ $sort: { created_at: -1, _id: -1 } }, { $limit: limit }, { $project: projection }],

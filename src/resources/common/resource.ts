@@ -17,7 +17,6 @@ export interface Row {
 
 export interface Resource<out T extends Row = Row> extends Collection<T> {
   readonly stored: StoredType;
-  readonly indexes: readonly Index[];
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
   /** The search words of a row. */
@@ -31,8 +30,9 @@ export interface Resource<out T extends Row = Row> extends Collection<T> {
 export interface ResourceSpec extends RecordRules {
   /** Name of the SDL type. */
   readonly type: string;
-  /** One per sort, one per filter with the default sort, one for the search words. */
+  /** One per sort, one per filter with the default sort, one for the search words (docs/decisions/files.md). */
   readonly indexes: readonly Index[];
+  readonly retired?: readonly string[];
   /** Whether its rows are part of another record, so that it has none of its own. */
   readonly isPartOfRecord?: boolean;
   readonly resolvers?: Resolvers;
@@ -43,15 +43,20 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   const stored = publishedTypes().get(spec.type);
   if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
   const texts = searchablePaths(stored.members);
-  const words = (row: object): string[] => searchWords(...texts.flatMap((path) => textsAt(row, path)));
+  const words = (row: object): string[] => {
+    const found: string[] = [];
+    for (const path of texts) collectTexts(row, path, 0, found);
+    return searchWords(...found);
+  };
   const { id: _id, ...shape } = shapeOf(stored.members);
   const { collection: name, heldBack } = stored;
   const search = texts.length > 0 ? { search: { type: [String], required: true } } : {};
   const less = Object.fromEntries(heldBack.map((member) => [member, 0 as const]));
   const resource = {
-    ...defineCollection<T>(name, { _id: { type: String, required: true }, ...shape, ...search }, spec.indexes),
+    ...defineCollection<T>(name, { _id: { type: String, required: true }, ...shape, ...search }, spec.indexes, {
+      retired: spec.retired,
+    }),
     stored,
-    indexes: spec.indexes,
     projection: heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
     words,
   };
@@ -85,10 +90,12 @@ function searchablePaths(members: readonly StoredMember[]): (readonly string[])[
   ]);
 }
 
-/** The strings at a path, in all objects of lists on the path. */
-function textsAt(value: unknown, path: readonly string[]): string[] {
-  if (Array.isArray(value)) return value.flatMap((one) => textsAt(one, path));
-  if (path.length === 0) return typeof value === 'string' ? [value] : [];
-  const [name = '', ...rest] = path;
-  return typeof value === 'object' && value !== null ? textsAt((value as Record<string, unknown>)[name], rest) : [];
+/** Adds the strings at a path from its step `at`, in all objects of lists on the path. */
+function collectTexts(value: unknown, path: readonly string[], at: number, found: string[]): void {
+  if (Array.isArray(value)) for (const one of value) collectTexts(one, path, at, found);
+  else if (at === path.length) {
+    if (typeof value === 'string') found.push(value);
+  } else if (typeof value === 'object' && value !== null) {
+    collectTexts((value as Record<string, unknown>)[path[at] ?? ''], path, at + 1, found);
+  }
 }

@@ -84,7 +84,8 @@ async function bulkUpsert<Document extends Stored, Input>(
           if (!dryRun) await writeRows(data.collection(spec.collection), changed, { ordered: false, session });
           return report(steps, dryRun);
         },
-        { dryRun },
+        // a dry run leaves nothing behind, not even an empty collection
+        { dryRun, writes: dryRun ? [] : [spec.collection] },
       );
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
@@ -159,7 +160,7 @@ function step<Document extends Stored>(
     return { outcome: 'created', document };
   }
   const { _id, created_at, updated_at, ...before } = existing;
-  if (isSameRow(before, { ...merged })) return { outcome: 'unchanged', document: existing };
+  if (isSameRow(before, merged)) return { outcome: 'unchanged', document: existing };
   const document = { _id, ...merged, created_at, updated_at: changedAt(updated_at, now) } as unknown as Document;
   return { outcome: 'updated', document };
 }

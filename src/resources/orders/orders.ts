@@ -5,7 +5,6 @@ export const orders = defineResource({
   type: 'Order',
   indexes: [
     { on: { number: 1 }, options: { unique: true } },
-    { on: { number: 1, _id: 1 } },
     { on: { created_at: -1, _id: -1 } },
     { on: { updated_at: -1, _id: -1 } },
     // covers order_totals, so that it reads no documents
@@ -20,6 +19,7 @@ export const orders = defineResource({
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
   ],
+  retired: ['number_1__id_1'],
   rules: amountFaults,
   decimals: ['discount_pct'],
 });

@@ -22,6 +22,7 @@ export const requestRecords: RecordKind = {
   omit: ['message_count', 'last_message_at'],
   lists: { messages: { type: 'Message', omit: ['request_id'] } },
   rules: messageFaults,
+  writes: [requests, messages],
   store: storeThreads,
   count: (data) => data.collection(requests).countDocuments(),
   async *read(data) {

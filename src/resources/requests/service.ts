@@ -8,6 +8,8 @@ import { readOne } from '../common/collection';
 import { customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
+/** What a new thread writes. */
+const STORED = { writes: [requests, messages] };
 /** Maximum length of a subject (schema/requests.graphql). */
 const SUBJECT_LENGTH = 200;
 
@@ -82,7 +84,7 @@ export async function openRequest(
     await data.collection(requests).create([thread], { session });
     await data.collection(messages).create([message], { session });
     return thread;
-  });
+  }, STORED);
 }
 
 /** The given subject, or the first line of the text if it is missing or blank. */

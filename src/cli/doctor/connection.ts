@@ -1,0 +1,107 @@
+import { DEFAULT_CLUSTER } from '../../database/connect';
+import { Finding } from './check';
+
+/*
+ * Why a cluster could not be connected, from the driver's errors: which variable, and what to do. The server's own words
+ * are not repeated where they can contain a password.
+ */
+
+/** Codes of MongoDB's errors: AuthenticationFailed, and that of Atlas for the same. */
+const WRONG_CREDENTIALS: readonly unknown[] = [18, 8000];
+/** Unauthorized, and Atlas's code for the same. */
+const NOT_ALLOWED: readonly unknown[] = [13, 8000];
+
+interface Cause {
+  readonly when: (error: Known) => boolean;
+  readonly detail: string;
+  /** The part of the message to quote. */
+  readonly quote?: RegExp;
+  /** `entry` is the variable, with the name of the cluster if it has several. */
+  readonly fix: (entry: string) => string;
+}
+
+interface Known {
+  readonly code: unknown;
+  readonly text: string;
+}
+
+const CAUSES: readonly Cause[] = [
+  {
+    when: ({ code, text }) => WRONG_CREDENTIALS.includes(code) && /auth/i.test(text),
+    detail: 'the server rejects the user name or the password',
+    fix: (entry) =>
+      `correct them in ${entry}, percent-encoded (@ is %40, : is %3A, / is %2F, % is %25); if the user is not in the database admin, add ?authSource=NAME`,
+  },
+  {
+    when: ({ code, text }) => NOT_ALLOWED.includes(code) || /requires authentication/i.test(text),
+    detail: 'the server does not allow this user, or anyone without one, to read',
+    fix: (entry) =>
+      `put a user into ${entry} (mongodb://USER:PASSWORD@…) that has the role readWriteAnyDatabase, or dbAdminAnyDatabase too for doctor --fix`,
+  },
+  {
+    when: ({ text }) => /mechanism.*(not|un)\s*(supported|enabled)|unsupported.*mechanism/i.test(text),
+    detail: 'the server does not support the way of authentication',
+    fix: (entry) => `correct or remove authMechanism in ${entry}`,
+  },
+  {
+    when: ({ code, text }) =>
+      /^(CERT_|DEPTH_ZERO_SELF_SIGNED|SELF_SIGNED|UNABLE_TO_|ERR_TLS_CERT)/.test(String(code)) ||
+      /self.signed certificate|certificate has expired|unable to (verify|get)|altnames/i.test(text),
+    detail: 'the certificate of the server is not trusted',
+    fix: (entry) =>
+      `add tlsCAFile=PATH of the authority to the options in ${entry}, and use a host name that the certificate has`,
+  },
+  {
+    when: ({ code, text }) =>
+      /EPROTO|ERR_SSL/.test(String(code)) ||
+      /wrong version number|SSL routines|before secure TLS connection/i.test(text),
+    detail: 'TLS is requested, but the server does not answer in TLS',
+    fix: (entry) =>
+      `remove tls=true from ${entry} (mongodb+srv implies it: add tls=false), or enable TLS on the server`,
+  },
+  {
+    when: ({ code, text }) => code === 'ENOTFOUND' || code === 'EAI_AGAIN' || /ENOTFOUND|EAI_AGAIN/.test(text),
+    detail: 'a host name is not known here',
+    quote: /(ENOTFOUND|EAI_AGAIN) \S+/,
+    fix: (entry) => `correct the host in ${entry}; a name that only containers know needs this command to run in one`,
+  },
+  {
+    when: ({ code, text }) => code === 'ECONNREFUSED' || text.includes('ECONNREFUSED'),
+    detail: 'nothing listens at that address',
+    quote: /ECONNREFUSED \S+/,
+    fix: (entry) => `start the server, or correct host and port in ${entry}`,
+  },
+  {
+    when: ({ text }) => /connection \S+ to \S+ closed/i.test(text),
+    detail: 'the server closes connections at once',
+    fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
+  },
+  {
+    when: ({ text }) => text.toLowerCase().includes('server selection timed out'),
+    detail: 'no server that accepts writes answers in time',
+    fix: (entry) =>
+      `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set and it has a primary, and that tls fits them`,
+  },
+];
+
+/** What to do about an error of connecting to a cluster; undefined if its cause is not known. */
+export function connectionFinding(cluster: string, error: unknown): Finding | undefined {
+  const known = errorsIn(error);
+  // the first cause in the table wins, since a more general error often wraps a telling one
+  const cause = CAUSES.find(({ when }) => known.some(when));
+  if (!cause) return undefined;
+  const entry = cluster === DEFAULT_CLUSTER ? 'MONGODB_URI' : `the entry ${cluster} of MONGODB_CLUSTERS`;
+  const quoted = known.flatMap(({ text }) => cause.quote?.exec(text)?.[0] ?? []).at(0);
+  const detail = `cluster ${cluster}: ${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
+  return new Finding(detail, cause.fix(entry));
+}
+
+/** An error with its causes, and those of the servers that were tried. */
+function errorsIn(thrown: unknown, depth = 0): Known[] {
+  if (!(thrown instanceof Error) || depth > 8) return [];
+  const { code, message, cause, reason } = thrown as Error & { code?: unknown; reason?: unknown };
+  const servers = (reason as { servers?: unknown } | undefined)?.servers;
+  const tried = servers instanceof Map ? [...(servers as Map<string, { error?: unknown }>).values()] : [];
+  const inner = [cause, reason, ...tried.map(({ error }) => error)];
+  return [{ code, text: message }, ...inner.flatMap((one) => errorsIn(one, depth + 1))];
+}

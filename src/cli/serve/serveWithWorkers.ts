@@ -1,0 +1,68 @@
+import cluster from 'node:cluster';
+import type { Logger } from 'pino';
+import type { Config } from '../../config';
+import { isAbort } from '../common/failure';
+import { openStore, type Store } from '../common/open';
+import { interruption } from '../common/signals';
+import { note, speakThrough } from '../common/terminal';
+import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
+import { runWorkers } from './workers';
+
+interface WithWorkers extends Prepared {
+  readonly logger: Logger;
+  readonly prepare: (store: Store) => Promise<Prepared>;
+}
+
+/** Serves with several processes until SIGTERM, SIGHUP or SIGINT; the same command runs in each of them. */
+export async function serveWithWorkers(
+  config: Config,
+  count: number,
+  { logger, prepare, onListening }: WithWorkers,
+): Promise<void> {
+  if (cluster.worker) {
+    await work(shareOf(config, count), String(cluster.worker.id), logger);
+    return;
+  }
+  const signal = interruption();
+  try {
+    // also keeps the embedded database running
+    const store = await openStore(config, note, signal);
+    try {
+      await reachClusters(store);
+      await prepare(store);
+      const environment = { MONGODB_URI: store.server.uri, MONGODB_URI_FILE: '' };
+      await runWorkers({ count, environment, logger }, signal, (url) => {
+        onListening(url, undefined);
+      });
+    } finally {
+      await store.close();
+    }
+  } catch (error) {
+    // stopped while starting, which is not an error
+    if (!signal.aborted || !isAbort(error)) throw error;
+  }
+}
+
+/** Serves as one of the workers. */
+async function work(config: Config, worker: string, logger: Logger): Promise<void> {
+  // the first process has said everything else
+  speakThrough((level, line) => {
+    if (level === 'error') logger.error({ worker }, line);
+  });
+  try {
+    await serveUntilStopped(config, () => Promise.resolve({ onListening: () => undefined }), { logger, worker });
+  } finally {
+    // the channel to the first process would keep this one alive
+    process.disconnect();
+  }
+}
+
+/** One worker's share of what is set for the whole gateway. */
+function shareOf(config: Config, count: number): Config {
+  return {
+    ...config,
+    MAX_CONNECTIONS: Math.ceil(config.MAX_CONNECTIONS / count),
+    MAX_BODY_MEMORY: Math.ceil(config.MAX_BODY_MEMORY / count),
+    INSTANCES: config.INSTANCES * count,
+  };
+}

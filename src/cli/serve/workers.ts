@@ -1,0 +1,115 @@
+import cluster, { type Address, type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { shareLimits } from '../../access/sharedLimits';
+import { shareMetrics } from '../../metrics/workers';
+import { CommandFailure } from '../common/failure';
+
+/* `serve --workers`: this process shares limits and metrics between workers, which listen on one port and serve. */
+
+/** Pause before a dead worker is replaced, in milliseconds, doubled each time one dies soon after its start. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 10_000;
+/** A worker that lived this long, in milliseconds, had started well. */
+const STARTED_WELL = 30_000;
+/** A worker that has not ended by then, in milliseconds, is killed; its own drain takes at most 24 s. */
+const DRAINED_WITHIN = 28_000;
+
+export interface WorkersOptions {
+  readonly count: number;
+  /** Variables for the workers: the URI of the database that this process started or found. */
+  readonly environment: Readonly<Record<string, string>>;
+  readonly logger: Logger;
+}
+
+/**
+ * Starts the workers, one after the other, and replaces those that die until the signal aborts; then drains all of them.
+ * `onListening` is called when all are listening.
+ * @throws CommandFailure if a worker ends before it listens for the first time; it has said why
+ */
+export async function runWorkers(
+  { count, environment, logger }: WorkersOptions,
+  signal: AbortSignal,
+  onListening: (url: string) => void,
+): Promise<void> {
+  shareLimits();
+  shareMetrics();
+  const workers = new Set<Worker>();
+  let isStarted = false;
+
+  /** `soonDeaths` is how many before it died soon after their start. */
+  function start(soonDeaths = 0): Worker {
+    const worker = cluster.fork(environment);
+    const startedAt = performance.now();
+    workers.add(worker);
+    // a message to a worker that is ending fails
+    worker.on('error', (error) => {
+      logger.debug({ worker: worker.id, error: error.message }, 'a message did not reach a worker');
+    });
+    worker.once('exit', (code: number | null, killedBy: string | null) => {
+      workers.delete(worker);
+      if (signal.aborted || !isStarted) return;
+      const { id, process } = worker;
+      logger.error({ worker: id, pid: process.pid, code, signal: killedBy }, 'a worker died; replacing it');
+      const deaths = performance.now() - startedAt > STARTED_WELL ? 0 : soonDeaths;
+      const wait = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** deaths);
+      setTimeout(() => {
+        if (!signal.aborted) start(deaths + 1);
+      }, wait).unref();
+    });
+    return worker;
+  }
+
+  const onToggle = (): void => {
+    for (const worker of workers) worker.process.kill('SIGUSR2');
+  };
+  process.on('SIGUSR2', onToggle);
+  let url = '';
+  try {
+    // in turn, so that a fault that stops all is reported once
+    while (workers.size < count && !signal.aborted) url = await listening(start(), signal);
+    isStarted = true;
+    if (!signal.aborted) {
+      onListening(url);
+      await once(signal, 'abort');
+    }
+  } finally {
+    process.off('SIGUSR2', onToggle);
+    await drainAll([...workers], logger);
+  }
+}
+
+/** Resolves to the URL that a worker listens on. @throws CommandFailure if it ends before */
+async function listening(worker: Worker, signal: AbortSignal): Promise<string> {
+  const ended = once(worker, 'exit', { signal }).then(() => {
+    throw new CommandFailure('a worker ended before it was listening');
+  });
+  ended.catch(() => undefined);
+  const [{ address, port }] = (await Promise.race([once(worker, 'listening', { signal }), ended]).catch(
+    (error: unknown) => {
+      if (signal.aborted) return [{ address: null, port: 0 }];
+      throw error;
+    },
+  )) as [Pick<Address, 'port'> & { address: string | null }];
+  const host = address ?? '127.0.0.1';
+  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
+}
+
+/** Lets each worker finish its accepted requests; those that do not end in time are killed. */
+async function drainAll(workers: readonly Worker[], logger: Logger): Promise<void> {
+  const isLate = new AbortController();
+  const ends = workers.map(async (worker) => {
+    if (worker.isDead()) return;
+    worker.process.kill('SIGTERM');
+    await Promise.race([
+      once(worker, 'exit'),
+      pause(DRAINED_WITHIN, undefined, { signal: isLate.signal }).catch(() => undefined),
+    ]);
+    if (worker.isDead()) return;
+    logger.error({ pid: worker.process.pid }, 'a worker did not end in time and is killed');
+    worker.process.kill('SIGKILL');
+  });
+  await Promise.all(ends);
+  isLate.abort();
+}

@@ -1,0 +1,66 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+
+/** The name of a variable and what is wrong with it. */
+export type Fault = readonly [name: string, fault: string];
+
+/** Maximum size of a secret's file; a device or a pipe that never ends is not read further. */
+const MOST_SECRET_BYTES = 64 * 1024;
+
+/** The variable that names the file of a secret. */
+export const fileVariable = (name: string): string => `${name}_FILE`;
+
+/** Reads the secrets that are in files, and reports files that cannot be used. */
+export function readSecretFiles(
+  names: readonly string[],
+  given: Readonly<Record<string, string | undefined>>,
+): { readonly values: Record<string, string>; readonly faults: Fault[] } {
+  const values: Record<string, string> = {};
+  const faults: Fault[] = [];
+  for (const name of names) {
+    const path = given[fileVariable(name)];
+    if (path === undefined) continue;
+    const fault = (text: string): void => void faults.push([fileVariable(name), text]);
+    if (given[name] !== undefined) {
+      fault(`is set, and so is ${name}; set only one of them`);
+      continue;
+    }
+    const read = readSecret(path);
+    if ('fault' in read) fault(read.fault);
+    else values[name] = read.secret;
+  }
+  return { values, faults };
+}
+
+/** The text of a secret's file without the line break at its end, or what is wrong with the file. */
+function readSecret(path: string): { readonly secret: string } | { readonly fault: string } {
+  let bytes: Buffer;
+  try {
+    bytes = readStart(path, MOST_SECRET_BYTES + 1);
+  } catch (error) {
+    return { fault: `cannot be read: ${(error as Error).message}` };
+  }
+  if (bytes.length > MOST_SECRET_BYTES) return { fault: `${path} is larger than ${String(MOST_SECRET_BYTES)} bytes` };
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return { fault: `${path} is not text in UTF-8; openssl rand -hex 32 makes a secret that is` };
+  }
+  // editors and echo end a file with a line break, which is no part of the secret
+  const secret = text.replace(/[\r\n]+$/, '');
+  return secret === '' ? { fault: `${path} is empty` } : { secret };
+}
+
+/** The first bytes of a file, at most that many; of a pipe too. */
+function readStart(path: string, most: number): Buffer {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(most);
+    let length = 0;
+    for (let read = -1; read !== 0 && length < most; length += read)
+      read = readSync(file, bytes, length, most - length, null);
+    return bytes.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,203 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientSession, mongo } from 'mongoose';
+
+/*
+ * A gateway that dies inside a transaction leaves its documents locked until the server ends the transaction, after 60 s by
+ * default. So each gateway records the sessions of its transactions, and others end them when it no longer renews its
+ * record (docs/decisions/dead-gateways.md).
+ */
+
+export interface GatewayRow {
+  readonly _id: string;
+  /** Host and URL; of two gateways there, only the later one can be alive. */
+  readonly place: string;
+  /** Raised with each beat. */
+  readonly beat: number;
+  readonly sessions: readonly RecordedSession[];
+}
+
+interface RecordedSession {
+  readonly cluster: string;
+  readonly id: mongo.Binary;
+}
+
+/** In milliseconds. */
+const BEAT_EVERY = 2000;
+/** A gateway is dead if its row did not change in this many successive readings. */
+const UNCHANGED_READINGS = 3;
+/** If more time passed between two readings, the rows could not be renewed either. */
+const READING_IS_LATE_AFTER = 2.5;
+/** How often the sessions of a dead gateway are tried; by then the server has ended its transactions. */
+const ATTEMPTS = 150;
+/** The driver no longer uses a session that was unused for 29 minutes. */
+const UNUSED_AFTER = 31 * 60_000;
+const MOST_SESSIONS = 2000;
+const MOST_ROWS = 1000;
+const BURIED_AT_ONCE = 10;
+
+export interface DeadGatewaysOptions {
+  readonly rows: mongo.Collection<GatewayRow>;
+  /** Ends sessions on a cluster. @throws if it does not respond */
+  readonly endSessions: (cluster: string, ids: readonly mongo.Binary[]) => Promise<void>;
+  readonly beatEvery?: number;
+  /** Sessions of a row; further ones are left to the server's own limit. */
+  readonly mostSessions?: number;
+}
+
+export interface Watch {
+  /** Called when the transactions of a dead gateway have been ended. */
+  readonly onEnded: (gateway: Pick<GatewayRow, '_id' | 'place'>) => void;
+  /** Called when the rows could not be read or written; will be tried again. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** One gateway's view of all; functions without `this`. */
+export type DeadGateways = ReturnType<typeof deadGateways>;
+
+export function deadGateways({
+  rows,
+  endSessions,
+  beatEvery = BEAT_EVERY,
+  mostSessions = MOST_SESSIONS,
+}: DeadGatewaysOptions) {
+  const _id = randomUUID();
+  const recorded = new Map<string, { readonly id: mongo.Binary; usedAt: number }>();
+  const unchanged = new Map<string, { readonly beat: number; readonly readings: number }>();
+  const burying = new Set<string>();
+  let watch: Watch | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let place = '';
+  let beat = 0;
+  let readAt = -Infinity;
+
+  async function renew(): Promise<void> {
+    await forgetUnused();
+    const known = await rows.findOneAndUpdate(
+      { _id },
+      { $set: { place, beat: (beat += 1) }, $setOnInsert: { sessions: [] } },
+      { upsert: true },
+    );
+    // others took this gateway for dead
+    if (!known) recorded.clear();
+  }
+
+  async function forgetUnused(): Promise<void> {
+    const before = performance.now() - UNUSED_AFTER;
+    const unused = [...recorded].filter(([, { usedAt }]) => usedAt < before);
+    if (unused.length === 0) return;
+    await rows.updateOne({ _id }, { $pull: { sessions: { id: { $in: unused.map(([, { id }]) => id) } } } });
+    for (const [key] of unused) recorded.delete(key);
+  }
+
+  async function findDead(): Promise<void> {
+    const others = await rows
+      .find({ _id: { $ne: _id } }, { projection: { beat: 1, place: 1 }, limit: MOST_ROWS })
+      .toArray();
+    const now = performance.now();
+    if (now - readAt > READING_IS_LATE_AFTER * beatEvery) unchanged.clear();
+    readAt = now;
+    for (const known of unchanged.keys()) {
+      if (!others.some((row) => row._id === known)) unchanged.delete(known);
+    }
+    for (const row of others) {
+      const before = unchanged.get(row._id);
+      const readings = before?.beat === row.beat ? before.readings + 1 : 0;
+      unchanged.set(row._id, { beat: row.beat, readings });
+      if (readings >= UNCHANGED_READINGS) bury(row._id, readings >= ATTEMPTS);
+    }
+  }
+
+  /** Buries a dead gateway without holding up this one's own beats. */
+  function bury(id: string, isLastAttempt: boolean): void {
+    if (burying.has(id) || burying.size >= BURIED_AT_ONCE) return;
+    burying.add(id);
+    endAll(id, isLastAttempt)
+      .catch(fail)
+      .finally(() => burying.delete(id));
+  }
+
+  /** Ends a gateway's sessions and deletes its row, which stays if a cluster did not respond, but for the last attempt. */
+  async function endAll(id: string, isLastAttempt: boolean): Promise<void> {
+    const row = await rows.findOne({ _id: id });
+    if (!row) return;
+    const clusters = new Set(row.sessions.map(({ cluster }) => cluster));
+    const ended = await Promise.allSettled(
+      [...clusters].map((name) =>
+        endSessions(
+          name,
+          row.sessions.flatMap((session) => (session.cluster === name ? session.id : [])),
+        ),
+      ),
+    );
+    if (!isLastAttempt && ended.some(({ status }) => status === 'rejected')) return;
+    // a gateway that came back meanwhile keeps its row
+    const { deletedCount } = await rows.deleteOne({ _id: id, beat: row.beat });
+    if (deletedCount === 1) watch?.onEnded(row);
+  }
+
+  async function record(key: string, session: RecordedSession): Promise<void> {
+    try {
+      const added = { $push: { sessions: session }, $setOnInsert: { place, beat } };
+      const { upsertedCount } = await rows.updateOne({ _id }, added, { upsert: true });
+      if (upsertedCount > 0) recorded.clear();
+      recorded.set(key, { id: session.id, usedAt: performance.now() });
+    } catch (error) {
+      // the write goes on: if this gateway dies, the server's own limit ends it
+      fail(error);
+    }
+  }
+
+  function fail(error: unknown): void {
+    watch?.onError(error);
+  }
+
+  async function turn(): Promise<void> {
+    try {
+      await renew();
+      await findDead();
+    } catch (error) {
+      fail(error);
+    }
+    if (watch) timer = setTimeout(() => void turn(), beatEvery).unref();
+  }
+
+  return {
+    /** Starts to record this gateway's sessions and to watch the other gateways. */
+    async start(watching: Watch): Promise<void> {
+      watch = watching;
+      await turn();
+    },
+    /** Tells where this gateway listens, and ends the sessions of those that listened there before. */
+    async listensAt(where: string): Promise<void> {
+      place = where;
+      const former = { _id: { $ne: _id }, place };
+      try {
+        await renew();
+        const ids = await rows.find(former, { projection: { _id: 1 }, limit: BURIED_AT_ONCE }).toArray();
+        for (const { _id: id } of ids) bury(id, false);
+      } catch (error) {
+        fail(error);
+      }
+    },
+    /** Records a session before its first transaction; undefined if there is nothing to wait for. */
+    note(cluster: string, session: ClientSession): Promise<void> | undefined {
+      const id = session.id?.id;
+      if (!watch || !id) return undefined;
+      const key = id.toString('hex');
+      const known = recorded.get(key);
+      if (known) {
+        known.usedAt = performance.now();
+        return undefined;
+      }
+      if (recorded.size >= mostSessions) return undefined;
+      return record(key, { cluster, id });
+    },
+    /** Deletes this gateway's row; its transactions have ended. */
+    async stop(): Promise<void> {
+      if (!watch) return;
+      watch = undefined;
+      clearTimeout(timer);
+      await rows.deleteOne({ _id }).catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,111 @@
+import type { Connection } from 'mongoose';
+import { MINUTE } from '../units';
+import type { Collection } from './collection';
+import type { Gate } from './gate';
+import { differenceOf, makeIndexes } from './making';
+
+/*
+ * Keeps an organisation's collections: makes them with their indexes at the first write, and gives indexes to those that
+ * another program made without (docs/decisions/files.md).
+ */
+
+type AnyCollection = Collection<{ readonly _id: string }>;
+
+/** An organisation and where its data are. */
+export interface Place {
+  readonly id: string;
+  readonly cluster: string;
+}
+
+/** Whether an organisation's database may be written on a cluster: not at the moment or not there, or never again. */
+export type Standing = 'open' | 'closed' | 'gone';
+
+/** What the keepers of all organisations share. */
+export interface Upkeep {
+  /** Whether an organisation's collections may be made. The only place that decides it: a dropped database must not come back. */
+  standingOf: (organisation: Place) => Promise<Standing>;
+  /** Limits the looks of a whole gateway; undefined if reads do not look, as in the command line. */
+  looks: Gate | undefined;
+  /** Called if indexes cannot be made for a collection that another program made. */
+  onFailure: (organisation: Place, collection: string, error: unknown) => void;
+}
+
+/** How often a collection that does not exist is looked for while it is read, in milliseconds. */
+const LOOK_EVERY = MINUTE;
+
+export type Keeper = ReturnType<typeof keeperOf>;
+
+/** `creating` runs what may make a collection. @see OrganisationData.creating */
+export function keeperOf(
+  organisation: Place,
+  connection: Connection,
+  upkeep: Upkeep,
+  creating: (work: () => Promise<void>) => Promise<void>,
+) {
+  /** Collections that need nothing more. */
+  const kept = new Set<string>();
+  const making = new Map<string, Promise<void>>();
+  const looked = new Map<string, number>();
+
+  async function make(definition: AnyCollection): Promise<void> {
+    const { exists, isBare, missing } = await differenceOf(connection, definition);
+    if (!exists) await creating(() => makeIndexes(connection, definition, missing));
+    else if (isBare) await complete(definition, missing);
+    kept.add(definition.name);
+  }
+
+  /** Indexes of a collection that exists without any; one that lacks only some waits for `doctor --fix`, since it may be large. */
+  async function complete(definition: AnyCollection, missing: Parameters<typeof makeIndexes>[2]): Promise<void> {
+    if (missing.length === 0) return;
+    try {
+      await creating(() => makeIndexes(connection, definition, missing));
+    } catch (error) {
+      // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
+      upkeep.onFailure(organisation, definition.name, error);
+    }
+  }
+
+  async function look(definition: AnyCollection): Promise<void> {
+    const { exists, isBare, missing } = await differenceOf(connection, definition);
+    if (!exists || kept.has(definition.name)) return;
+    if (isBare) await complete(definition, missing);
+    kept.add(definition.name);
+  }
+
+  /** Concurrent calls for one collection share one attempt. */
+  function once(definition: AnyCollection): Promise<void> {
+    const { name } = definition;
+    let attempt = making.get(name);
+    if (!attempt) {
+      attempt = make(definition).finally(() => making.delete(name));
+      making.set(name, attempt);
+    }
+    return attempt;
+  }
+
+  return {
+    /** Makes the collections that do not exist. @throws what `creating` does */
+    async prepare(definitions: readonly AnyCollection[]): Promise<void> {
+      const others = definitions.filter(({ name }) => !kept.has(name));
+      if (others.length > 0) await Promise.all(others.map(once));
+    },
+    /**
+     * Notes that a collection is read: in the background, one that another program made without indexes gets them, and one
+     * that does not exist is looked for again in a minute.
+     */
+    look(definition: AnyCollection): void {
+      const { looks, onFailure } = upkeep;
+      const { name } = definition;
+      if (kept.has(name) || !looks) return;
+      const now = performance.now();
+      if (now < (looked.get(name) ?? -Infinity)) return;
+      // none while this one waits or runs
+      looked.set(name, Infinity);
+      void looks(() => look(definition))
+        .catch((error: unknown) => {
+          onFailure(organisation, name, error);
+        })
+        .finally(() => looked.set(name, performance.now() + LOOK_EVERY));
+    },
+  };
+}

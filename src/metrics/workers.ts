@@ -1,0 +1,107 @@
+import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as pause } from 'node:timers/promises';
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
+
+/*
+ * One page of metrics for all workers of `serve --workers`: a worker that is asked for it asks the first process, which asks
+ * every worker. Each series has the label `worker`, so that a worker that is replaced resets only its own counters.
+ */
+
+type Collected = MetricObjectWithValues<MetricValue<string>>[];
+
+type Message =
+  | { readonly scopegate: 'ready' | 'all' }
+  | { readonly scopegate: 'collect'; readonly id: number }
+  | { readonly scopegate: 'collected'; readonly id: number; readonly metrics: Collected }
+  | { readonly scopegate: 'page'; readonly text: string };
+
+/** How long a worker has to tell its metrics, in milliseconds; without them the page lacks its series. */
+const ANSWER_WITHIN = 2000;
+/** Above that and the time to make the page. */
+const PAGE_WITHIN = 5000;
+
+/** Collects the metrics of the workers of this process. */
+export function shareMetrics(): void {
+  const ready = new Set<Worker>();
+  const waiting = new Map<number, (metrics: Collected) => void>();
+  let asked = 0;
+  let making: Promise<string> | undefined;
+
+  async function collect(worker: Worker): Promise<Collected> {
+    const id = (asked += 1);
+    const timeout = new AbortController();
+    try {
+      return await Promise.race([
+        new Promise<Collected>((resolve) => {
+          waiting.set(id, resolve);
+          tell(worker, { scopegate: 'collect', id });
+        }),
+        pause(ANSWER_WITHIN, [], { signal: timeout.signal }),
+      ]);
+    } finally {
+      timeout.abort();
+      waiting.delete(id);
+    }
+  }
+
+  async function page(): Promise<string> {
+    const metrics = await Promise.all([...ready].map(collect));
+    return AggregatorRegistry.aggregate(metrics).metrics();
+  }
+
+  cluster.on('exit', (worker) => ready.delete(worker));
+  cluster.on('message', (worker, message: Message) => {
+    switch (message.scopegate) {
+      case 'ready':
+        ready.add(worker);
+        break;
+      case 'collected':
+        waiting.get(message.id)?.(message.metrics);
+        break;
+      case 'all':
+        // callers at the same time share one collection
+        making ??= page().finally(() => (making = undefined));
+        void making.then((text) => {
+          tell(worker, { scopegate: 'page', text });
+        });
+    }
+  });
+}
+
+/** Makes a worker tell its metrics; returns what renders those of all workers. */
+export function metricsOfAllWorkers(registry: Registry, worker: string): () => Promise<string> {
+  registry.setDefaultLabels({ worker });
+  let asking: Promise<string> | undefined;
+  process.on('message', (message: Message) => {
+    if (message.scopegate !== 'collect') return;
+    void registry.getMetricsAsJSON().then((metrics) => {
+      process.send?.({ scopegate: 'collected', id: message.id, metrics } satisfies Message);
+    });
+  });
+  process.send?.({ scopegate: 'ready' } satisfies Message);
+  return () => (asking ??= pageOfAll().finally(() => (asking = undefined)));
+}
+
+function pageOfAll(): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      process.off('message', onMessage);
+    };
+    const timer = setTimeout(() => {
+      end();
+      reject(new Error(`the metrics of all workers were not collected within ${String(PAGE_WITHIN)} ms`));
+    }, PAGE_WITHIN);
+    function onMessage(message: Message): void {
+      if (message.scopegate !== 'page') return;
+      end();
+      resolve(message.text);
+    }
+    process.on('message', onMessage);
+    process.send?.({ scopegate: 'all' } satisfies Message);
+  });
+}
+
+function tell(worker: Worker, message: Message): void {
+  if (worker.isConnected()) worker.send(message);
+}

@@ -1,0 +1,93 @@
+import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
+import { nativeCollection } from '../database/native';
+import type { ApiKey } from '../access/apiKey';
+import { hashAnew } from '../access/keys';
+import type { ControlModels } from './models';
+
+/** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
+const LAST_USED_EVERY = 60_000;
+/** How long changes are batched, in milliseconds, so that thousands of keys used at once take one write. */
+const GATHERED_FOR = 250;
+/** How many keys are hashed anew in one write; more are when they are next used. */
+const MOST_HASHED = 1000;
+
+export interface KeyWriterOptions {
+  readonly onError: (error: unknown) => void;
+  /** The time, in milliseconds since 1970. */
+  readonly now: () => number;
+  /** The pepper of new hashes. */
+  readonly pepper: string;
+  /** Its number; undefined if no key has an older pepper. */
+  readonly pepperNumber: () => number | undefined;
+}
+
+/** Writes what follows from the use of keys, without delaying the request: when and from where, and new hashes. */
+export function keyWriter(
+  { apiKeys }: Pick<ControlModels, 'apiKeys'>,
+  { onError, now, pepper, pepperNumber }: KeyWriterOptions,
+) {
+  const rows = nativeCollection(apiKeys);
+  // when this instance last recorded a use, so that a burst of requests writes once
+  const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
+  let uses = new Map<string, { readonly at: Date; readonly address: string }>();
+  let hashes = new Map<string, mongo.AnyBulkWriteOperation<ApiKey>>();
+  // keys whose new hash is being written
+  const hashing = new Set<string>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing: Promise<void> = Promise.resolve();
+
+  function write(): void {
+    clearTimeout(timer);
+    timer = undefined;
+    const [taken, hashed] = [uses, hashes];
+    uses = new Map();
+    hashes = new Map();
+    if (taken.size + hashed.size === 0) return;
+    // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
+    // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
+    const operations = [...taken].map(([id, { at, address }]) => ({
+      updateOne: {
+        filter: { _id: id, last_used_at: { $not: { $gte: new Date(at.getTime() - LAST_USED_EVERY) } } },
+        update: { $set: { last_used_at: at, last_used_from: address } },
+      },
+    }));
+    const written = rows.bulkWrite([...operations, ...hashed.values()], { ordered: false }).finally(() => {
+      for (const id of hashed.keys()) hashing.delete(id);
+    });
+    writing = Promise.all([writing, written]).then(() => undefined, onError);
+  }
+
+  function soon(): void {
+    timer ??= setTimeout(write, GATHERED_FOR).unref();
+  }
+
+  return {
+    /** Records a use. */
+    note: (key: ApiKey, address: string): void => {
+      const at = now();
+      const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
+      if (at - last < LAST_USED_EVERY) return;
+      noted.set(key._id, at);
+      uses.set(key._id, { at: new Date(at), address });
+      soon();
+    },
+    /** Hashes a key with the current pepper if it has an older one, never a newer one: gateways that know it first may be using it. */
+    rehash: (key: ApiKey, secret: string): void => {
+      const number = pepperNumber();
+      if (number === undefined || (key.pepper ?? 0) >= number) return;
+      if (hashing.has(key._id) || hashes.size >= MOST_HASHED) return;
+      hashing.add(key._id);
+      // nothing is written if another gateway was first, or the key was revoked meanwhile
+      const filter = { _id: key._id, hash: key.hash, revoked_at: null };
+      const update = { $set: { ...hashAnew(secret, pepper), pepper: number } };
+      hashes.set(key._id, { updateOne: { filter, update } });
+      soon();
+    },
+    /** Resolves when everything recorded so far is written or has failed. */
+    settle: (): Promise<void> => {
+      write();
+      return writing;
+    },
+  };
+}

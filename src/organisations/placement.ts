@@ -1,0 +1,87 @@
+import { MINUTE } from '../units';
+import type { ControlModels } from './models';
+
+/*
+ * On which cluster an organisation is placed. What runs out first on a cluster are the files that its server may open, and each
+ * collection and index is one, so every organisation has as many reserved as it can use (docs/decisions/files.md).
+ */
+
+/** How full a cluster is. */
+export interface Fullness {
+  readonly cluster: string;
+  readonly organisations: number;
+  /** Files reserved for them. */
+  readonly reserved: number;
+  /** Files that it may have. */
+  readonly capacity: number;
+}
+
+/** No room for another organisation. */
+export class FullClusterError extends Error {
+  override readonly name = 'FullClusterError';
+}
+
+export interface PlacementOptions {
+  readonly models: Pick<ControlModels, 'organisations'>;
+  readonly clusters: readonly string[];
+  readonly capacityOf: (cluster: string) => number;
+  /** Files of an organisation that uses everything. */
+  readonly filesEach: number;
+}
+
+export function placement({ models, clusters, capacityOf, filesEach }: PlacementOptions) {
+  let known: readonly Fullness[] = [];
+  let counted = -Infinity;
+  let counting: Promise<void> | undefined;
+
+  async function fullnessOf(cluster: string): Promise<Fullness> {
+    const organisations = await models.organisations.countDocuments({ cluster });
+    return { cluster, organisations, reserved: organisations * filesEach, capacity: capacityOf(cluster) };
+  }
+
+  const fullness = (): Promise<Fullness[]> => Promise.all(clusters.map(fullnessOf));
+  const hasRoom = ({ reserved, capacity }: Fullness): boolean => reserved + filesEach <= capacity;
+
+  return {
+    /** How full every cluster is; one count each, by an index. */
+    fullness,
+    /** The same as it was at most a minute or a reading ago, without waiting: empty until it was counted first. */
+    lastKnown(): readonly Fullness[] {
+      if (performance.now() - counted > MINUTE) {
+        counting ??= fullness()
+          .then((found) => {
+            [known, counted] = [found, performance.now()];
+          })
+          // the metric keeps its last value; that the database is away is said elsewhere
+          .catch(() => undefined)
+          .finally(() => (counting = undefined));
+      }
+      return known;
+    },
+    /**
+     * The cluster for a new organisation: the given one, or the one with the most room. Concurrent calls may each find the
+     * same last place. @throws FullClusterError
+     */
+    async choose(cluster: string | undefined): Promise<string> {
+      const found = await Promise.all((cluster === undefined ? clusters : [cluster]).map(fullnessOf));
+      const [best] = found.filter(hasRoom).sort((one, other) => room(other) - room(one));
+      if (best) return best.cluster;
+      throw new FullClusterError(`${found.map((one) => sayFull(one, filesEach)).join('; ')}; ${MAKE_ROOM}`);
+    },
+  };
+}
+
+/** What to do about a full cluster. */
+export const MAKE_ROOM = 'add a cluster to MONGODB_CLUSTERS, or raise CLUSTER_FILES and the LimitNOFILE of its servers';
+
+function room({ reserved, capacity }: Fullness): number {
+  return capacity - reserved;
+}
+
+function sayFull({ cluster, organisations, capacity }: Fullness, filesEach: number): string {
+  return `cluster ${cluster} is full: ${count(organisations)} organisations of up to ${String(filesEach)} files leave no room for another in its ${count(capacity)} files`;
+}
+
+function count(value: number): string {
+  return value.toLocaleString('en');
+}

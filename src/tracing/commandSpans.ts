@@ -1,0 +1,60 @@
+import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import type { mongo } from 'mongoose';
+import type { Tracing } from './index';
+
+/** Spans of commands in progress that are kept; without this, answers that never come would. */
+const MOST_OPEN = 10_000;
+
+/** Makes a span of every command that a request sends. It says which command and collection, never what is asked or answered. */
+export function commandSpans(tracer: Tracer): Tracing['watchClient'] {
+  return (client, cluster) => {
+    const open = new Map<number, Span>();
+
+    function end(requestId: number): Span | undefined {
+      const span = open.get(requestId);
+      open.delete(requestId);
+      return span;
+    }
+
+    client
+      .on('commandStarted', ({ requestId, commandName, databaseName, command, address }) => {
+        // pings and other work of the gateway itself belong to no trace
+        if (trace.getActiveSpan() === undefined || open.size >= MOST_OPEN) return;
+        const target = collectionOf(command, commandName);
+        const attributes = {
+          'db.system.name': 'mongodb',
+          'db.operation.name': commandName,
+          'db.namespace': databaseName,
+          ...(target !== undefined && { 'db.collection.name': target }),
+          ...serverOf(address),
+          'scopegate.cluster': cluster,
+        };
+        const name = target === undefined ? commandName : `${commandName} ${target}`;
+        open.set(requestId, tracer.startSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active()));
+      })
+      .on('commandSucceeded', ({ requestId }) => {
+        end(requestId)?.end();
+      })
+      .on('commandFailed', ({ requestId, failure }) => {
+        const { code } = failure as mongo.MongoServerError;
+        end(requestId)
+          ?.setAttributes({
+            'error.type': failure.name,
+            ...(code !== undefined && { 'db.response.status_code': String(code) }),
+          })
+          .setStatus({ code: SpanStatusCode.ERROR })
+          .end();
+      });
+  };
+}
+
+/** The collection of a command: of most it is the value of the command's name, of getMore it has a member of its own. */
+function collectionOf(command: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const target = name === 'getMore' ? command.collection : command[name];
+  return typeof target === 'string' ? target : undefined;
+}
+
+function serverOf(address: string): Record<string, string | number> {
+  const [, host = address, port] = /^(.*):(\d+)$/.exec(address) ?? [];
+  return { 'server.address': host, ...(port !== undefined && { 'server.port': Number(port) }) };
+}

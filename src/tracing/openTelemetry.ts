@@ -1,0 +1,118 @@
+import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+import { commandSpans } from './commandSpans';
+import type { Ended, RequestSpan, Tracing, TracingOptions } from './index';
+
+/* Names of spans and attributes follow OpenTelemetry's semantic conventions; ours begin with `scopegate.`. */
+
+/** How often a failure to send is reported, in milliseconds. */
+const REPORT_EVERY = 60_000;
+/** How long the end of the process may wait for traces to be sent, in milliseconds. */
+const LAST_WITHIN = 2000;
+
+const propagator = new W3CTraceContextPropagator();
+const headerGetter = {
+  keys: (headers: object) => Object.keys(headers),
+  get: (headers: Readonly<Record<string, string | string[] | undefined>>, name: string) => headers[name],
+};
+
+export function createTracing(options: TracingOptions & { readonly endpoint: string }): Tracing {
+  const { endpoint, config, version, onError } = options;
+  reportFailures(onError);
+  // for all gateways of this process; the first wins
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const url = `${endpoint.replace(/\/$/, '')}/v1/traces`;
+  const exporter = new OTLPTraceExporter({ url, headers: { ...config.OTEL_EXPORTER_OTLP_HEADERS } });
+  const provider = new BasicTracerProvider({
+    // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES win
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': 'scopegate', 'service.version': version }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(exporter)],
+  });
+  const tracer = provider.getTracer('scopegate', version);
+
+  return {
+    begin({ request, requestId, address, path, face }) {
+      const parent = propagator.extract(context.active(), request.headers, headerGetter);
+      const method = request.method ?? '';
+      const attributes = {
+        'http.request.method': method,
+        'url.path': path,
+        'url.scheme': 'http',
+        'client.address': address,
+        'scopegate.request_id': requestId,
+      };
+      const span = tracer.startSpan(`${method} ${face}`, { kind: SpanKind.SERVER, attributes }, parent);
+      return requestSpan(tracer, span, `${method} ${face}`);
+    },
+    watchClient: commandSpans(tracer),
+    stop: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, LAST_WITHIN)));
+      await Promise.race([provider.shutdown().catch(onError), late]);
+      clearTimeout(timer);
+    },
+  };
+}
+
+function requestSpan(tracer: Tracer, span: Span, title: string): RequestSpan {
+  const within = trace.setSpan(context.active(), span);
+  const carrier: { traceparent?: string } = {};
+  propagator.inject(within, carrier, { set: (to: Record<string, string>, name, value) => (to[name] = value) });
+  return {
+    traceId: span.spanContext().traceId,
+    traceparent: carrier.traceparent ?? '',
+    run: (work) => context.with(within, work),
+    step: (name, run) =>
+      tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) => endedBy(step, run)),
+    end({ status, operation, keyId, organisationId }: Ended) {
+      if (operation !== undefined)
+        span.updateName(`${title} ${operation}`.slice(0, 200)).setAttribute('scopegate.operation', operation);
+      if (keyId !== undefined) span.setAttribute('scopegate.key.id', keyId);
+      if (organisationId !== undefined) span.setAttribute('scopegate.organisation.id', organisationId);
+      span.setAttribute('http.response.status_code', status);
+      // a caller's mistake is no failure of the server's span
+      if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
+      span.end();
+    },
+  };
+}
+
+/** Runs work and ends the span with it. Of an error only its class is kept, since its message may quote what the caller sent. */
+function endedBy<T>(span: Span, run: () => T): T {
+  const fail = (error: unknown): never => {
+    const { code, name = typeof error } = error instanceof Error ? (error as { code?: unknown } & Error) : {};
+    const type = typeof code === 'string' || typeof code === 'number' ? String(code) : name;
+    span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR }).end();
+    throw error;
+  };
+  let result: T;
+  try {
+    result = run();
+  } catch (error) {
+    return fail(error);
+  }
+  if (!(result instanceof Promise)) {
+    span.end();
+    return result;
+  }
+  return result.then((value: unknown) => {
+    span.end();
+    return value;
+  }, fail) as T;
+}
+
+/** Reports failures to send traces, but not each of them. */
+function reportFailures(onError: (error: unknown) => void): void {
+  let last = -Infinity;
+  setGlobalErrorHandler((error) => {
+    if (performance.now() - last < REPORT_EVERY) return;
+    last = performance.now();
+    onError(error);
+  });
+}

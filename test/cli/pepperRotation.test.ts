@@ -1,0 +1,157 @@
+import { randomBytes } from 'node:crypto';
+import { parseKey } from '../../src/access/keys';
+import type { ApiKey } from '../../src/access/apiKey';
+import type { Organisation } from '../../src/access/principal';
+import { WrongPepperError } from '../../src/organisations/pepper';
+import { eventually } from '../http/eventually';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { commandLine } from './commandLine';
+
+/* A pepper is replaced while keys are in use. */
+
+const CONTROL_DATABASE = `rotation_${randomBytes(6).toString('hex')}`;
+const OLD = { KEY_PEPPER: 'old' };
+const BOTH = { KEY_PEPPER: 'new', KEY_PEPPER_PREVIOUS: 'old' };
+const SWAPPED = { KEY_PEPPER: 'old', KEY_PEPPER_PREVIOUS: 'new' };
+const NEW = { KEY_PEPPER: 'new' };
+
+interface Key {
+  readonly id: string;
+  readonly key: string;
+}
+
+const running: TestGateway[] = [];
+let organisation: Organisation;
+let [used, unused, revoked, shared]: Key[] = [];
+let [before, after, other]: TestGateway[] = [];
+
+/** A gateway as serve starts it. */
+async function start(peppers: Record<string, string>): Promise<TestGateway> {
+  const gateway = await startGateway({ CONTROL_DATABASE, ...peppers });
+  running.push(gateway);
+  await gateway.control.pepper.adopt();
+  return gateway;
+}
+
+beforeAll(async () => {
+  // knows both already, as all gateways must before the first one uses the new pepper
+  before = await start(OLD);
+  organisation = await makeOrganisation(before);
+  for (let made = 0; made < 4; made += 1) await makeKey(before, organisation);
+  [used, unused, revoked, shared] = await Promise.all(Array.from({ length: 4 }, () => makeKey(before!, organisation)));
+  before = await start(SWAPPED);
+  after = await start(BOTH);
+  other = await start(BOTH);
+});
+afterAll(() => Promise.all(running.map((gateway) => gateway.stop())));
+
+async function statusOf(gateway: TestGateway, { key }: Key): Promise<number> {
+  return (await client(gateway, key).get('/me')).status;
+}
+
+async function stored({ id }: Key): Promise<ApiKey> {
+  return (await after!.control.apiKeys.find(id))!;
+}
+
+async function pepperCheck(peppers: Record<string, string>): Promise<unknown> {
+  const { stdout } = await commandLine({ CONTROL_DATABASE, ...peppers }).run('doctor', '--json');
+  return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === 'pepper');
+}
+
+test('a key with the previous pepper works, and is hashed with the new one when it is used', async () => {
+  const first = await stored(used!);
+  expect(await pepperCheck(BOTH)).toMatchObject({
+    ok: true,
+    detail: expect.stringContaining(
+      '8 active keys are hashed with KEY_PEPPER_PREVIOUS until they are next used',
+    ) as unknown,
+  });
+  expect(await statusOf(after!, used!)).toBe(200);
+  const second = await eventually(async () => {
+    const now = await stored(used!);
+    return now.hash === first.hash ? undefined : now;
+  });
+  expect(second).toMatchObject({ pepper: 1, revoked_at: null });
+  expect(second.salt).not.toBe(first.salt);
+  expect(await statusOf(after!, used!)).toBe(200);
+  expect(await pepperCheck(BOTH)).toMatchObject({ detail: expect.stringContaining('7 active keys are') as unknown });
+  // one that is not used stays as it is
+  expect(await stored(unused!)).not.toHaveProperty('pepper');
+});
+
+test('a gateway that has the peppers the other way round accepts it too, and does not hash it back', async () => {
+  const { hash } = await stored(used!);
+  expect(await statusOf(before!, used!)).toBe(200);
+  await before!.control.apiKeys.settle();
+  expect((await stored(used!)).hash).toBe(hash);
+});
+
+test('another secret for the same key is rejected under both peppers', async () => {
+  const forged = `${used!.key.slice(0, 31)}${unused!.key.slice(31)}`;
+  expect(await statusOf(after!, { id: used!.id, key: forged })).toBe(401);
+});
+
+test('two gateways that see it at once write one hash, and it works on both', async () => {
+  await Promise.all([statusOf(after!, shared!), statusOf(other!, shared!)]);
+  await Promise.all([after!.control.apiKeys.settle(), other!.control.apiKeys.settle()]);
+  expect(await stored(shared!)).toMatchObject({ pepper: 1 });
+  expect(await Promise.all([statusOf(after!, shared!), statusOf(other!, shared!)])).toEqual([200, 200]);
+});
+
+test('a key that is revoked between its use and the write stays as it was revoked', async () => {
+  const read = await stored(revoked!);
+  await after!.control.apiKeys.revoke(revoked!.id);
+  after!.control.apiKeys.rehash(read, parseKey(revoked!.key, 'svc_live_')!.secret);
+  await after!.control.apiKeys.settle();
+  expect(await stored(revoked!)).toMatchObject({ hash: read.hash, salt: read.salt, revoked_at: expect.any(Date) });
+  expect(await stored(revoked!)).not.toHaveProperty('pepper');
+});
+
+test('new keys have the new pepper', async () => {
+  const made = await makeKey(after!, organisation);
+  expect(await stored(made)).toMatchObject({ pepper: 1 });
+});
+
+test('the old pepper alone is rejected from then on', async () => {
+  const late = await startGateway({ CONTROL_DATABASE, ...OLD });
+  running.push(late);
+  await expect(late.control.pepper.adopt()).rejects.toThrow(WrongPepperError);
+});
+
+test('without KEY_PEPPER_PREVIOUS the keys left do not work, and doctor says how many and what to do', async () => {
+  const alone = await start(NEW);
+  expect([await statusOf(alone, used!), await statusOf(alone, unused!)]).toEqual([200, 401]);
+  expect(await pepperCheck(NEW)).toMatchObject({
+    ok: false,
+    detail: '5 active keys are hashed with the former pepper and do not work',
+    fix: expect.stringContaining('set KEY_PEPPER_PREVIOUS') as unknown,
+  });
+});
+
+test('once all are used, doctor says that KEY_PEPPER_PREVIOUS can go', async () => {
+  for (const { _id: id, pepper } of await after!.control.apiKeys.list(organisation.id)) {
+    if (pepper === undefined && id !== unused!.id) await after!.control.apiKeys.revoke(id);
+  }
+  await statusOf(after!, unused!);
+  await after!.control.apiKeys.settle();
+  expect(await pepperCheck(BOTH)).toMatchObject({ ok: true, detail: expect.stringContaining('unset it') as unknown });
+});
+
+test('a thousand keys at most are hashed in one write, however many are used at once', async () => {
+  const template = await stored(unused!);
+  const sent: number[] = [];
+  const rows = after!.databases.control.getClient().db(CONTROL_DATABASE).collection('api_keys');
+  const bulkWrite = jest
+    .spyOn(Object.getPrototypeOf(rows) as typeof rows, 'bulkWrite')
+    .mockImplementation((operations) => {
+      sent.push(operations.length);
+      return Promise.resolve({} as never);
+    });
+  for (let at = 0; at < 3000; at += 1)
+    after!.control.apiKeys.rehash({ ...template, pepper: 0, _id: `key ${String(at)}` }, 'secret');
+  await after!.control.apiKeys.settle();
+  bulkWrite.mockRestore();
+  expect(sent).toEqual([1000]);
+});

@@ -1,0 +1,167 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { eventually } from '../http/eventually';
+import { commandLine, finished, firstLine, makeOrganisation } from './commandLine';
+
+const LIMIT = 30;
+/** Milliseconds; a worker's start takes long on a busy machine. */
+const START = 60_000;
+const cli = commandLine({ PORT: '0', LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: String(LIMIT) });
+
+let organisation: string;
+beforeAll(async () => {
+  ({ id: organisation } = await makeOrganisation(cli));
+});
+
+jest.setTimeout(120_000);
+
+async function makeKey(): Promise<string> {
+  const args = ['key', 'create', '--org', organisation, '--name', 'key', '--scopes', 'all'];
+  return (await cli.json<{ key: string }>(...args)).key;
+}
+
+interface Served {
+  readonly child: ChildProcess;
+  readonly end: ReturnType<typeof finished>;
+  readonly url: string;
+}
+
+async function serve(...args: string[]): Promise<Served> {
+  const child = cli.start(['serve', '--workers', '2', ...args]);
+  const end = finished(child);
+  const line = await firstLine(child);
+  return { child, end, url: line.replace('listening on ', '') };
+}
+
+/** Pids of a process' children. */
+function childrenOf({ child: { pid } }: Served): number[] {
+  const file = `/proc/${String(pid)}/task/${String(pid)}/children`;
+  return readFileSync(file, 'utf8').trim().split(' ').map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Each call has a connection of its own, so that both workers get some. */
+async function get(url: string, key?: string): Promise<number> {
+  const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
+  const { status, body } = await fetch(url, { headers: { connection: 'close', ...authorization } });
+  await body?.cancel();
+  return status;
+}
+
+async function countOfWorkers({ url }: Served): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
+  return new Set(text.match(/worker="\d+"/g)).size;
+}
+
+describe('serve --workers 2', () => {
+  let served: Served;
+  beforeAll(async () => {
+    served = await serve();
+  });
+  afterAll(async () => {
+    if (served.child.exitCode === null) served.child.kill('SIGTERM');
+    await served.end;
+  });
+
+  test('counts the limit of a key exactly over both', async () => {
+    const key = await makeKey();
+    const statuses = await Promise.all(
+      Array.from({ length: LIMIT * 2 }, () => get(`${served.url}/api/v1/products`, key)),
+    );
+    expect(statuses.filter((status) => status === 200)).toHaveLength(LIMIT);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
+  });
+
+  test('has one page of metrics, on which each worker has its series', async () => {
+    for (let at = 0; at < 10; at += 1) await get(`${served.url}/livez`);
+    const text = await (await fetch(`${served.url}/metrics`)).text();
+    const served200 = [
+      ...text.matchAll(
+        /^scopegate_http_requests_total\{.*operation="products".*status="(\d+)".*worker="(\d)"\} (\d+)$/gm,
+      ),
+    ];
+    const total = served200.reduce((sum, [, , , count]) => sum + Number(count), 0);
+    expect(new Set(served200.map(([, , worker]) => worker))).toEqual(new Set(['1', '2']));
+    expect(total).toBe(LIMIT * 2);
+  });
+
+  test('replaces a worker that is killed, and says so', async () => {
+    const before = childrenOf(served).filter((pid) =>
+      readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8').includes('serve'),
+    );
+    expect(before).toHaveLength(2);
+    const said: string[] = [];
+    served.child.stdout?.on('data', (text: Buffer) => said.push(text.toString()));
+    served.child.stderr?.on('data', (text: Buffer) => said.push(text.toString()));
+    process.kill(before[0]!, 'SIGKILL');
+    await eventually(() => !isAlive(before[0]!));
+    expect(await get(`${served.url}/readyz`)).toBe(200);
+    await eventually(async () => (await countOfWorkers(served)) === 2, START);
+    expect(said.join('')).toContain('a worker died; replacing it');
+    expect(childrenOf(served)).toContain(before[1]);
+  });
+
+  test('SIGTERM lets an accepted request finish, and ends every process', async () => {
+    const key = await makeKey();
+    const workers = childrenOf(served);
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ products: [{ sku: 'late', name: 'Late' }] });
+    const call = request(`${served.url}/api/v1/products/bulk`, {
+      method: 'POST',
+      headers: { ...headers, 'content-length': body.length },
+    });
+    call.write(body.slice(0, 5));
+    const answered = once(call, 'response') as Promise<[{ statusCode: number; resume(): void }]>;
+    // the worker has read the head, once it counts the request
+    await eventually(async () => {
+      const text = await (await fetch(`${served.url}/metrics`, { headers: { connection: 'close' } })).text();
+      const counts = [...text.matchAll(/^scopegate_http_requests_in_hand\{.*\} (\d+)$/gm)].map(([, count]) =>
+        Number(count),
+      );
+      return counts.reduce((sum, count) => sum + count, 0) > 0;
+    });
+    served.child.kill('SIGTERM');
+    await eventually(async () => (await get(`${served.url}/readyz`).catch(() => 503)) === 503);
+    call.end(body.slice(5));
+    const [response] = await answered;
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    expect(await served.end).toMatchObject({ code: 0 });
+    expect(workers.filter(isAlive)).toEqual([]);
+  });
+});
+
+test('workers end by themselves if the process that started them is killed', async () => {
+  const served = await serve();
+  const workers = childrenOf(served);
+  served.child.kill('SIGKILL');
+  await served.end;
+  await eventually(() => !workers.some(isAlive));
+});
+
+test('a port in use is one error, and nothing keeps running', async () => {
+  const other = createServer().listen(0, '127.0.0.1');
+  await once(other, 'listening');
+  const { port } = other.address() as AddressInfo;
+  const { code, stdout, stderr } = await finished(cli.start(['serve', '--workers', '2'], { PORT: String(port) }));
+  other.close();
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr.match(/is in use; set PORT/g)).toHaveLength(1);
+});
+
+test.each(['0', '65', 'many', '-1', '1.5'])('--workers %s is rejected', async (count) => {
+  const { code, stderr } = await cli.run('serve', '--workers', count);
+  expect(code).toBe(2);
+  expect(stderr).toContain('Expected auto or a number from 1 to 64.');
+});

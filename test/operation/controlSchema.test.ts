@@ -1,0 +1,81 @@
+import { randomBytes } from 'node:crypto';
+import { type Command, openDatabaseProxy } from '../../faults/databaseProxy';
+import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
+import { commandLine } from '../cli/commandLine';
+import type { Json } from '../support/client';
+import { startGateway } from '../support/gateway';
+
+/* The control database says which version of its indexes it has, so that no command makes them again. */
+
+const CONTROL = (): string => `scopegate_schema_${randomBytes(6).toString('hex')}`;
+const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';
+
+async function control(name: string): Promise<Json> {
+  const gateway = await startGateway({ CONTROL_DATABASE: name });
+  return { gateway, rows: gateway.databases.control.getClient().db(name).collection('deployment') };
+}
+
+test('commands make no index once the database has this version', async () => {
+  const sent: Command[] = [];
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) => {
+      if (command) sent.push(command);
+      return reply;
+    },
+  });
+  try {
+    const cli = commandLine({ MONGODB_URI: proxy.uri });
+    await cli.json('org', 'list');
+    expect(sent.filter((one) => nameOf(one) === 'createIndexes')).toHaveLength(6);
+    sent.length = 0;
+    await cli.json('org', 'list');
+    expect(sent.filter((one) => /index/i.test(nameOf(one)))).toEqual([]);
+    expect(sent.filter((one) => one.find === 'deployment')).toHaveLength(1);
+  } finally {
+    await proxy.close();
+  }
+});
+
+test('gateways that start at once on a new database all start, and it has every index once', async () => {
+  const name = CONTROL();
+  const gateways = await Promise.all(Array.from({ length: 8 }, () => startGateway({ CONTROL_DATABASE: name })));
+  const [{ databases }] = gateways as [(typeof gateways)[number]];
+  const db = databases.control.getClient().db(name);
+  expect(await db.collection('deployment').findOne({ _id: 'schema' as never })).toEqual({
+    _id: 'schema',
+    version: CONTROL_SCHEMA,
+  });
+  const indexes = await db.collection('organisations').listIndexes().toArray();
+  expect(indexes.map((index) => index.name as string).sort()).toEqual([
+    '_id_',
+    'cluster_1_created_at_1__id_1',
+    'created_at_1__id_1',
+  ]);
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+});
+
+test('a database of a later version is refused in one sentence, and keeps its version', async () => {
+  const name = CONTROL();
+  const { gateway, rows } = await control(name);
+  await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA + 1 } });
+  const { code, stdout, stderr } = await commandLine({ CONTROL_DATABASE: name }).run('org', 'list', '--json');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(
+    `error: the control database ${name} has schema version ${String(CONTROL_SCHEMA + 1)}, but this version of scopegate knows only ${String(CONTROL_SCHEMA)}`,
+  );
+  expect(stderr.match(/error:/g)).toHaveLength(1);
+  expect((await rows.findOne({ _id: 'schema' })).version).toBe(CONTROL_SCHEMA + 1);
+  await gateway.stop();
+});
+
+test('a database of an earlier version gets the indexes that it lacks', async () => {
+  const name = CONTROL();
+  const { gateway, rows } = await control(name);
+  const organisations = gateway.databases.control.collection('organisations');
+  await organisations.dropIndex('cluster_1_created_at_1__id_1');
+  await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA - 1 } });
+  await commandLine({ CONTROL_DATABASE: name }).json('org', 'list');
+  expect(await organisations.indexExists('cluster_1_created_at_1__id_1')).toBe(true);
+  expect((await rows.findOne({ _id: 'schema' })).version).toBe(CONTROL_SCHEMA);
+  await gateway.stop();
+});

@@ -1,0 +1,186 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parser } from '@prometheus-io/lezer-promql';
+import { parse, parseAllDocuments } from 'yaml';
+import { describeVariables } from '../../src/config';
+import { raw } from '../http/raw';
+import { operate } from './gateway';
+
+/* The files in deploy/: every expression is PromQL, about metrics and labels that a gateway really has. */
+
+const ROOT = join(__dirname, '..', '..');
+const DEPLOY = join(ROOT, 'deploy');
+const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
+
+interface Rule {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: { readonly severity: string };
+  readonly annotations: { readonly summary: string; readonly description: string };
+}
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly description?: string;
+  readonly gridPos: Readonly<Record<'h' | 'w' | 'x' | 'y', number>>;
+  readonly datasource?: unknown;
+  readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[];
+}
+
+const rules = (parse(read('prometheus/alerts.yml')) as { groups: { rules: Rule[] }[] }).groups.flatMap(
+  (one) => one.rules,
+);
+const dashboard = JSON.parse(read('grafana/scopegate.json')) as { panels: Panel[]; schemaVersion: number; uid: string };
+const graphs = dashboard.panels.filter(({ type }) => type !== 'row');
+
+const EXPRESSIONS = [
+  ...rules.map(({ alert, expr }) => [alert, expr] as const),
+  ...graphs.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
+];
+
+/** What Prometheus adds to every series, or has itself. */
+const OF_PROMETHEUS = ['job', 'instance', 'up'];
+
+/** The texts of all nodes of a kind in an expression; Grafana's variables are replaced, which Prometheus never sees. */
+function partsOf(expression: string, ...kinds: readonly string[]): string[] {
+  const text = expression.replaceAll('$__rate_interval', '5m');
+  const found: string[] = [];
+  parser.parse(text).iterate({
+    enter: ({ name, type, from, to }) => {
+      if (type.isError) throw new Error(`not PromQL at ${String(from)}: ${text}`);
+      if (kinds.includes(name)) found.push(text.slice(from, to));
+    },
+  });
+  return found;
+}
+
+let metrics: Set<string>;
+let labels: Set<string>;
+beforeAll(async () => {
+  const gateway = await operate();
+  await raw(gateway.url, '/api/v1/products', {});
+  const { text } = await raw(gateway.url, '/metrics', {});
+  await gateway.stop();
+  metrics = new Set(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].flatMap(([, name, type]) =>
+      type === 'histogram' ? [`${name!}_bucket`, `${name!}_sum`, `${name!}_count`] : [name!],
+    ),
+  );
+  labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!));
+  // what is only counted once something went wrong
+  for (const name of ['limiter', 'decision', 'reason']) labels.add(name);
+});
+
+test.each(EXPRESSIONS)('%s: %s', (_title, expression) => {
+  const names = partsOf(expression, 'Identifier');
+  expect(names.length).toBeGreaterThan(0);
+  for (const name of names) expect([...metrics, ...OF_PROMETHEUS]).toContain(name);
+  for (const name of partsOf(expression, 'LabelName')) expect([...labels, ...OF_PROMETHEUS]).toContain(name);
+});
+
+test('an expression that is no PromQL, or about another metric, would be found', () => {
+  expect(() => partsOf('sum by (', 'Identifier')).toThrow('not PromQL');
+  expect(metrics).not.toContain('scopegate_http_requests');
+});
+
+test('every alert has a severity, a duration or a window, and says what to do', () => {
+  expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
+  for (const { labels: own, annotations } of rules) {
+    expect(['page', 'ticket']).toContain(own.severity);
+    expect(annotations.summary.length).toBeGreaterThan(10);
+    expect(annotations.description).toMatch(/^\S.*[.]$/);
+  }
+});
+
+test('the guide for operators names every metric of ours in the alerts', () => {
+  const guide = readFileSync(join(ROOT, 'docs', 'guides', 'operators.md'), 'utf8');
+  const ours = new Set(
+    rules.flatMap(({ expr }) => partsOf(expr, 'Identifier')).filter((name) => name.startsWith('scopegate_')),
+  );
+  for (const name of ours) expect(guide).toContain(`\`${name.replace(/_(bucket|sum|count)$/, '')}\``);
+});
+
+test('the panels of the dashboard have ids, titles and places of their own', () => {
+  expect(dashboard).toMatchObject({ schemaVersion: expect.any(Number), uid: 'scopegate' });
+  expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
+  const cells = new Set<string>();
+  for (const { gridPos, title } of dashboard.panels) {
+    expect(title).toMatch(/\S/);
+    expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    for (let x = gridPos.x; x < gridPos.x + gridPos.w; x += 1) {
+      for (let y = gridPos.y; y < gridPos.y + gridPos.h; y += 1) {
+        expect(cells.has(`${String(x)} ${String(y)}`)).toBe(false);
+        cells.add(`${String(x)} ${String(y)}`);
+      }
+    }
+  }
+  for (const { targets = [], description, datasource } of graphs) {
+    expect(description).toMatch(/\.$/);
+    expect(datasource).toEqual({ type: 'prometheus', uid: '${datasource}' });
+    expect(new Set(targets.map(({ refId }) => refId)).size).toBe(targets.length);
+  }
+});
+
+describe('the manifests for Kubernetes', () => {
+  const files = readdirSync(join(DEPLOY, 'kubernetes')).filter((file) => file.endsWith('.yaml'));
+  interface Manifest {
+    readonly kind: string;
+    readonly metadata?: { readonly name: string };
+    readonly spec?: Record<string, unknown>;
+  }
+  const all = files.flatMap((file) =>
+    parseAllDocuments(read(`kubernetes/${file}`)).map((document) => document.toJS() as Manifest),
+  );
+  const one = (kind: string): Manifest => all.find((manifest) => manifest.kind === kind)!;
+  interface Container {
+    readonly args: string[];
+    readonly env: { name: string; value: string }[];
+    readonly ports: { name: string; containerPort: number }[];
+    readonly volumeMounts: { mountPath: string }[];
+    readonly [probe: string]: unknown;
+  }
+  const pod = (one('Deployment').spec as { template: { spec: Record<string, unknown> } }).template.spec;
+  const [container] = pod.containers as [Container];
+
+  test('are all applied, except the example of a secret', () => {
+    const { resources } = parse(read('kubernetes/kustomization.yaml')) as { resources: string[] };
+    expect([...resources, 'kustomization.yaml', 'secret.example.yaml'].sort()).toEqual(files.sort());
+  });
+
+  test('set only variables that the gateway reads, and secrets by file', () => {
+    const known = describeVariables().map(({ name }) => name);
+    for (const { name } of container.env) expect(known).toContain(name);
+    const secrets = known.filter((name) => known.includes(`${name}_FILE`));
+    for (const { name } of container.env) expect(secrets).not.toContain(name);
+    const mounted = container.volumeMounts[0]!.mountPath;
+    const paths = container.env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
+    const keys = Object.keys((parse(read('kubernetes/secret.example.yaml')) as { stringData: object }).stringData);
+    expect(paths).toEqual(keys.map((key) => `${mounted}/${key}`));
+  });
+
+  test('use the ports, paths and times that the gateway has', () => {
+    const admin = container.ports.find(({ name }) => name === 'admin')!.containerPort;
+    expect(container.env).toContainEqual({ name: 'ADMIN_PORT', value: String(admin) });
+    for (const [probe, path] of [
+      ['startupProbe', '/livez'],
+      ['livenessProbe', '/livez'],
+      ['readinessProbe', '/readyz'],
+    ] as const)
+      expect(container[probe]).toMatchObject({ httpGet: { path, port: 'admin' } });
+    // the gateway takes at most 24 s
+    expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(24);
+    expect(container.env).toContainEqual({ name: 'INSTANCES', value: String(one('Deployment').spec!.replicas) });
+  });
+
+  test('fulfil the restricted standard of pod security', () => {
+    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+    expect(container.securityContext).toEqual({
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    });
+    expect(pod.automountServiceAccountToken).toBe(false);
+  });
+});

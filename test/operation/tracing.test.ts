@@ -1,0 +1,271 @@
+import { type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { commandLine, finished, firstLine } from '../cli/commandLine';
+import { eventually } from '../http/eventually';
+import { client, type Client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* Traces, as a collector receives them from a running gateway. */
+
+interface Received {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId?: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly status: { readonly code?: number };
+  readonly attributes: Readonly<Record<string, string | number>>;
+  readonly resource: Readonly<Record<string, string | number>>;
+}
+
+/** Numbers of OpenTelemetry's protocol. */
+const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
+const ERROR = 2;
+
+const CONTROL_DATABASE = `tracing_${randomBytes(6).toString('hex')}`;
+let collector: Server;
+let requests: { readonly url: string; readonly headers: Record<string, unknown> }[];
+let spans: Received[];
+let text: string;
+let beside: TestGateway;
+let child: ChildProcess;
+let url: string;
+let stderr: string;
+let key: { id: string; key: string };
+let caller: Client;
+
+interface Attribute {
+  readonly key: string;
+  readonly value: { readonly stringValue?: string; readonly intValue?: number };
+}
+const plainAttributes = (list: readonly Attribute[]): Record<string, string | number> =>
+  Object.fromEntries(list.map(({ key: name, value }) => [name, value.stringValue ?? value.intValue ?? '']));
+
+function receive(body: {
+  resourceSpans: {
+    resource: { attributes: Attribute[] };
+    scopeSpans: { spans: (Omit<Received, 'attributes' | 'resource'> & { attributes: Attribute[] })[] }[];
+  }[];
+}): void {
+  text += JSON.stringify(body);
+  for (const { resource, scopeSpans } of body.resourceSpans)
+    for (const { spans: list } of scopeSpans)
+      for (const span of list)
+        spans.push({
+          ...span,
+          attributes: plainAttributes(span.attributes),
+          resource: plainAttributes(resource.attributes),
+        });
+}
+
+beforeAll(async () => {
+  [requests, spans, text, stderr] = [[], [], '', ''];
+  collector = createServer((request, response) => {
+    requests.push({ url: request.url ?? '', headers: request.headers });
+    void json(request).then((body) => {
+      receive(body as Parameters<typeof receive>[0]);
+      response.setHeader('content-type', 'application/json').end('{}');
+    });
+  }).listen(0, '127.0.0.1');
+  await once(collector, 'listening');
+  beside = await startGateway({ CONTROL_DATABASE });
+  const organisation = await makeOrganisation(beside);
+  key = await makeKey(beside, organisation);
+  const { port } = collector.address() as AddressInfo;
+  child = commandLine({ CONTROL_DATABASE }).start(['serve'], {
+    PORT: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${String(port)}/`,
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=se%20cret',
+    OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
+    OTEL_BSP_SCHEDULE_DELAY: '50',
+  });
+  child.stderr!.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
+  url = (await firstLine(child)).replace('listening on ', '');
+  caller = client({ url }, key.key);
+});
+afterAll(async () => {
+  const end = finished(child);
+  child.kill('SIGTERM');
+  await end;
+  collector.close();
+  await beside.stop();
+});
+
+/** A request inside a trace of the caller's, with the spans that come of it once that of the request is there. */
+async function tracedCall(
+  send: (headers: Record<string, string>) => Promise<{ headers: Headers; status: number }>,
+  flags = '01',
+): Promise<{ answer: { headers: Headers; status: number }; traceId: string; parent: string; found: () => Received[] }> {
+  const [traceId, parent] = [randomBytes(16).toString('hex'), randomBytes(8).toString('hex')];
+  const answer = await send({ traceparent: `00-${traceId}-${parent}-${flags}` });
+  return { answer, traceId, parent, found: () => spans.filter((span) => span.traceId === traceId) };
+}
+
+const ofKind = (list: readonly Received[], kind: number): Received[] => list.filter((span) => span.kind === kind);
+
+test.each<
+  [string, string, (headers: Record<string, string>) => Promise<{ headers: Headers; status: number }>, string[]]
+>([
+  ['a REST read', 'GET rest products', (headers) => caller.get('/products', {}, headers), ['products']],
+  [
+    'a GraphQL query',
+    'POST graphql products orders',
+    (headers) => caller.graphql('{ products { has_more } orders { has_more } }', undefined, headers),
+    ['products', 'orders'],
+  ],
+])(
+  '%s has a span, in the caller’s trace, with its operations and their database commands below',
+  async (_what, name, send, operations) => {
+    const { answer, traceId, parent, found } = await tracedCall(send);
+    const request = await eventually(() => ofKind(found(), SERVER)[0]);
+    expect(request).toMatchObject({
+      name,
+      parentSpanId: parent,
+      attributes: {
+        'http.response.status_code': 200,
+        'scopegate.request_id': answer.headers.get('x-request-id'),
+        'scopegate.key.id': key.id,
+      },
+      resource: {
+        'service.name': 'scopegate',
+        'deployment.environment.name': 'test',
+        'service.version': expect.any(String),
+      },
+    });
+    expect(answer.headers.get('traceparent')).toBe(`00-${traceId}-${request.spanId}-01`);
+    await eventually(() => ofKind(found(), CLIENT).length > operations.length);
+    const steps = ofKind(found(), INTERNAL);
+    expect(steps.map((step) => step.name).sort()).toEqual([...operations].sort());
+    for (const step of steps) expect(step.parentSpanId).toBe(request.spanId);
+    const commands = ofKind(found(), CLIENT);
+    const lookup = commands.find((one) => one.name === 'find api_keys');
+    expect(lookup).toMatchObject({
+      parentSpanId: request.spanId,
+      attributes: { 'db.system.name': 'mongodb', 'db.operation.name': 'find', 'db.namespace': CONTROL_DATABASE },
+    });
+    for (const operation of operations) {
+      const step = steps.find((one) => one.name === operation)!;
+      expect(commands.find((one) => one.name === `find ${operation}`)).toMatchObject({ parentSpanId: step.spanId });
+    }
+  },
+);
+
+test('the line of its log has the trace id', async () => {
+  const { answer, traceId } = await tracedCall((headers) => caller.get('/products', {}, headers));
+  const id = answer.headers.get('x-request-id')!;
+  const line = await eventually(() => stderr.split('\n').find((one) => one.includes(id) && one.endsWith('}')));
+  expect(JSON.parse(line)).toMatchObject({ trace_id: traceId });
+});
+
+test('a request without a trace begins one', async () => {
+  const { headers } = await caller.get('/products');
+  expect(headers.get('traceparent')).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+  const id = headers.get('x-request-id');
+  const span = await eventually(() => spans.find(({ attributes }) => attributes['scopegate.request_id'] === id));
+  expect(span.parentSpanId ?? '').toBe('');
+});
+
+test('a caller that does not sample its trace gets no spans, but its trace id back', async () => {
+  const { answer, traceId, found } = await tracedCall((headers) => caller.get('/products', {}, headers), '00');
+  expect(answer.headers.get('traceparent')).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
+  // a later one has arrived
+  const later = await tracedCall((headers) => caller.get('/products', {}, headers));
+  await eventually(() => ofKind(later.found(), SERVER)[0]);
+  expect(found()).toEqual([]);
+});
+
+test('a write has its transaction, and a caller’s mistake is an error of the operation, not of the request', async () => {
+  const { found } = await tracedCall((headers) => caller.post('/requests', { text: `text ${randomUUID()}` }, headers));
+  await eventually(() => ofKind(found(), CLIENT).some(({ name }) => name === 'commitTransaction'));
+  const wrong = await tracedCall((headers) => caller.get('/quotes/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55', {}, headers));
+  expect(wrong.answer.status).toBe(404);
+  const request = await eventually(() => ofKind(wrong.found(), SERVER)[0]);
+  expect(request.attributes).toMatchObject({ 'http.response.status_code': 404 });
+  expect(request.status.code ?? 0).not.toBe(ERROR);
+});
+
+test('health checks and the gateway’s own commands are not traced', async () => {
+  await fetch(`${url}/readyz`);
+  await tracedCall((headers) => caller.get('/products', {}, headers));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(spans.filter(({ name }) => /readyz|operation/.test(name))).toEqual([]);
+  // a span of the gateway's own would have no request above it
+  const inTraces = new Set(ofKind(spans, SERVER).map(({ traceId }) => traceId));
+  for (const span of spans) expect(inTraces).toContain(span.traceId);
+});
+
+test('no span has a key, a body, or a value of a query', async () => {
+  const secret = `canary${randomBytes(6).toString('hex')}`;
+  const { found } = await tracedCall((headers) => caller.get('/products', { q: secret }, headers));
+  await eventually(() => ofKind(found(), SERVER)[0]);
+  const write = await tracedCall((headers) => caller.post('/requests', { text: secret }, headers));
+  await eventually(() => ofKind(write.found(), SERVER)[0]);
+  const query = await tracedCall((headers) =>
+    caller.graphql(`{ products(q: "${secret}") { has_more } }`, undefined, headers),
+  );
+  await eventually(() => ofKind(query.found(), SERVER)[0]);
+  const path = await tracedCall((headers) => caller.get(`/quotes/${key.key}`, {}, headers));
+  await eventually(() => ofKind(path.found(), SERVER)[0]);
+  expect(text).not.toContain(secret);
+  expect(text).not.toContain(key.key.slice(-49));
+});
+
+test('spans go to /v1/traces with the headers that were set', () => {
+  expect(new Set(requests.map((one) => one.url))).toEqual(new Set(['/v1/traces']));
+  for (const { headers } of requests) expect(headers['x-collector-key']).toBe('se cret');
+});
+
+test('while no collector listens, requests are answered and the log says so once', async () => {
+  const own = commandLine({ CONTROL_DATABASE }).start(['serve'], {
+    PORT: '0',
+    OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+    OTEL_BSP_SCHEDULE_DELAY: '20',
+  });
+  const end = finished(own);
+  let said = '';
+  own.stderr!.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const at = (await firstLine(own)).replace('listening on ', '');
+  for (let call = 0; call < 20; call += 1)
+    expect((await client({ url: at }, key.key).get('/products')).status).toBe(200);
+  await eventually(() => said.includes('traces cannot be sent'));
+  own.kill('SIGTERM');
+  const { code, stderr: all } = await end;
+  expect(code).toBe(0);
+  expect(all.match(/traces cannot be sent/g)).toHaveLength(1);
+}, 90_000);
+
+describe('without OTEL_EXPORTER_OTLP_ENDPOINT', () => {
+  test('nothing is traced, and neither the SDK nor the exporter is loaded', async () => {
+    const own = commandLine({ CONTROL_DATABASE }).start(['serve'], {
+      PORT: '0',
+      NODE_OPTIONS: `--require=${require.resolve('../support/loaded.cjs')}`,
+    });
+    const end = finished(own);
+    const at = (await firstLine(own)).replace('listening on ', '');
+    const answer = await client({ url: at }, key.key).get(
+      '/products',
+      {},
+      { traceparent: `00-${'1'.repeat(32)}-${'2'.repeat(16)}-01` },
+    );
+    expect(answer.headers.get('traceparent')).toBeNull();
+    own.kill('SIGTERM');
+    const loaded = /^loaded: (.*)$/m.exec((await end).stderr)?.[1] ?? '';
+    expect(loaded).toContain('pino');
+    // prom-client always loads the api
+    expect(loaded).not.toMatch(/opentelemetry\/(?!api)/);
+  });
+
+  test.each(['collector:4318', 'http://collector:4318/v1/traces', 'grpc://collector'])(
+    '%s is rejected',
+    async (endpoint) => {
+      const { code, stderr: said } = await commandLine({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }).run('serve');
+      expect(code).toBe(1);
+      expect(said).toContain('OTEL_EXPORTER_OTLP_ENDPOINT: must be an http or https URL, without /v1/traces');
+    },
+  );
+});

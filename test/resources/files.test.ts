@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { eventually } from '../http/eventually';
+import { client, type Client, type Json } from '../support/client';
+import { commandsOf, startWatchedGateway } from '../support/commands';
+import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* Collections and indexes are files of the database's server: they are made when they are needed, and few. */
+
+/** Goes up only with docs/decisions/files.md, which says which query needs each. */
+const MOST_FILES = 49;
+
+let gateway: TestGateway;
+beforeAll(async () => {
+  gateway = await startWatchedGateway();
+});
+afterAll(() => gateway.stop());
+
+interface Tenant {
+  readonly organisation: Organisation;
+  readonly caller: Client;
+  /** Its database, by the driver alone, as another program has it. */
+  readonly database: Json;
+}
+
+async function tenant(organisation?: Organisation, of = gateway): Promise<Tenant> {
+  const own = organisation ?? (await makeOrganisation(of));
+  const { key } = await makeKey(of, own);
+  const database = gateway.databases.control.getClient().db(databaseName(own.id));
+  return { organisation: own, caller: client(of, key), database };
+}
+
+/** The indexes of each collection that exists, by name. */
+async function filesOf({ database }: Tenant): Promise<Record<string, string[]>> {
+  const collections: { name: string }[] = await database.listCollections().toArray();
+  const found = await Promise.all(
+    collections.map(async ({ name }) => {
+      const indexes: { name: string }[] = await database.collection(name).listIndexes().toArray();
+      return [name, indexes.map((index) => index.name).sort()] as const;
+    }),
+  );
+  return Object.fromEntries(found.sort());
+}
+
+async function exists({ organisation }: Tenant): Promise<boolean> {
+  return (await gateway.databases.organisationsOn('default')).includes(organisation.id);
+}
+
+function indexesOf(name: string): string[] {
+  const { collections } = gateway.databases.organisationData({ id: randomUUID(), cluster: 'default' });
+  const { indexes } = collections.find((one) => one.name === name)!;
+  return ['_id_', ...indexes.map(({ on, options }) => options?.name ?? Object.entries(on).flat().join('_'))].sort();
+}
+
+const upsert = (caller: Client, sku: string, headers = {}): Promise<Json> =>
+  caller.post('/products/bulk', { products: [{ sku, name: 'A' }] }, headers);
+
+test('an organisation that uses everything has every index, and no more files than reserved for it', async () => {
+  const whole = await tenant(await makeNorthwind(gateway));
+  expect((await upsert(whole.caller, 'A', { 'idempotency-key': randomUUID() })).status).toBe(200);
+  expect((await whole.caller.post('/requests', { text: 'Hello' })).status).toBe(201);
+  const found = await filesOf(whole);
+  const { collections } = gateway.databases.organisationData(whole.organisation);
+  expect(found).toEqual(Object.fromEntries(collections.map(({ name }) => [name, indexesOf(name)])));
+  const files = Object.values(found).reduce((sum, indexes) => sum + 1 + indexes.length, 0);
+  expect(files).toBeLessThanOrEqual(MOST_FILES);
+  expect(files).toBe(gateway.databases.filesOfOrganisation);
+});
+
+test('no index is the beginning of another, which would do its work', () => {
+  const { collections } = gateway.databases.organisationData({ id: randomUUID(), cluster: 'default' });
+  const covered = collections.flatMap(({ name, indexes }) => {
+    const keys = indexes.map(({ on, options }) => ({ text: JSON.stringify(Object.entries(on)), options }));
+    return keys
+      .filter(
+        ({ text, options }) =>
+          !options?.unique &&
+          options?.expireAfterSeconds === undefined &&
+          keys.some((other) => other.text !== text && other.text.startsWith(text.slice(0, -1))),
+      )
+      .map(({ text }) => `${name} ${text}`);
+  });
+  expect(covered).toEqual([]);
+});
+
+describe('a new organisation', () => {
+  test('has no database, reads as empty, and is not made by reads or dry runs', async () => {
+    const one = await tenant();
+    for (const path of ['/products', '/quotes', '/orders', '/customers', '/requests']) {
+      expect(await one.caller.get(path, { q: 'a' })).toMatchObject({
+        status: 200,
+        body: { data: [], has_more: false },
+      });
+      expect(await one.caller.get(path, { updated_since: '2020-01-01T00:00:00Z' })).toMatchObject({ status: 200 });
+      expect((await one.caller.get(`${path}/${randomUUID()}`)).status).toBe(404);
+    }
+    const totals = '{ quote_totals { data { count } } order_totals { data { count } } product_sales { data { sku } } }';
+    expect((await one.caller.graphql(totals)).body.data.quote_totals).toEqual({ data: [] });
+    const dry = { dry_run: true, products: [{ sku: 'A', name: 'A' }] };
+    expect(await one.caller.post('/products/bulk', dry)).toMatchObject({ status: 200, body: { created: 1 } });
+    expect(await exists(one)).toBe(false);
+  });
+
+  test('gets what a write needs at that write, one command a collection, and later writes send none', async () => {
+    const one = await tenant();
+    const first = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'A'));
+    const made = first.filter(({ name }) => name === 'createIndexes').map(({ command }) => command.createIndexes);
+    expect(made.sort()).toEqual(['open_writes', 'products']);
+    expect(await filesOf(one)).toEqual({ open_writes: ['_id_'], products: indexesOf('products') });
+    const second = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'B'));
+    expect(second.map(({ name }) => name)).toEqual(
+      expect.not.arrayContaining(['createIndexes', 'listIndexes', 'listCollections', 'create']),
+    );
+    expect(second.filter(({ name }) => /index|collection|create/i.test(name))).toEqual([]);
+  });
+
+  test('may be written by many at once, on several gateways', async () => {
+    const other = await startGateway();
+    try {
+      const one = await tenant();
+      const there = await tenant(one.organisation, other);
+      const answers = await Promise.all(
+        Array.from({ length: 40 }, (_, at) => {
+          const { caller } = at % 2 === 0 ? one : there;
+          const again = { 'idempotency-key': `k${String(at)}` };
+          return at % 4 < 2
+            ? upsert(caller, `S${String(at % 8)}`, again)
+            : caller.post('/requests', { text: 'Hello' }, again);
+        }),
+      );
+      expect([...new Set(answers.map(({ status }) => status as number))].sort()).toEqual([200, 201]);
+      const found = await filesOf(one);
+      for (const name of ['products', 'requests', 'messages', 'idempotency_records', 'open_writes']) {
+        expect([name, found[name]]).toEqual([name, indexesOf(name)]);
+      }
+      expect((await one.caller.get('/products')).body.data).toHaveLength(4);
+      expect((await one.caller.get('/requests', { limit: 100 })).body.data).toHaveLength(20);
+    } finally {
+      await other.stop();
+    }
+  });
+
+  test('gets no collection once it is not in the control database, even from a gateway that has just served it', async () => {
+    const one = await tenant();
+    expect((await one.caller.get('/products')).status).toBe(200);
+    await gateway.databases.control.collection('organisations').deleteOne({ _id: one.organisation.id as never });
+    expect(await upsert(one.caller, 'A')).toMatchObject({ status: 503, body: { code: 'unavailable' } });
+    expect((await one.caller.post('/requests', { text: 'Hello' })).status).toBe(503);
+    expect(await exists(one)).toBe(false);
+  });
+});
+
+describe('a collection that another program made', () => {
+  const quotes = northwind('quotes').map(({ id, ...row }) => ({
+    ...{ _id: id, ...row, search: [] },
+    ...{ created_at: new Date(String(row.created_at)), updated_at: new Date(String(row.updated_at)) },
+  }));
+
+  test('gets its indexes when the gateway first reads it, without being asked', async () => {
+    const one = await tenant();
+    await one.database.collection('quotes').insertMany(quotes.slice(0, 10));
+    expect((await one.caller.get('/quotes')).body.data).toHaveLength(10);
+    await eventually(async () => (await filesOf(one)).quotes!.length > 1);
+    expect(await filesOf(one)).toEqual({ quotes: indexesOf('quotes') });
+  });
+
+  test('keeps being served if it breaks a unique index, which is logged once', async () => {
+    const one = await tenant();
+    const [first, second] = quotes as [Json, Json];
+    await one.database.collection('quotes').insertMany([first, { ...second, number: first.number }]);
+    const warned = (): Json[] =>
+      gateway.logs.filter(({ organisation_id, level }) => organisation_id === one.organisation.id && level === 40);
+    await one.caller.get('/quotes');
+    await eventually(() => warned().length > 0);
+    expect((await one.caller.get('/quotes')).body.data).toHaveLength(2);
+    expect(warned()).toEqual([
+      expect.objectContaining({ collection: 'quotes', msg: 'indexes could not be made; run doctor --fix' }),
+    ]);
+    expect((await filesOf(one)).quotes).toEqual(['_id_']);
+  });
+
+  test('that has some indexes already is left to doctor, since it may be large', async () => {
+    const one = await tenant();
+    await one.database.collection('quotes').createIndex({ number: 1 }, { unique: true });
+    await one.database.collection('quotes').insertMany(quotes.slice(0, 3));
+    const sent = await commandsOf(gateway, one.organisation, async () => {
+      await one.caller.get('/quotes');
+      await one.caller.get('/quotes');
+      // looked at after it
+      await upsert(one.caller, 'A');
+    });
+    expect(sent.filter(({ command }) => command.listIndexes === 'quotes')).toHaveLength(1);
+    expect((await filesOf(one)).quotes).toEqual(['_id_', 'number_1']);
+  });
+});

@@ -1,0 +1,28 @@
+import { indexesOf } from '../../src/database/making';
+import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
+import { controlCollections } from '../../src/organisations/models';
+
+test('the version of the control schema is raised when its indexes change', () => {
+  const indexes = Object.fromEntries(
+    controlCollections.map((definition) => [
+      definition.name,
+      indexesOf(definition).map(({ name, unique, expireAfterSeconds }) =>
+        [name, unique && 'unique', expireAfterSeconds !== undefined && `expires ${String(expireAfterSeconds)}`]
+          .filter(Boolean)
+          .join(' '),
+      ),
+    ]),
+  );
+  // to change this, raise CONTROL_SCHEMA: databases that have its number already get no index otherwise
+  expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
+    version: 1,
+    indexes: {
+      organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1'],
+      api_keys: ['organisation.id_1_created_at_1'],
+      audit_events: ['at_-1__id_-1', 'organisation_id_1_at_-1__id_-1'],
+      sessions: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],
+      sign_in_links: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],
+      key_usage: ['ends_at_1 expires 0', 'key_id_1_unit_1_start_1'],
+    },
+  });
+});

@@ -1,0 +1,128 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ConfigError, describeVariables, readConfig } from '../../src/config';
+
+const SECRETS = [
+  ...['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'],
+  ...['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS'],
+];
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'scopegate-secrets-'));
+});
+afterAll(() => {
+  rmSync(folder, { recursive: true });
+});
+
+function file(text: string | Buffer): string {
+  const path = join(folder, `secret-${String(Math.random()).slice(2)}`);
+  writeFileSync(path, text);
+  return path;
+}
+
+function faultsOf(environment: Record<string, string>): string {
+  try {
+    readConfig(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigError);
+    return (error as Error).message;
+  }
+  throw new Error('the environment was accepted');
+}
+
+test('every secret can be read from a file, and no other variable', () => {
+  const files = describeVariables().flatMap(({ name }) => (name.endsWith('_FILE') ? name.slice(0, -5) : []));
+  expect(files.sort()).toEqual([...SECRETS].sort());
+  const config = readConfig({
+    MONGODB_URI_FILE: file('mongodb://user:pass@db\n'),
+    MONGODB_CLUSTERS_FILE: file('eu=mongodb://eu\nus=mongodb://us\n'),
+    KEY_PEPPER_FILE: file('new'),
+    KEY_PEPPER_PREVIOUS_FILE: file('old\r\n'),
+    REDIS_URL_FILE: file('redis://cache\n'),
+    OIDC_CLIENT_SECRET_FILE: file('s3cret\n\n'),
+    OTEL_EXPORTER_OTLP_HEADERS_FILE: file('Authorization=Bearer%20x, b=c%3D\n'),
+  });
+  expect(config).toMatchObject({
+    MONGODB_URI: 'mongodb://user:pass@db',
+    MONGODB_CLUSTERS: { eu: 'mongodb://eu', us: 'mongodb://us' },
+    KEY_PEPPER: 'new',
+    KEY_PEPPER_PREVIOUS: 'old',
+    REDIS_URL: 'redis://cache',
+    OIDC_CLIENT_SECRET: 's3cret',
+    OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer x', b: 'c=' },
+  });
+});
+
+test('the same text gives the same secret in a file and in the variable, spaces and inner line breaks included', () => {
+  const pepper = ' a secret\nof two lines ';
+  expect(readConfig({ KEY_PEPPER_FILE: file(`${pepper}\n`) }).KEY_PEPPER).toBe(
+    readConfig({ KEY_PEPPER: pepper }).KEY_PEPPER,
+  );
+});
+
+test('an empty variable counts as not set, next to its file too', () => {
+  expect(readConfig({ KEY_PEPPER: '', KEY_PEPPER_FILE: file('x') }).KEY_PEPPER).toBe('x');
+  expect(readConfig({ KEY_PEPPER: 'y', KEY_PEPPER_FILE: '' }).KEY_PEPPER).toBe('y');
+});
+
+describe('is rejected, with the variable and one sentence without the secret:', () => {
+  test.each<[string, () => Record<string, string>, RegExp]>([
+    [
+      'both',
+      () => ({ KEY_PEPPER: 'hidden', KEY_PEPPER_FILE: file('hidden') }),
+      /^ {2}KEY_PEPPER_FILE: is set, and so is KEY_PEPPER; set only one of them$/m,
+    ],
+    [
+      'no file',
+      () => ({ KEY_PEPPER_FILE: join(folder, 'none') }),
+      /^ {2}KEY_PEPPER_FILE: cannot be read: ENOENT.*none/m,
+    ],
+    ['a directory', () => ({ REDIS_URL_FILE: folder }), /^ {2}REDIS_URL_FILE: cannot be read: EISDIR/m],
+    ['an empty file', () => ({ KEY_PEPPER_FILE: file('') }), /^ {2}KEY_PEPPER_FILE: .* is empty$/m],
+    ['a file of line breaks', () => ({ KEY_PEPPER_FILE: file('\r\n\n') }), /^ {2}KEY_PEPPER_FILE: .* is empty$/m],
+    ['bytes that are no text', () => ({ KEY_PEPPER_FILE: file(Buffer.from([0xff, 0xfe, 1])) }), /is not text in UTF-8/],
+    ['a file that never ends', () => ({ KEY_PEPPER_FILE: '/dev/zero' }), /is larger than 65536 bytes/],
+    [
+      'an invalid value',
+      () => ({ MONGODB_URI_FILE: file('postgres://hidden') }),
+      /^ {2}MONGODB_URI_FILE: must begin with mongodb:\/\//m,
+    ],
+  ])('%s', (_what, environment, sentence) => {
+    const message = faultsOf(environment());
+    expect(message).toMatch(sentence);
+    expect(message).not.toContain('hidden');
+  });
+
+  test('all of them together, with faults of other variables', () => {
+    const message = faultsOf({ KEY_PEPPER_FILE: file(''), REDIS_URL_FILE: join(folder, 'none'), PORT: 'x' });
+    for (const name of ['KEY_PEPPER_FILE', 'REDIS_URL_FILE', 'PORT']) expect(message).toContain(`  ${name}: `);
+  });
+});
+
+test('a named pipe is read to its end, as shells make them for a secret that is never on disk', () => {
+  const program = join(folder, 'pipe.js');
+  writeFileSync(
+    program,
+    `require('tsx/cjs'); console.log(require(${JSON.stringify(join(__dirname, '..', '..', 'src', 'config.ts'))}).readConfig().KEY_PEPPER);`,
+  );
+  const output = execFileSync(
+    'bash',
+    ['-c', `KEY_PEPPER_FILE=<(printf 'half'; sleep 0.1; echo 'way') ${process.execPath} ${program}`],
+    {
+      cwd: join(__dirname, '..', '..'),
+      env: { PATH: process.env.PATH ?? '', NODE_PATH: join(__dirname, '..', '..', 'node_modules') },
+      encoding: 'utf8',
+    },
+  );
+  expect(output.trim()).toBe('halfway');
+});
+
+test.each([
+  [{ KEY_PEPPER_PREVIOUS: 'old' }, 'KEY_PEPPER: must be set if KEY_PEPPER_PREVIOUS is'],
+  [{ KEY_PEPPER: 'one', KEY_PEPPER_PREVIOUS: 'one' }, 'KEY_PEPPER_PREVIOUS: is the same as KEY_PEPPER'],
+])('%j is rejected', (environment, sentence) => {
+  expect(faultsOf(environment)).toContain(sentence);
+});
