@@ -31,10 +31,7 @@ function addCreate(org: ExplainedCommand): void {
     .requiredOption('--name <name>', 'name of the organisation', name)
     .addOption(plan.choices(Object.keys(PLANS)).default('integrations'))
     .option('--currency <code>', 'default currency of new products (ISO 4217)', currency, 'USD')
-    .option(
-      '--cluster <name>',
-      'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)',
-    )
+    .option('--cluster <name>', 'cluster from MONGODB_CLUSTERS to store it on (default: the one with the most room)')
     .option('--json', 'print {id, name, plan} as JSON')
     .examples([
       'scopegate org create --name "Acme Ltd"',
