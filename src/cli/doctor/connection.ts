@@ -72,7 +72,7 @@ const CAUSES: readonly Cause[] = [
     fix: (entry) => `start the server, or correct host and port in ${entry}`,
   },
   {
-    when: ({ text }) => /connection \S+ to \S+ closed/i.test(text),
+    when: ({ text }) => /connection \S+ to \S+ closed|ECONNRESET/i.test(text),
     detail: 'the server closes connections at once',
     fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
   },

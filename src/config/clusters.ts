@@ -1,0 +1,58 @@
+import type { z } from 'zod';
+
+/** Separators between clusters: seed lists contain commas too, so a comma separates only if a name follows. */
+const BETWEEN_CLUSTERS = /[\s;]+|,(?=[\s;]|$|[a-z0-9-]+=mongodb(?:\+srv)?:\/\/)/;
+/** name=uri; hosts must not contain =, so that a malformed next entry is not read as part of the list. */
+const CLUSTER = /^([a-z0-9-]+)=(mongodb(?:\+srv)?:\/\/(?:[^/\s]*@)?[^/?@=\s]+(?:[/?]\S*)?)$/;
+
+/** What to add about an entry that has a user; the name alone is safe to repeat. */
+function credentialsHint(entry: string): string {
+  if (!entry.includes('@')) return '';
+  const name = /^([a-z0-9-]+)=mongodb/.exec(entry)?.[1];
+  const whose = name === undefined ? '' : ` of ${name}`;
+  return `; user name and password${whose} must be percent-encoded (@ is %40, : is %3A, / is %2F, ? is %3F, # is %23, ; is %3B, % is %25)`;
+}
+
+/** Clusters by name. Errors refer to an entry by number, since an entry may contain a password. */
+export function readClusters(text: string, context: z.RefinementCtx): Record<string, string> {
+  const clusters: Record<string, string> = {};
+  const fault = (message: string): void => {
+    context.addIssue({ code: 'custom', message });
+  };
+  text
+    .split(BETWEEN_CLUSTERS)
+    .filter((entry) => entry !== '')
+    .forEach((entry, index) => {
+      const [, name, uri] = CLUSTER.exec(entry) ?? [];
+      const which = `entry ${String(index + 1)}`;
+      if (name === undefined || uri === undefined)
+        fault(
+          `${which} must be name=mongodb://host[:port][,…][/?options], where name uses a-z, 0-9 and -${credentialsHint(entry)}`,
+        );
+      else if (name === 'default') fault(`${which} must not be named default, which is the cluster of MONGODB_URI`);
+      else if (name in clusters) fault(`${which} repeats the name ${name}`);
+      else clusters[name] = uri;
+    });
+  return clusters;
+}
+
+/** Files that clusters may have: of each, and of some by name. */
+interface ClusterFiles {
+  readonly each: number;
+  readonly of: Readonly<Record<string, number>>;
+}
+
+/** Of the 64,000 that MongoDB recommends to let its server open; the rest is for connections and its own files. */
+export const CLUSTER_FILES = 60_000;
+
+export function readClusterFiles(text: string, context: z.RefinementCtx): ClusterFiles {
+  let each = CLUSTER_FILES;
+  const of: Record<string, number> = {};
+  for (const entry of text.split(/[\s,;]+/).filter((one) => one !== '')) {
+    const [, name, files] = /^(?:([a-z0-9-]+)=)?(\d{1,9})$/.exec(entry) ?? [];
+    if (files === undefined) context.addIssue({ code: 'custom', message: `${entry} must be a number or name=number` });
+    else if (name === undefined) each = Number(files);
+    else of[name] = Number(files);
+  }
+  return { each, of };
+}
