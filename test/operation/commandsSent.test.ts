@@ -55,7 +55,7 @@ describe('every write', () => {
         ...['products', 'customers', 'quotes', 'orders', 'requests', 'messages'].map((name) => `insert ${name}`),
         ...['insert idempotency_records', 'update idempotency_records', 'update open_writes', 'delete messages'],
         ...[
-          'update organisations',
+          'insert organisations',
           'insert api_keys',
           'update api_keys',
           'insert audit_events',
