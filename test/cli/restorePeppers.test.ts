@@ -1,0 +1,79 @@
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { client } from '../support/client';
+import { startGateway } from '../support/gateway';
+import { type CommandLine, commandLine } from './commandLine';
+
+/* Keys are exported while their pepper is being replaced, and restored where peppers have other numbers. */
+
+const BOTH = { KEY_PEPPER: 'second', KEY_PEPPER_PREVIOUS: 'first' };
+let folder: string;
+let [older, newer]: { readonly id: string; readonly key: string }[] = [];
+
+const newOrganisation = async (cli: CommandLine): Promise<string> =>
+  (await cli.json<{ id: string }>('org', 'create', '--name', 'Peppers')).id;
+const newKey = (cli: CommandLine, org: string): Promise<{ id: string; key: string }> =>
+  cli.json('key', 'create', '--org', org, '--name', 'one', '--scopes', 'all');
+
+beforeAll(async () => {
+  const before = commandLine({ KEY_PEPPER: 'first' });
+  const org = await newOrganisation(before);
+  older = await newKey(before, org);
+  const after = commandLine({ ...before.environment, ...BOTH });
+  newer = await newKey(after, org);
+  folder = join(await mkdtemp(join(tmpdir(), 'scopegate-peppers-')), 'export');
+  await after.json('export', '--org', org, folder, '--keys');
+});
+
+async function pepperCheck(cli: CommandLine): Promise<unknown> {
+  const { stdout } = await cli.run('doctor', '--json');
+  return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === 'pepper');
+}
+
+test('the export has the number of each pepper', async () => {
+  const lines = (await readFile(join(folder, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
+  const [header, first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(header).toMatchObject({ pepper: { number: 1 } });
+  expect(first).not.toHaveProperty('pepper');
+  expect(second).toMatchObject({ pepper: 1 });
+});
+
+test('where no key is yet the numbers are taken over, and both keys work and are hashed anew', async () => {
+  const cli = commandLine(BOTH);
+  await cli.json('import', '--org', await newOrganisation(cli), folder, '--keys');
+  const one = { detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown };
+  expect(await pepperCheck(cli)).toMatchObject(one);
+  const gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, ...BOTH });
+  await gateway.control.pepper.adopt();
+  for (const { key } of [older!, newer!]) expect((await client(gateway, key).get('/me')).status).toBe(200);
+  await gateway.control.apiKeys.settle();
+  expect(await gateway.control.apiKeys.find(older!.id)).toMatchObject({ pepper: 1 });
+  await gateway.stop();
+});
+
+test('where the same pepper has another number, keys get that one, and those with an unknown pepper are rejected', async () => {
+  const cli = commandLine({ KEY_PEPPER: 'second' });
+  const org = await newOrganisation(cli);
+  await newKey(cli, org);
+  const { code, stdout, stderr } = await cli.run('import', '--org', org, folder, '--keys', '--json');
+  expect({ code, stderr }).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('1 line was not stored') as unknown,
+  });
+  expect(JSON.parse(stdout)).toMatchObject({
+    files: { keys: { read: 2, created: 1, failed: 1 } },
+    errors: [{ line: 2, pointer: '/pepper', code: 'not_allowed' }],
+  });
+  const gateway = await startGateway({ CONTROL_DATABASE: cli.controlDatabase, KEY_PEPPER: 'second' });
+  expect((await client(gateway, newer!.key).get('/me')).status).toBe(200);
+  expect(await gateway.control.apiKeys.find(newer!.id)).not.toHaveProperty('pepper');
+  await gateway.stop();
+});
+
+test('where their pepper is the previous one they work, and doctor counts those with one before that', async () => {
+  const cli = commandLine({ KEY_PEPPER: 'third', KEY_PEPPER_PREVIOUS: 'second' });
+  await cli.json('import', '--org', await newOrganisation(cli), folder, '--keys');
+  const lost = expect.stringContaining('1 active key is hashed with a pepper before KEY_PEPPER_PREVIOUS') as unknown;
+  expect(await pepperCheck(cli)).toMatchObject({ ok: false, detail: lost });
+});
