@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { generateKey } from '../../src/access/keys';
 import { raw } from '../http/raw';
 import { eventually } from '../http/eventually';
@@ -55,6 +56,10 @@ describe("a caller's own X-Request-Id", () => {
 });
 
 describe('the request id', () => {
+  // no more than 20 lines of requests without a key are written in a second, and the tests above had some
+  beforeAll(() => setTimeout(1100));
+  beforeEach(() => setTimeout(60));
+
   test.each(CALLS)(
     'of an error of $operation.name over $face.name is in its body, header and log line',
     async ({ operation, face }) => {
