@@ -67,7 +67,7 @@ test('neither requests nor an import make its database again, and its keys get 4
     }),
   );
   const importing = finished(cli.start(['import', '--org', organisation.id, path]));
-  await eventually(() => (statuses.get(200) ?? 0) > 20 && (statuses.get(201) ?? 0) > 20);
+  await eventually(() => (statuses.get(200) ?? 0) > 20 && (statuses.get(201) ?? 0) > 20, 60_000);
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
   const erased = await erase(organisation, '--export', folder);
   expect(erased).toMatchObject({ code: 0 });
@@ -76,7 +76,7 @@ test('neither requests nor an import make its database again, and its keys get 4
   expect(await isListed(organisation)).toBe(false);
   // whoever writes still, for a while
   const before = statuses.get(401) ?? 0;
-  await eventually(() => (statuses.get(401) ?? 0) > before + 200);
+  await eventually(() => (statuses.get(401) ?? 0) > before + 200, 60_000);
   isOver = true;
   await Promise.all(writers);
   expect((await importing).code).toBe(1);
