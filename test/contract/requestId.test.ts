@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { generateKey } from '../../src/access/keys';
 import { raw } from '../http/raw';
 import { eventually } from '../http/eventually';
@@ -56,10 +55,6 @@ describe("a caller's own X-Request-Id", () => {
 });
 
 describe('the request id', () => {
-  // no more than 20 lines of requests without a key are written in a second, and the tests above had some
-  beforeAll(() => setTimeout(1100));
-  beforeEach(() => setTimeout(60));
-
   test.each(CALLS)(
     'of an error of $operation.name over $face.name is in its body, header and log line',
     async ({ operation, face }) => {
