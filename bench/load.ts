@@ -54,6 +54,9 @@ const CALLS = 400;
 /** Limit on the bodies of a connection, which are built in advance; if they are large, there are fewer calls. */
 const MOST_BYTES = 2_000_000;
 
+/** Answers 200 of keys over their limit: a minute can end during a measurement, and each of four keys then gets one. */
+const NEW_WINDOWS = 8;
+
 /** Keeps every connection busy and measures after a short ramp-up. @throws Error if an answer has an unexpected status. */
 export async function saturate({ url, pid }: Target, options: LoadOptions): Promise<Sample> {
   const wrong = new Map<number, number>();
@@ -92,6 +95,7 @@ export async function saturate({ url, pid }: Target, options: LoadOptions): Prom
   const sample = { perSecond: counted / seconds, cpu: share(before, after, counted), latencies: ascending(latencies) };
   run.stop();
   await ended;
+  if (options.status === 429 && (wrong.get(200) ?? 0) <= NEW_WINDOWS) wrong.delete(200);
   if (wrong.size > 0)
     throw new Error(`${url} returned other statuses than ${String(options.status)}: ${describe(wrong)}`);
   if (counted === 0) throw new Error(`${url} sent no answer within ${seconds.toFixed(1)} s`);

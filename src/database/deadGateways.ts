@@ -23,10 +23,8 @@ interface RecordedSession {
 
 /** In milliseconds. */
 const BEAT_EVERY = 2000;
-/** A gateway is dead if its row did not change in this many successive readings. */
+/** A gateway is dead if its row did not change in this many successive readings; one that fails is none. */
 const UNCHANGED_READINGS = 3;
-/** If more time passed between two readings, the rows could not be renewed either. */
-const READING_IS_LATE_AFTER = 2.5;
 /** How often the sessions of a dead gateway are tried; by then the server has ended its transactions. */
 const ATTEMPTS = 150;
 /** The driver no longer uses a session that was unused for 29 minutes. */
@@ -68,7 +66,6 @@ export function deadGateways({
   let timer: NodeJS.Timeout | undefined;
   let place = '';
   let beat = 0;
-  let readAt = -Infinity;
 
   async function renew(): Promise<void> {
     await forgetUnused();
@@ -93,9 +90,6 @@ export function deadGateways({
     const others = await rows
       .find({ _id: { $ne: _id } }, { projection: { beat: 1, place: 1 }, limit: MOST_ROWS })
       .toArray();
-    const now = performance.now();
-    if (now - readAt > READING_IS_LATE_AFTER * beatEvery) unchanged.clear();
-    readAt = now;
     for (const known of unchanged.keys()) {
       if (!others.some((row) => row._id === known)) unchanged.delete(known);
     }

@@ -7,7 +7,7 @@ import type { Exchange } from './exchange';
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
 export const CALLER_LEFT = 499;
 /** How many lines of requests without a valid key are written in a second; the others share one line. */
-const MOST_REFUSALS = 20;
+const MOST_REFUSALS = 100;
 const SECOND = 1000;
 
 interface Watchers {

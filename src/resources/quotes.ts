@@ -8,6 +8,8 @@ export const quotes = defineResource({
   indexes: [
     { on: { number: 1 }, options: { unique: true } },
     { on: { updated_at: -1, _id: -1 } },
+    // MongoDB would take newest_and_totals for this, but the embedded SecantusDB sorts by a complete index only
+    { on: { created_at: -1, _id: -1 } },
     { on: { status: 1, created_at: -1, _id: -1 } },
     { on: { customer_id: 1, created_at: -1, _id: -1 } },
     { on: { search: 1 } },
@@ -20,7 +22,7 @@ export const quotes = defineResource({
       options: { name: 'newest_and_totals' },
     },
   ],
-  retired: ['number_1__id_1', 'created_at_-1__id_-1', 'totals'],
+  retired: ['number_1__id_1', 'totals'],
   rules: quoteFaults,
   decimals: ['discount_pct'],
 });

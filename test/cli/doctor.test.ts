@@ -107,7 +107,7 @@ describe('doctor --fix', () => {
         await database.collection('quotes').createIndexes([
           { key: { number: 1 }, name: 'number_1', unique: true },
           { key: { number: 1, _id: 1 }, name: 'number_1__id_1' },
-          { key: { created_at: -1, _id: -1 }, name: 'created_at_-1__id_-1' },
+          { key: { created_at: -1 }, name: 'totals' },
           { key: { total_minor: 1 }, name: 'made_by_the_operator' },
         ]);
       });

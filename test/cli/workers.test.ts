@@ -59,7 +59,7 @@ async function get(url: string, key?: string): Promise<number> {
   return status;
 }
 
-async function countOfWorkers({ url }: Served): Promise<number> {
+async function countOfWorkers({ url }: Pick<Served, 'url'>): Promise<number> {
   const text = await (await fetch(`${url}/metrics`, { headers: { connection: 'close' } })).text();
   return new Set(text.match(/worker="\d+"/g)).size;
 }
@@ -148,6 +148,18 @@ test('workers end by themselves if the process that started them is killed', asy
   served.child.kill('SIGKILL');
   await served.end;
   await eventually(() => !workers.some(isAlive));
+});
+
+test('with ADMIN_PORT, health and metrics of all workers are on that port', async () => {
+  const child = cli.start(['serve', '--workers', '2', '--json'], { ADMIN_PORT: '0' });
+  const end = finished(child);
+  const { url, admin_url: admin } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
+  expect(admin).not.toBe(url);
+  expect([await get(`${url}/api/v1/products`), await get(`${admin}/readyz`)]).toEqual([401, 200]);
+  expect(await get(`${url}/metrics`)).toBe(404);
+  await eventually(async () => (await countOfWorkers({ url: admin })) === 2, START);
+  child.kill('SIGTERM');
+  expect(await end).toMatchObject({ code: 0 });
 });
 
 test('a port in use is one error, and nothing keeps running', async () => {

@@ -162,19 +162,19 @@ describe('the line of a 401 says why, and for which key', () => {
     }
   });
 
-  test('and a flood of them gets 20 lines a second and a count of the others', async () => {
+  test('and a flood of them gets 100 lines a second and a count of the others', async () => {
     await aSecond();
     gateway.logs.length = 0;
     const started = performance.now();
-    for (let round = 0; round < 10; round += 1)
+    for (let round = 0; round < 30; round += 1)
       await Promise.all(Array.from({ length: 100 }, () => raw(gateway.url, '/api/v1/me', {})));
     const lines = () => gateway.logs.filter(({ status }) => status === 401).length;
     const counted = () =>
       gateway.logs.reduce((sum, { not_logged: count }) => sum + ((count as number | undefined) ?? 0), 0);
-    await eventually(() => lines() + counted() === 1000);
+    await eventually(() => lines() + counted() === 3000);
     const seconds = Math.ceil((performance.now() - started) / 1000) + 1;
-    expect(lines()).toBeLessThanOrEqual(20 * seconds);
-    expect(gateway.logs.length).toBeLessThanOrEqual(21 * seconds);
+    expect(lines()).toBeLessThanOrEqual(100 * seconds);
+    expect(gateway.logs.length).toBeLessThanOrEqual(101 * seconds);
     expect(gateway.logs.find(({ not_logged: count }) => count !== undefined)).toMatchObject({
       reasons: { missing: expect.any(Number) },
     });

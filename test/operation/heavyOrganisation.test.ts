@@ -31,10 +31,10 @@ afterAll(() => gateway.stop());
 /** Delays an organisation's aggregations or transactions until the returned function is called. */
 function hold(organisation: Organisation, name: 'aggregations' | 'transaction'): () => void {
   const data = gateway.databases.organisationData(organisation);
-  const work = data[name].bind(data) as (work: unknown) => Promise<unknown>;
+  const work = data[name].bind(data) as (...args: unknown[]) => Promise<unknown>;
   let release: () => void = () => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
-  Object.assign(data, { [name]: (held: unknown) => released.then(() => work(held)) });
+  Object.assign(data, { [name]: (...held: unknown[]) => released.then(() => work(...held)) });
   return () => {
     Object.assign(data, { [name]: work });
     release();

@@ -6,7 +6,7 @@ import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, speakThrough } from '../common/terminal';
 import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
-import { runWorkers } from './workers';
+import { type Listening, runWorkers } from './workers';
 
 interface WithWorkers extends Prepared {
   readonly logger: Logger;
@@ -31,9 +31,7 @@ export async function serveWithWorkers(
       await reachClusters(store);
       await prepare(store);
       const environment = { MONGODB_URI: store.server.uri, MONGODB_URI_FILE: '' };
-      await runWorkers({ count, environment, logger }, signal, (url) => {
-        onListening(url, undefined);
-      });
+      await runWorkers({ count, environment, logger }, signal, onListening);
     } finally {
       await store.close();
     }
@@ -50,7 +48,10 @@ async function work(config: Config, worker: string, logger: Logger): Promise<voi
     if (level === 'error') logger.error({ worker }, line);
   });
   try {
-    await serveUntilStopped(config, () => Promise.resolve({ onListening: () => undefined }), { logger, worker });
+    const onListening = (url: string, adminUrl: string | undefined): void => {
+      process.send?.({ scopegate: 'listening', url, adminUrl } satisfies Listening);
+    };
+    await serveUntilStopped(config, () => Promise.resolve({ onListening }), { logger, worker });
   } finally {
     // the channel to the first process would keep this one alive
     process.disconnect();

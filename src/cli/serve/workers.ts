@@ -1,10 +1,12 @@
-import cluster, { type Address, type Worker } from 'node:cluster';
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { shareLimits } from '../../access/sharedLimits';
 import { shareMetrics } from '../../metrics/workers';
 import { CommandFailure } from '../common/failure';
+import { aborted } from '../common/signals';
+import type { Prepared } from './serveUntilStopped';
 
 /* `serve --workers`: this process shares limits and metrics between workers, which listen on one port and serve. */
 
@@ -16,6 +18,13 @@ const STARTED_WELL = 30_000;
 /** A worker that has not ended by then, in milliseconds, is killed; its own drain takes at most 24 s. */
 const DRAINED_WITHIN = 28_000;
 
+/** What a worker tells when it listens. */
+export interface Listening {
+  readonly scopegate: 'listening';
+  readonly url: string;
+  readonly adminUrl: string | undefined;
+}
+
 export interface WorkersOptions {
   readonly count: number;
   /** Variables for the workers: the URI of the database that this process started or found. */
@@ -24,18 +33,23 @@ export interface WorkersOptions {
 }
 
 /**
- * Starts the workers, one after the other, and replaces those that die until the signal aborts; then drains all of them.
- * `onListening` is called when all are listening.
- * @throws CommandFailure if a worker ends before it listens for the first time; it has said why
+ * Starts the workers and replaces those that die until the signal aborts; then drains all of them. `onListening` is called
+ * when all are listening.
+ * @throws the signal's reason; CommandFailure if a worker ends before it listens for the first time, which it has explained
  */
 export async function runWorkers(
   { count, environment, logger }: WorkersOptions,
   signal: AbortSignal,
-  onListening: (url: string) => void,
+  onListening: Prepared['onListening'],
 ): Promise<void> {
   shareLimits();
   shareMetrics();
   const workers = new Set<Worker>();
+  const interrupted = aborted(signal).then(() => {
+    signal.throwIfAborted();
+    return undefined;
+  });
+  interrupted.catch(() => undefined);
   let isStarted = false;
 
   /** `soonDeaths` is how many before it died soon after their start. */
@@ -65,35 +79,29 @@ export async function runWorkers(
     for (const worker of workers) worker.process.kill('SIGUSR2');
   };
   process.on('SIGUSR2', onToggle);
-  let url = '';
   try {
     // in turn, so that a fault that stops all is reported once
-    while (workers.size < count && !signal.aborted) url = await listening(start(), signal);
+    let last: Listening | undefined;
+    while (workers.size < count) last = await Promise.race([listening(start()), interrupted]);
     isStarted = true;
-    if (!signal.aborted) {
-      onListening(url);
-      await once(signal, 'abort');
-    }
+    if (last) onListening(last.url, last.adminUrl);
+    await interrupted;
   } finally {
     process.off('SIGUSR2', onToggle);
     await drainAll([...workers], logger);
   }
 }
 
-/** Resolves to the URL that a worker listens on. @throws CommandFailure if it ends before */
-async function listening(worker: Worker, signal: AbortSignal): Promise<string> {
-  const ended = once(worker, 'exit', { signal }).then(() => {
-    throw new CommandFailure('a worker ended before it was listening');
+/** Resolves when a worker listens. @throws CommandFailure if it ends before */
+function listening(worker: Worker): Promise<Listening> {
+  return new Promise((resolve, reject) => {
+    worker.on('message', (message: Partial<Listening>) => {
+      if (message.scopegate === 'listening') resolve(message as Listening);
+    });
+    worker.once('exit', () => {
+      reject(new CommandFailure('a worker ended before it was listening'));
+    });
   });
-  ended.catch(() => undefined);
-  const [{ address, port }] = (await Promise.race([once(worker, 'listening', { signal }), ended]).catch(
-    (error: unknown) => {
-      if (signal.aborted) return [{ address: null, port: 0 }];
-      throw error;
-    },
-  )) as [Pick<Address, 'port'> & { address: string | null }];
-  const host = address ?? '127.0.0.1';
-  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
 }
 
 /** Lets each worker finish its accepted requests; those that do not end in time are killed. */
