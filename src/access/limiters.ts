@@ -1,4 +1,5 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { within } from '../within';
 import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
 /** The limiters of a gateway: in memory, or shared through Redis or with the other workers of a process. */
@@ -132,25 +133,6 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, stores:
       return Promise.resolve();
     },
   };
-}
-
-/**
- * Stops waiting for the shared store after a timeout. A busy event loop runs the timer before it reads responses that have already
- * arrived, so those are processed first: a burst must not count as the store being down.
- */
-function within<T>(patience: number, answer: Promise<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      setImmediate(() =>
-        setImmediate(() => {
-          reject(new Error(`no answer within ${String(patience)} ms`));
-        }),
-      );
-    }, patience);
-    answer.then(resolve, reject).finally(() => {
-      clearTimeout(timer);
-    });
-  });
 }
 
 async function redisStores(url: string, limit: number): Promise<SharedStores> {

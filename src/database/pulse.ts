@@ -1,4 +1,5 @@
 import mongoose from 'mongoose';
+import { within } from '../within';
 
 /** How long a server has to respond, in milliseconds. */
 const ANSWER_WITHIN = 1500;
@@ -36,7 +37,7 @@ export function pulseOf(uri: string, question: Question) {
 
   const ask = async (): Promise<boolean> => {
     try {
-      await question(await connect());
+      await within(ANSWER_WITHIN, connect().then(question));
       return true;
     } catch {
       return false;
@@ -45,20 +46,10 @@ export function pulseOf(uri: string, question: Question) {
 
   return {
     /** Resolves within 1.5 s. Concurrent calls share one result. */
-    isBeating: (): Promise<boolean> => (asking ??= withinTime(ask()).finally(() => (asking = undefined))),
+    isBeating: (): Promise<boolean> => (asking ??= ask().finally(() => (asking = undefined))),
     close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();
     },
   };
-}
-
-/** False if there is no response in time; one that has already arrived behind a busy event loop is processed first. */
-function withinTime(answer: Promise<boolean>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => setImmediate(() => setImmediate(resolve, false)), ANSWER_WITHIN);
-    void answer.then(resolve).finally(() => {
-      clearTimeout(timer);
-    });
-  });
 }

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
-import { setTimeout as pause } from 'node:timers/promises';
 import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client';
+import { within } from '../within';
 
 /*
  * One page of metrics for all workers of `serve --workers`: a worker that is asked for it asks the first process, which asks
@@ -29,17 +29,15 @@ export function shareMetrics(): void {
 
   async function collect(worker: Worker): Promise<Collected> {
     const id = (asked += 1);
-    const timeout = new AbortController();
+    const collected = new Promise<Collected>((resolve) => {
+      waiting.set(id, resolve);
+      tell(worker, { scopegate: 'collect', id });
+    });
     try {
-      return await Promise.race([
-        new Promise<Collected>((resolve) => {
-          waiting.set(id, resolve);
-          tell(worker, { scopegate: 'collect', id });
-        }),
-        pause(ANSWER_WITHIN, [], { signal: timeout.signal }),
-      ]);
+      return await within(ANSWER_WITHIN, collected);
+    } catch {
+      return [];
     } finally {
-      timeout.abort();
       waiting.delete(id);
     }
   }
@@ -82,24 +80,20 @@ export function metricsOfAllWorkers(registry: Registry, worker: string): () => P
   return () => (asking ??= pageOfAll().finally(() => (asking = undefined)));
 }
 
-function pageOfAll(): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      process.off('message', onMessage);
+async function pageOfAll(): Promise<string> {
+  let onMessage: (message: Message) => void = () => undefined;
+  const page = new Promise<string>((resolve) => {
+    onMessage = (message) => {
+      if (message.scopegate === 'page') resolve(message.text);
     };
-    const timer = setTimeout(() => {
-      end();
-      reject(new Error(`the metrics of all workers were not collected within ${String(PAGE_WITHIN)} ms`));
-    }, PAGE_WITHIN);
-    function onMessage(message: Message): void {
-      if (message.scopegate !== 'page') return;
-      end();
-      resolve(message.text);
-    }
     process.on('message', onMessage);
     process.send?.({ scopegate: 'all' } satisfies Message);
   });
+  try {
+    return await within(PAGE_WITHIN, page);
+  } finally {
+    process.off('message', onMessage);
+  }
 }
 
 function tell(worker: Worker, message: Message): void {

@@ -4,6 +4,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { quotes } from '../../src/resources/quotes';
 import { type CommandLine, commandLine, finished, makeOrganisation, NORTHWIND } from './commandLine';
+import { recordCommands } from '../support/recordedCommands';
 
 interface Diagnosis {
   readonly ok: boolean;
@@ -86,13 +87,7 @@ test('doctor reports an unreachable Redis without its password', async () => {
 
 describe('doctor --fix', () => {
   test('makes only what is missing, one command a collection, and drops what is no longer needed', async () => {
-    const sent: Record<string, unknown>[] = [];
-    const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
-      onReply: (reply, command) => {
-        if (command) sent.push(command);
-        return reply;
-      },
-    });
+    const { proxy, sent } = await recordCommands();
     const cli = commandLine({ MONGODB_URI: proxy.uri });
     try {
       const { id } = await makeStocked(cli);

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type Command, openDatabaseProxy } from '../../faults/databaseProxy';
+import type { Command } from '../../faults/databaseProxy';
 import { CONTROL_SCHEMA } from '../../src/organisations/controlSchema';
 import { commandLine } from '../cli/commandLine';
 import type { Json } from '../support/client';
 import { startGateway } from '../support/gateway';
+import { recordCommands } from '../support/recordedCommands';
 
 /* The control database says which version of its indexes it has, so that no command makes them again. */
 
@@ -16,13 +17,7 @@ async function control(name: string): Promise<Json> {
 }
 
 test('commands make no index once the database has this version', async () => {
-  const sent: Command[] = [];
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
-    onReply: (reply, command) => {
-      if (command) sent.push(command);
-      return reply;
-    },
-  });
+  const { proxy, sent } = await recordCommands();
   try {
     const cli = commandLine({ MONGODB_URI: proxy.uri });
     await cli.json('org', 'list');

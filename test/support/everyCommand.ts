@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
-import { type Command, openDatabaseProxy } from '../../faults/databaseProxy';
+import type { Command } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/access/principal';
 import { databaseName, type OrganisationData } from '../../src/database/organisationData';
 import { openWrites } from '../../src/database/slots';
@@ -18,6 +18,7 @@ import { startGateway, type TestGateway } from './gateway';
 import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
 import { RESOURCES } from './resources';
 import { threadRecord } from './threads';
+import { recordCommands } from './recordedCommands';
 
 const CONTROL_DATABASE = 'scopegate_every';
 
@@ -26,13 +27,7 @@ const CONTROL_DATABASE = 'scopegate_every';
  * the settings page, background writes, and the command line.
  */
 export async function everyCommand(): Promise<Command[]> {
-  const sent: Command[] = [];
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
-    onReply: (reply, command) => {
-      if (command) sent.push(command);
-      return reply;
-    },
-  });
+  const { proxy, sent } = await recordCommands();
   try {
     const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE });
     try {

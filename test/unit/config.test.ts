@@ -1,14 +1,5 @@
-import { ConfigError, describeVariables, readConfig } from '../../src/config';
-
-function faultsOf(environment: Record<string, string>): string {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ConfigError);
-    return (error as Error).message;
-  }
-  throw new Error('the environment was accepted');
-}
+import { describeVariables, readConfig } from '../../src/config';
+import { faultsOf } from '../support/configFaults';
 
 describe('the environment', () => {
   test('may be empty', () => {

@@ -2,7 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigError, describeVariables, readConfig } from '../../src/config';
+import { describeVariables, readConfig } from '../../src/config';
+import { faultsOf } from '../support/configFaults';
 
 const SECRETS = [
   ...['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'],
@@ -21,16 +22,6 @@ function file(text: string | Buffer): string {
   const path = join(folder, `secret-${String(Math.random()).slice(2)}`);
   writeFileSync(path, text);
   return path;
-}
-
-function faultsOf(environment: Record<string, string>): string {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    expect(error).toBeInstanceOf(ConfigError);
-    return (error as Error).message;
-  }
-  throw new Error('the environment was accepted');
 }
 
 test('every secret can be read from a file, and no other variable', () => {

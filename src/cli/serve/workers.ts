@@ -1,9 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
-import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { shareLimits } from '../../access/sharedLimits';
 import { shareMetrics } from '../../metrics/workers';
+import { within } from '../../within';
 import { CommandFailure } from '../common/failure';
 import { aborted } from '../common/signals';
 import type { Prepared } from './serveUntilStopped';
@@ -88,7 +87,7 @@ export async function runWorkers(
     await interrupted;
   } finally {
     process.off('SIGUSR2', onToggle);
-    await drainAll([...workers], logger);
+    await Promise.all([...workers].map((worker) => drain(worker, logger)));
   }
 }
 
@@ -104,20 +103,15 @@ function listening(worker: Worker): Promise<Listening> {
   });
 }
 
-/** Lets each worker finish its accepted requests; those that do not end in time are killed. */
-async function drainAll(workers: readonly Worker[], logger: Logger): Promise<void> {
-  const isLate = new AbortController();
-  const ends = workers.map(async (worker) => {
-    if (worker.isDead()) return;
-    worker.process.kill('SIGTERM');
-    await Promise.race([
-      once(worker, 'exit'),
-      pause(DRAINED_WITHIN, undefined, { signal: isLate.signal }).catch(() => undefined),
-    ]);
-    if (worker.isDead()) return;
+/** Lets a worker finish its accepted requests; kills it if it does not end in time. */
+async function drain(worker: Worker, logger: Logger): Promise<void> {
+  if (worker.isDead()) return;
+  worker.process.kill('SIGTERM');
+  try {
+    // not events.once, which fails if a message does not reach it
+    await within(DRAINED_WITHIN, new Promise((resolve) => worker.once('exit', resolve)));
+  } catch {
     logger.error({ pid: worker.process.pid }, 'a worker did not end in time and is killed');
     worker.process.kill('SIGKILL');
-  });
-  await Promise.all(ends);
-  isLate.abort();
+  }
 }
