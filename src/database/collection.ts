@@ -21,6 +21,7 @@ export interface Index {
     /** By default what MongoDB would call it. */
     readonly name?: string;
     readonly unique?: true;
+    readonly sparse?: true;
     readonly expireAfterSeconds?: number;
   };
 }

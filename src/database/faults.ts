@@ -3,6 +3,8 @@ import mongoose from 'mongoose';
 const { MongoServerError, MongoServerSelectionError, MongoNetworkError } = mongoose.mongo;
 
 const DUPLICATE_KEY = 11000;
+const UNAUTHORISED = 13;
+const MAX_TIME = 50;
 
 /** Names of errors which mean that the database is not responding. */
 const UNAVAILABLE: readonly string[] = [
@@ -79,6 +81,16 @@ function cannotServe(error: mongoose.mongo.MongoServerError): boolean {
 /** Whether a write violated a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
+/** Whether the database's user may not do it. */
+export function isUnauthorised(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === UNAUTHORISED;
+}
+
+/** Whether a command took longer than its `maxTimeMS`. */
+export function isTimeLimit(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === MAX_TIME;
 }
 
 /** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */

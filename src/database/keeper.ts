@@ -17,8 +17,8 @@ export interface Place {
   readonly cluster: string;
 }
 
-/** Whether an organisation's database may be written on a cluster: not at the moment or not there, or never again. */
-export type Standing = 'open' | 'closed' | 'gone';
+/** Whether an organisation's database may be written on a cluster: it is moving or has moved, is being erased, or is erased. */
+export type Standing = 'open' | 'moving' | 'closed' | 'gone';
 
 /** What the keepers of all organisations share. */
 export interface Upkeep {

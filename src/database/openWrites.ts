@@ -59,9 +59,9 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
   const now = await databaseTime(data);
   let open = await rows.find(OPEN, SETTLED_READ).toArray();
   const dead = new Date(now - DEAD_AFTER);
-  if (open.some(({ since }) => since !== null && since < dead)) {
+  if (open.some(({ since, held }) => since !== null && since < dead && !held)) {
     // deleted, not just ignored, so that such a write can no longer commit if it is still running after all
-    await rows.deleteMany({ since: { $lt: dead } }, { maxTimeMS: SWEEP_WITHIN });
+    await rows.deleteMany({ since: { $lt: dead }, held: { $ne: true } }, { maxTimeMS: SWEEP_WITHIN });
     open = await rows.find(OPEN, SETTLED_READ).toArray();
   }
   return new Date(open.reduce((earliest, { since }) => Math.min(earliest, since?.getTime() ?? Infinity), now));
@@ -71,7 +71,7 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
  * The primary's time, in milliseconds since 1970. Its operation time, in whole seconds, is agreed by all members and never
  * goes backwards.
  */
-async function databaseTime(data: OrganisationData): Promise<number> {
+export async function databaseTime(data: OrganisationData): Promise<number> {
   const admin = data.connection.getClient().db('admin');
   const { localTime, operationTime } = (await admin.command({ hello: 1 })) as {
     localTime: Date;

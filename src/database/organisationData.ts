@@ -7,7 +7,7 @@ import { coalescedReads } from './coalesce';
 import { AppError } from '../errors';
 import type { Courtesy } from './courtesy';
 import { createGate, type Gate } from './gate';
-import { type Keeper, keeperOf, type Place, type Upkeep } from './keeper';
+import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
 import { nativeCollection } from './native';
 import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
@@ -48,6 +48,7 @@ export class OrganisationData {
   readonly #keeper: Keeper;
   readonly #place: Place;
   readonly organisationId: string;
+  readonly cluster: string;
 
   constructor(
     { id, cluster }: Place,
@@ -59,6 +60,7 @@ export class OrganisationData {
     private readonly upkeep: Upkeep,
   ) {
     this.organisationId = id;
+    this.cluster = cluster;
     this.#place = { id, cluster };
     this.#keeper = keeperOf(this.#place, connection, upkeep, (work) => this.creating(work));
   }
@@ -75,10 +77,11 @@ export class OrganisationData {
   /**
    * Runs work that may make the organisation's database or a collection; nothing else may. If the organisation was erased
    * while it ran, the database is dropped again.
-   * @throws AppError unavailable if the organisation is being erased, or is not there
+   * @throws AppError unavailable if the organisation is being moved or erased, or is not there
    */
   async creating<T>(work: () => Promise<T>): Promise<T> {
-    if ((await this.upkeep.standingOf(this.#place)) !== 'open') throw closed();
+    const standing = await this.upkeep.standingOf(this.#place);
+    if (standing !== 'open') throw refusal(standing);
     try {
       return await work();
     } finally {
@@ -92,7 +95,7 @@ export class OrganisationData {
     if (now === 'open') return;
     // while it is being erased its data may be needed for the export, and it is dropped later
     if (now === 'gone') await this.drop();
-    throw closed();
+    throw refusal(now);
   }
 
   /** Drops the organisation's database. */
@@ -205,7 +208,14 @@ export function organisationDataCache(
   };
 }
 
-function closed(): AppError {
+/** Retry-After, in seconds, while an organisation is being moved. */
+const MOVED_AFTER = 5;
+
+function refusal(standing: Exclude<Standing, 'open'>): AppError {
+  if (standing === 'moving') {
+    const detail = 'The organisation is being moved to another cluster, and only read until then; nothing was stored.';
+    return new AppError('unavailable', detail, { retryAfter: MOVED_AFTER });
+  }
   return new AppError('unavailable', 'The organisation is no longer there; nothing was stored.', { retryAfter: 1 });
 }
 

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
 import { DAY } from '../units';
 import { defineCollection } from './collection';
+import { isTimeLimit } from './faults';
 
 /*
  * The rows that writes pass (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write has one for
@@ -13,12 +14,14 @@ export interface OpenWrite {
   /** Start by the database's clock of the write that has it; its timestamp is never earlier. Null while it is free. */
   readonly since: Date | null;
   readonly used?: Date;
+  /** Belongs to no write: holds times back while the organisation is moved (docs/decisions/organisation-move.md). */
+  readonly held?: true;
 }
 
 const date = { type: Date } as const;
 export const openWrites = defineCollection<OpenWrite>(
   'open_writes',
-  { _id: { type: String, required: true }, since: date, used: date },
+  { _id: { type: String, required: true }, since: date, used: date, held: Boolean },
   [],
 );
 
@@ -31,6 +34,12 @@ const MOST_FREE = 20;
 const IDLE_FOR = DAY;
 /** Time limit for freeing a row, in milliseconds, because a live write may hold a lock on it. */
 export const SWEEP_WITHIN = 5000;
+
+/** The row that belongs to no write. */
+const HOLDER = 'held';
+
+/** How long writes under way are waited for, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
+const FENCED_WITHIN = 120_000;
 
 type Rows = mongo.Collection<OpenWrite>;
 export type TakenSlot = OpenWrite & { readonly since: Date };
@@ -86,9 +95,28 @@ export function createSlots(rows: Rows, { creating, now }: SlotsOptions) {
         () => undefined,
       );
     },
-    /** Deletes all rows: writes that have passed theirs end first, all others store nothing. */
+    /**
+     * Deletes all rows: writes that have passed theirs end first, all others store nothing.
+     * @throws the server's error if one of them does not end within {@link FENCED_WITHIN}
+     */
     fence: async (): Promise<void> => {
-      await rows.deleteMany({});
+      const until = performance.now() + FENCED_WITHIN;
+      for (;;) {
+        try {
+          await rows.deleteMany({}, { maxTimeMS: SWEEP_WITHIN });
+          return;
+        } catch (error) {
+          if (!isTimeLimit(error) || performance.now() > until) throw error;
+        }
+      }
+    },
+    /** Makes a row that holds back the times up to which readers know everything, until {@link letGo}. */
+    hold: async (): Promise<void> => {
+      const held = { $set: { held: true }, $currentDate: { since: true } } as const;
+      await rows.updateOne({ _id: HOLDER }, held, { upsert: true });
+    },
+    letGo: async (): Promise<void> => {
+      await rows.deleteOne({ _id: HOLDER });
     },
   };
 }

@@ -9,6 +9,7 @@ import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
 import { adoptSchema } from './controlSchema';
 import { controlCollections, controlModels } from './models';
+import { moving } from './moving';
 import { organisations } from './organisations';
 import { pepperGuard } from './pepper';
 import { placement } from './placement';
@@ -53,6 +54,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     ...stores,
     organisations: store,
     erasing: erasing(models, options.actor, now),
+    moving: moving(models, options.actor, now),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),
     /** Writes an audit event of a change to an organisation's data. */

@@ -26,7 +26,8 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
       models.change(async (session, record) => {
         const begun = { $set: { state: 'erasing' } };
         const how = { session, returnDocument: 'before' } as const;
-        const found = await organisations.findOneAndUpdate({ _id: id }, begun, how).lean();
+        // one that is being moved is changed by the process that moves it
+        const found = await organisations.findOneAndUpdate({ _id: id, 'move.to': null }, begun, how).lean();
         if (!found) return undefined;
         if (found.state !== 'erasing') {
           const active = { 'organisation.id': id, revoked_at: null };

@@ -21,9 +21,31 @@ export interface OrganisationDocument {
   readonly state?: OrganisationState;
   /** While it is being erased: the export is complete, or was not wanted. */
   readonly exported?: boolean;
+  /** A move to another cluster that has begun and not ended; no write begins while there is one. */
+  readonly move?: MoveDocument;
+  /** What moves have left on other clusters. */
+  readonly copies?: readonly CopyDocument[];
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
+}
+
+export interface MoveDocument {
+  /** The cluster that it moves to. */
+  readonly to: string;
+  /** Id of the process that moves it. */
+  readonly mover: string;
+  readonly begun_at: Date;
+  /** When that process was last seen. */
+  readonly seen_at: Date;
+}
+
+/** The database that a move has left on another cluster. */
+export interface CopyDocument {
+  readonly cluster: string;
+  readonly left_at: Date;
+  /** Whether it is what the organisation had until it was moved; else what a move that was undone had copied. */
+  readonly complete: boolean;
 }
 
 export interface LinkDocument {
@@ -81,11 +103,28 @@ const signInShape = {
 };
 const signInIndexes = [EXPIRES, { on: { organisation_id: 1, 'user.id': 1 } }] as const;
 
+const moveShape = { to: text, mover: text, begun_at: date, seen_at: date };
+const copyShape = { cluster: text, left_at: date, complete: { type: Boolean, required: true } } as const;
 const organisations = defineCollection<OrganisationDocument>(
   'organisations',
-  { _id: text, ...organisationShape, exported: Boolean, demo: Boolean, holds: Number, created_at: date },
-  // in order; those of a cluster, and how many they are
-  [{ on: { created_at: 1, _id: 1 } }, { on: { cluster: 1, created_at: 1, _id: 1 } }],
+  {
+    _id: text,
+    ...organisationShape,
+    exported: Boolean,
+    move: new Schema(moveShape, { _id: false }),
+    copies: { type: [new Schema(copyShape, { _id: false })], default: undefined },
+    demo: Boolean,
+    holds: Number,
+    created_at: date,
+  },
+  [
+    // in order; those of a cluster, and how many they are
+    { on: { created_at: 1, _id: 1 } },
+    { on: { cluster: 1, created_at: 1, _id: 1 } },
+    // those that have something on a cluster because of a move
+    { on: { 'copies.cluster': 1 }, options: { sparse: true } },
+    { on: { 'move.to': 1 }, options: { sparse: true } },
+  ],
 );
 const apiKeys = defineCollection<ApiKey>(
   'api_keys',

@@ -88,9 +88,11 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
     },
     /** Whether an organisation's database may be written on a cluster, from the primary. */
     standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
-      const found = await models.organisations.findById(id, { cluster: 1, state: 1 }).read('primary').lean();
+      const members = { cluster: 1, state: 1, 'move.to': 1 } as const;
+      const found = await models.organisations.findById(id, members).read('primary').lean();
       if (!found) return 'gone';
-      return found.cluster === cluster && STATES[found.state ?? 'active'].data ? 'open' : 'closed';
+      if (!STATES[found.state ?? 'active'].data) return 'closed';
+      return found.move || found.cluster !== cluster ? 'moving' : 'open';
     },
     /** How many there are, for a progress bar. */
     count: (): Promise<number> => models.organisations.countDocuments().exec(),

@@ -10,7 +10,9 @@ import type { ControlModels } from './models';
 export interface Fullness {
   readonly cluster: string;
   readonly organisations: number;
-  /** Files reserved for them. */
+  /** Copies that moves have left there, and moves to it that have not ended. */
+  readonly copies: number;
+  /** Files reserved for both. */
   readonly reserved: number;
   /** Files that it may have. */
   readonly capacity: number;
@@ -35,8 +37,20 @@ export function placement({ models, clusters, capacityOf, filesEach }: Placement
   let counting: Promise<void> | undefined;
 
   async function fullnessOf(cluster: string): Promise<Fullness> {
-    const organisations = await models.organisations.countDocuments({ cluster });
-    return { cluster, organisations, reserved: organisations * filesEach, capacity: capacityOf(cluster) };
+    const [organisations, left, coming] = await Promise.all(
+      [{ cluster }, { 'copies.cluster': cluster }, { 'move.to': cluster }].map((filter) =>
+        models.organisations.countDocuments(filter),
+      ),
+    );
+    const copies = (left ?? 0) + (coming ?? 0);
+    const all = (organisations ?? 0) + copies;
+    return {
+      cluster,
+      organisations: organisations ?? 0,
+      copies,
+      reserved: all * filesEach,
+      capacity: capacityOf(cluster),
+    };
   }
 
   const fullness = (): Promise<Fullness[]> => Promise.all(clusters.map(fullnessOf));

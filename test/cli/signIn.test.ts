@@ -9,8 +9,9 @@ interface Link {
 }
 
 test('org link prints a link based on PUBLIC_URL, valid for 15 minutes, for an admin by default', async () => {
-  const organisation = await makeOrganisation(cli);
-  const link = await cli.json<Link>('org', 'link', '--org', organisation.id);
+  const { id, name, plan } = await makeOrganisation(cli);
+  const organisation = { id, name, plan };
+  const link = await cli.json<Link>('org', 'link', '--org', id);
   expect(link).toEqual({
     url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:4000\/settings\/sign-in\?link=[\w-]{43}$/) as string,
     role: 'admin',

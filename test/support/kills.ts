@@ -1,28 +1,44 @@
 import type { ChildProcess } from 'node:child_process';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
-import { type CommandLine, finished } from '../cli/commandLine';
+import { type CommandLine, type Environment, finished } from '../cli/commandLine';
 
 /** Commands that change something, as the driver names them. */
-const CHANGES = ['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'commitTransaction', 'dropDatabase'];
+const CHANGES = [
+  ...['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'commitTransaction', 'dropDatabase'],
+  ...['create', 'collMod'],
+];
 
 /** Where a command was killed: the last command to the database before that. */
 export interface Killed {
   readonly at: string;
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+const DEFAULT = { uri: process.env.TEST_MONGODB_URI ?? '', through: (uri: string) => ({ MONGODB_URI: uri }) };
+
+export interface KillOptions {
+  /** Whether changes inside of transactions count too. */
+  readonly isInside?: boolean;
+  /** The server whose changes count, and the variables of a command that reaches it through a proxy. */
+  readonly server?: { readonly uri: string; readonly through: (proxy: string) => Environment };
+  /** The signal instead of SIGKILL. */
+  readonly signal?: NodeJS.Signals;
 }
 
 /**
  * Runs a command whose process is killed (SIGKILL) when the database has carried out its nth change, before the command gets
- * the answer. Undefined if it ended before that. With `isInside`, changes inside of transactions count too.
+ * the answer. Undefined if it ended before that.
  */
 export async function killedAt(
   cli: CommandLine,
   args: string[],
   nth: number,
-  { isInside = false }: { readonly isInside?: boolean } = {},
+  { isInside = false, server = DEFAULT, signal = 'SIGKILL' }: KillOptions = {},
 ): Promise<Killed | undefined> {
   let [seen, at] = [0, undefined as string | undefined];
   let child: ChildProcess | undefined;
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
+  const proxy = await openDatabaseProxy(server.uri, {
     onReply: (reply, command) => {
       const [name = '', target] = Object.entries(command ?? {})[0] ?? [];
       // a transaction that is not committed changes nothing
@@ -31,14 +47,15 @@ export async function killedAt(
       seen += 1;
       if (seen < nth) return reply;
       at ??= `${name} ${String(target)}`;
-      child?.kill('SIGKILL');
-      return undefined;
+      child?.kill(signal);
+      // a process that goes on must get its answer
+      return signal === 'SIGKILL' ? undefined : reply;
     },
   });
   try {
-    child = cli.start(args, { MONGODB_URI: proxy.uri });
-    await finished(child);
-    return at === undefined ? undefined : { at };
+    child = cli.start(args, server.through(proxy.uri));
+    const { code, stderr } = await finished(child);
+    return at === undefined ? undefined : { at, code, stderr };
   } finally {
     await proxy.close();
   }

@@ -10,6 +10,7 @@ import { checkClusters, checkDatabase, rethrowWithFix } from './database';
 import { checkClocks, checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
 import { checkIndexes } from './indexes';
+import { checkMoves, isOfMove, movesOf } from './moves';
 import { checkTransactionLimit } from './transactionLimit';
 import { checkControl, checkDatabases, checkFiles, databasesByCluster } from './storage';
 
@@ -69,7 +70,9 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
     yield await checkClocks(store);
     yield await checkControl(store, fix);
     const present = await databasesByCluster(store);
-    yield await checkDatabases(store, present);
+    const moves = await movesOf(store);
+    yield await checkMoves(store, moves);
+    yield await checkDatabases(store, present, isOfMove(moves));
     const inUse = new Map([...present.keys()].map((cluster) => [cluster, 0]));
     const onFiles = (cluster: string, files: number): void => {
       inUse.set(cluster, (inUse.get(cluster) ?? 0) + files);

@@ -36,12 +36,13 @@ export async function databasesByCluster({ databases }: Store): Promise<Map<stri
 }
 
 /**
- * Names databases that belong to no organisation, or to one on another cluster. They are no failure: another control database
- * may know them, and a cluster keeps an organisation's old database after a move.
+ * Names databases that belong to no organisation, or to one on another cluster, and that no move has left. They are no failure:
+ * another control database may know them.
  */
 export function checkDatabases(
   { control, databases }: Store,
   present: ReadonlyMap<string, ReadonlySet<string>>,
+  isOfMove: (id: string, cluster: string) => boolean,
 ): Promise<Check> {
   return examine('databases', 'look at the control database', async () => {
     const orphans: string[] = [];
@@ -49,7 +50,7 @@ export function checkDatabases(
       const known = await control.organisations.clustersOf([...ids]);
       for (const id of ids) {
         const on = known.get(id);
-        if (on === cluster) continue;
+        if (on === cluster || isOfMove(id, cluster)) continue;
         const why = on === undefined ? '' : ` of an organisation that is on cluster ${on}`;
         orphans.push(`${databaseName(id)} on cluster ${cluster}${why}`);
       }
@@ -63,11 +64,11 @@ export function checkDatabases(
 
 /** How full each cluster is. `inUse` has the files of those whose organisations were all looked at. */
 export async function* checkFiles({ control }: Store, inUse: ReadonlyMap<string, number>): AsyncGenerator<Check> {
-  for (const { cluster, organisations, reserved, capacity } of await control.placement.fullness()) {
+  for (const { cluster, organisations, copies, reserved, capacity } of await control.placement.fullness()) {
     yield await examine(`files on cluster ${cluster}`, MAKE_ROOM, () => {
       const noun = organisations === 1 ? 'organisation' : 'organisations';
       const used = inUse.get(cluster);
-      const text = `${count(reserved)} of ${count(capacity)} reserved for ${count(organisations)} ${noun}${used === undefined ? '' : `, which have ${count(used)}`}`;
+      const text = `${count(reserved)} of ${count(capacity)} reserved for ${count(organisations)} ${noun}${copies > 0 ? ` and ${count(copies)} of moves` : ''}${used === undefined ? '' : `, which have ${count(used)}`}`;
       if (reserved > capacity) throw new Finding(text, MAKE_ROOM);
       return text;
     });

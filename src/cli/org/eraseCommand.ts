@@ -1,15 +1,12 @@
 import { join } from 'node:path';
-import type { OrganisationData } from '../../database/organisationData';
 import { CommandFailure, EXIT, notFound, usageFailure } from '../common/failure';
 import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, print, printJson } from '../common/terminal';
 import { withStore } from '../common/withStore';
 import { exportFolder } from '../export/exportFolder';
+import { dropUntilGone } from './dropping';
 import type { EraseOptions } from './erase';
-
-/** Attempts to drop a database that requests in progress could still create again. */
-const DROPS = 20;
 
 /** `scopegate org erase`. */
 export async function eraseCommand(id: string, options: EraseOptions): Promise<void> {
@@ -46,11 +43,18 @@ async function erase(store: Store, { id, confirm, folder, isOwn, signal }: Erasi
     await dropUntilGone(await databases.open({ id, cluster }));
     return undefined;
   }
+  const { move, copies = [] } = (await control.moving.movesOf(id)) ?? {};
+  if (move) {
+    throw new CommandFailure(
+      `organisation ${id} is being moved to cluster ${move.to}; let that finish, or run scopegate org move ${id} --undo`,
+    );
+  }
   if (confirm !== before.name) {
     throw usageFailure(`--confirm must be the name of the organisation, which is ${JSON.stringify(before.name)}`);
   }
-  // before anything is changed: its cluster must respond
+  // before anything is changed: its clusters must respond
   const data = await databases.open(before);
+  const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
   const erasure = await control.erasing.begin(id);
   if (!erasure) throw notFound('organisation', id, 'see scopegate org list');
   await data.slots.fence();
@@ -63,17 +67,9 @@ async function erase(store: Store, { id, confirm, folder, isOwn, signal }: Erasi
     if (signal.aborted) throw new CommandFailure('interrupted; run the same command again', EXIT.interrupted);
     await control.erasing.noteExported(id);
   }
-  await dropUntilGone(data);
+  for (const one of [data, ...old]) await dropUntilGone(one);
   await control.erasing.finish(erasure.organisation);
   // what was made before the row was deleted
   await dropUntilGone(data);
   return folder;
-}
-
-async function dropUntilGone(data: OrganisationData): Promise<void> {
-  for (let attempt = 1; attempt <= DROPS; attempt += 1) {
-    await data.drop();
-    if (!(await data.exists())) return;
-  }
-  throw new CommandFailure('the database of the organisation is created again and again; stop what writes to it');
 }

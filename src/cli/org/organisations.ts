@@ -7,7 +7,7 @@ import type { Store } from '../common/open';
 import { print, printJson, printPairs } from '../common/terminal';
 import { currency, name, uuid } from '../common/values';
 import { requireOrganisation, withStore } from '../common/withStore';
-import { SHAPE, shown } from './shown';
+import { described, SHAPE, shown, shownWith } from './shown';
 
 const ID = '689defbf-4477-4b15-966e-4830b650ded3';
 
@@ -54,13 +54,13 @@ export function addShow(org: ExplainedCommand): void {
     .command('show')
     .description('show an organisation: its name, plan, cluster and state')
     .argument('<id>', 'id of the organisation', uuid)
-    .option('--json', `print ${SHAPE} as JSON`)
+    .option('--json', `print ${SHAPE} as JSON, with move and copies if there are any`)
     .examples([`scopegate org show ${ID}`])
     .action(async (id: string, { json }: JsonOption) => {
-      const organisation = await withStore(({ control }) => control.organisations.find(id));
-      if (!organisation) throw notFound('organisation', id, 'see scopegate org list');
-      if (json) printJson(shown(organisation));
-      else printPairs(shown(organisation));
+      const found = await withStore(({ control }) => control.moving.movesOf(id));
+      if (!found) throw notFound('organisation', id, 'see scopegate org list');
+      if (json) printJson(shownWith(found));
+      else printPairs(described(found));
     });
 }
 

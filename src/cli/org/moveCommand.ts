@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { WRONG_FROM } from '../../database/clock';
+import { close, databaseOf } from '../../database/moving/collections';
+import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../../database/moving/copy';
+import { databaseTime } from '../../database/openWrites';
+import type { OrganisationData } from '../../database/organisationData';
+import { type Moves, SEEN_EVERY } from '../../organisations/moving';
+import { CommandFailure, EXIT, isAbort, messageOf, notFound, usageFailure } from '../common/failure';
+import type { Store } from '../common/open';
+import { createProgress } from '../common/progress';
+import { interruption } from '../common/signals';
+import { note, print, printJson, warn } from '../common/terminal';
+import { withStore } from '../common/withStore';
+import { dropUntilGone } from './dropping';
+import type { MoveOptions } from './move';
+import { refused, requireMover, requireMoves, undo, undoKilled } from './undoMove';
+
+/** How often the new cluster's clock is looked at while it is behind, in milliseconds. */
+const LOOK_EVERY = 20;
+
+/** `scopegate org move`. */
+export async function moveCommand(id: string, { to, undo: isUndone, json }: MoveOptions): Promise<void> {
+  if ((to === undefined) === (isUndone === undefined)) throw usageFailure('give either --to CLUSTER or --undo');
+  const signal = interruption();
+  if (to === undefined) {
+    await withStore((store) => undoKilled(store, id), signal);
+    if (json) printJson({ id, undone: true });
+    else print(`The move of organisation ${id} is undone; writes go on.`);
+    return;
+  }
+  const done = await withStore((store) => new Move(store, id, to, signal).run(), signal);
+  if (json) {
+    printJson({ id, from: done.from, to, ...done.compared, refused_ms: Math.round(done.refused) });
+    return;
+  }
+  const { documents, collections, sha256 } = done.compared;
+  print(
+    [
+      `Organisation ${id} is on cluster ${to} now: ${documents.toLocaleString('en')} documents in ${String(collections)} collections, compared (SHA-256 ${sha256.slice(0, 16)}…).`,
+      `Writes were refused for ${(done.refused / 1000).toFixed(1)} s. The copy on cluster ${done.from} stays; to delete it: scopegate org drop-copy ${id}`,
+    ].join('\n'),
+  );
+}
+
+/** One attempt to move an organisation (docs/decisions/organisation-move.md). */
+class Move {
+  readonly #mover = randomUUID();
+  readonly #lost = new AbortController();
+  readonly #signal: AbortSignal;
+
+  constructor(
+    private readonly store: Store,
+    private readonly id: string,
+    private readonly to: string,
+    signal: AbortSignal,
+  ) {
+    this.#signal = AbortSignal.any([signal, this.#lost.signal]);
+  }
+
+  async run(): Promise<{ from: string; compared: Compared; refused: number }> {
+    const { id, to, store } = this;
+    const { databases, control } = store;
+    requireCluster(store, to);
+    const before = await requireMoves(store, id);
+    const { cluster: from } = before.organisation;
+    if (from === to) throw new CommandFailure(`organisation ${id} is on cluster ${to} already`);
+    const [source, target] = [await databases.open({ id, cluster: from }), await databases.open({ id, cluster: to })];
+    await compareClocks(source, target, from, to);
+    if (!before.move) await this.#requireRoom(before, target);
+    const began = performance.now();
+    const begun = await control.moving.begin(this.#self, to).catch(refused);
+    if (!begun) throw notFound('organisation', id, 'see scopegate org list');
+    const beating = this.#beat();
+    try {
+      await this.#dropLeftover(begun, target);
+      const compared = await this.#carryOver(source, target);
+      const details = { documents: compared.documents, sha256: compared.sha256 };
+      if (!(await control.moving.finish({ ...this.#self, from, to, details })))
+        throw new MoverLost('another process has taken over the move');
+      return { from, compared, refused: performance.now() - began };
+    } catch (error) {
+      throw await this.#undone(error, source, target);
+    } finally {
+      this.#lost.abort();
+      await beating;
+    }
+  }
+
+  get #self(): { readonly id: string; readonly mover: string } {
+    return { id: this.id, mover: this.#mover };
+  }
+
+  /** @throws CommandFailure if a database is there that no move has left; FullClusterError */
+  async #requireRoom({ copies }: Moves, target: OrganisationData): Promise<void> {
+    if (!copies.some(({ cluster }) => cluster === this.to) && (await target.exists())) {
+      throw new CommandFailure(
+        `cluster ${this.to} already has a database ${target.connection.name}, which no move has left; see scopegate doctor`,
+      );
+    }
+    await this.store.control.placement.choose(this.to);
+  }
+
+  /** Drops what a move that was undone has left. */
+  async #dropLeftover({ copies }: Moves, target: OrganisationData): Promise<void> {
+    const { moving } = this.store.control;
+    if (!copies.some(({ cluster }) => cluster === this.to)) return;
+    await dropUntilGone(target, () => requireMover(this.store, this.#self));
+    await moving.noteDropped(this.id, this.to);
+  }
+
+  /** Everything between the beginning and the switch, during which nothing is written. */
+  async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
+    note('waiting for writes under way');
+    await source.slots.fence();
+    await source.slots.hold();
+    const until = await databaseTime(source);
+    const open = await close(databaseOf(source.connection));
+    if (open.length > 0) {
+      warn(`other programs can still write to ${open.join(', ')} on the old cluster; make sure that none does`);
+    }
+    const copying: Copying = { source, target, mover: this.#mover, signal: this.#signal, onProgress: () => undefined };
+    await takeTarget(copying);
+    await withProgress('copying', (onProgress) => copyAll({ ...copying, onProgress }));
+    const compared = await withProgress('comparing', (onProgress) => compareAll({ ...copying, onProgress }));
+    // whoever was taken for dead and wakes up writes nothing from here on
+    await target.slots.fence();
+    // later writes must get later times than any that a list has given out
+    while ((await databaseTime(target)) <= until) await sleep(LOOK_EVERY, undefined, { signal: this.#signal });
+    this.#signal.throwIfAborted();
+    return compared;
+  }
+
+  /** Shows that this process is alive, until it has ended or another one has taken over. */
+  async #beat(): Promise<void> {
+    while (!this.#lost.signal.aborted) {
+      await sleep(SEEN_EVERY, undefined, { signal: this.#lost.signal }).catch(() => undefined);
+      // a failure is met by the work itself
+      const isOurs = await this.store.control.moving.beat(this.#self).catch(() => true);
+      if (!isOurs) this.#lost.abort();
+    }
+  }
+
+  /** What to tell the user when this process no longer moves the organisation. */
+  async #lostRole(why: string): Promise<CommandFailure> {
+    const { organisation, move } = await requireMoves(this.store, this.id);
+    if (!move && organisation.cluster === this.to) {
+      return new CommandFailure(`${why}; but the organisation is on cluster ${this.to} now: it is moved`);
+    }
+    return new CommandFailure('another process has taken over the move; this one has changed nothing since');
+  }
+
+  /** Undoes a move that failed. Resolves with what to tell the user. */
+  async #undone(error: unknown, source: OrganisationData, target: OrganisationData): Promise<unknown> {
+    const why = isAbort(error) ? 'interrupted' : messageOf(error);
+    try {
+      await undo(this.store, { ...this.#self, to: this.to }, source, target);
+    } catch (fault) {
+      if (fault instanceof MoverLost) return this.#lostRole(why);
+      const next = `to undo the move, run scopegate org move ${this.id} --undo`;
+      return new CommandFailure(`${why}; writes are still refused (${messageOf(fault)}): ${next}`);
+    }
+    const code = isAbort(error) ? EXIT.interrupted : EXIT.fault;
+    return new CommandFailure(`${why}; the move is undone, and writes go on on cluster ${source.cluster}`, code);
+  }
+}
+
+function requireCluster({ databases: { clusters } }: Store, name: string): void {
+  if (clusters.includes(name)) return;
+  throw usageFailure(`unknown cluster ${name}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`);
+}
+
+/** @throws CommandFailure if the new cluster's clock is so far behind that writes would have to wait for it */
+async function compareClocks(
+  source: OrganisationData,
+  target: OrganisationData,
+  from: string,
+  to: string,
+): Promise<void> {
+  const [there, here] = await Promise.all([databaseTime(target), databaseTime(source)]);
+  if (here - there < WRONG_FROM) return;
+  throw new CommandFailure(
+    `the clock of cluster ${to} is ${String(Math.round((here - there) / 1000))} s behind that of cluster ${from}; set it by NTP first`,
+  );
+}
+
+async function withProgress<T>(name: string, work: (onProgress: Copying['onProgress']) => Promise<T>): Promise<T> {
+  const progress = createProgress('documents');
+  let started = 0;
+  try {
+    return await work((done, total) => {
+      if (started === 0) progress.start(name, total);
+      started += 1;
+      progress.update(done, done);
+    });
+  } finally {
+    if (started > 0) progress.stop();
+  }
+}

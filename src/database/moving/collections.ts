@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from 'node:util';
+import mongoose, { type Connection, type mongo } from 'mongoose';
+import { isUnauthorised } from '../faults';
+import { openWrites } from '../slots';
+
+/* The collections of an organisation's database as a move sees them (docs/decisions/organisation-move.md). */
+
+export type RawCollection = mongo.Collection<{ _id: unknown }>;
+
+interface Options {
+  readonly validator?: Readonly<Record<string, unknown>>;
+  readonly validationLevel?: string;
+  readonly validationAction?: string;
+}
+
+/** A collection with the options that it was made with. */
+export interface Found {
+  readonly name: string;
+  readonly options: Options;
+}
+
+/** No document meets it. */
+const NOTHING = { $expr: false };
+const EXISTS = 48;
+
+export function databaseOf(connection: Connection): mongo.Db {
+  return connection.getClient().db(connection.name);
+}
+
+/** All collections except the rows that writes pass, by name. @throws Error if one is of a kind that cannot be copied */
+export async function collectionsOf(database: mongo.Db): Promise<Found[]> {
+  const found = (await database.listCollections().toArray()) as (Found & { readonly type?: string })[];
+  const own = found.filter(({ name }) => name !== openWrites.name && !name.startsWith('system.'));
+  const other = own.find(({ type = 'collection' }) => type !== 'collection');
+  if (other) {
+    throw new Error(
+      `${database.databaseName} has a ${other.type ?? ''}, ${other.name}, which cannot be moved: drop it`,
+    );
+  }
+  return own.sort((one, another) => (one.name < another.name ? -1 : 1));
+}
+
+/** Makes a collection like another one, with its indexes; those that exist already change nothing. */
+export async function makeLike(target: mongo.Db, source: mongo.Db, { name, options }: Found): Promise<void> {
+  const { validator, validationLevel, validationAction, ...others } = options;
+  const own = ownValidator(validator);
+  const validation = own && { validator: own, validationLevel, validationAction };
+  try {
+    await target.command({ create: name, ...others, ...validation }, { ignoreUndefined: true });
+  } catch (error) {
+    if (!(error instanceof mongoose.mongo.MongoServerError && error.code === EXISTS)) throw error;
+  }
+  const indexes = (await indexesOf(source, name)).filter(({ name: index }) => index !== '_id_');
+  // as they are described: only the version of their format is the server's own
+  const described = indexes.map(({ v: _version, ...index }) => index);
+  if (described.length > 0) await target.collection(name).createIndexes(described);
+}
+
+/** A collection's indexes as the server describes them, by name. */
+export async function indexesOf(
+  database: mongo.Db,
+  name: string,
+): Promise<(mongo.IndexDescription & { readonly name: string; readonly v?: number })[]> {
+  const found = await database.collection(name).listIndexes().toArray();
+  return found.sort((one: { name: string }, another: { name: string }) => (one.name < another.name ? -1 : 1)) as never;
+}
+
+/**
+ * Lets the server refuse what programs with their own driver insert and update, with error 121. Resolves with the names of
+ * collections where that is not possible: the user may not, or the collection's own validator only warns.
+ */
+export async function close(database: mongo.Db): Promise<string[]> {
+  const left: string[] = [];
+  for (const { name, options } of await collectionsOf(database)) {
+    const { validator = {}, validationLevel = 'strict', validationAction = 'error' } = options;
+    if (isClosed(validator)) continue;
+    if (validationLevel !== 'strict' || validationAction !== 'error') left.push(name);
+    else if (!(await modify(database, name, { $and: [NOTHING, validator] }))) left.push(name);
+  }
+  return left;
+}
+
+/** Undoes {@link close}. */
+export async function reopen(database: mongo.Db): Promise<void> {
+  for (const { name, options } of await collectionsOf(database)) {
+    if (isClosed(options.validator)) await modify(database, name, ownValidator(options.validator) ?? {});
+  }
+}
+
+/** False if the user may not. */
+async function modify(database: mongo.Db, name: string, validator: object): Promise<boolean> {
+  try {
+    await database.command({ collMod: name, validator, writeConcern: { w: 'majority', j: true } });
+    return true;
+  } catch (error) {
+    if (isUnauthorised(error)) return false;
+    throw error;
+  }
+}
+
+function isClosed(validator: Options['validator'] = {}): boolean {
+  return Array.isArray(validator.$and) && isDeepStrictEqual(validator.$and[0], NOTHING);
+}
+
+/** The validator that a collection had before it was closed; undefined if it had none. */
+function ownValidator(validator: Options['validator'] = {}): Options['validator'] {
+  const own = isClosed(validator) ? (validator.$and as Readonly<Record<string, unknown>>[])[1] : validator;
+  return own && Object.keys(own).length > 0 ? own : undefined;
+}

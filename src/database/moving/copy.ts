@@ -1,0 +1,213 @@
+import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import mongoose, { type mongo } from 'mongoose';
+import { MEBIBYTE } from '../../units';
+import { timeOf } from '../clock';
+import { nativeCollection } from '../native';
+import type { OrganisationData } from '../organisationData';
+import { openWrites } from '../slots';
+import { transactOn } from '../transact';
+import { collectionsOf, databaseOf, indexesOf, makeLike } from './collections';
+
+/*
+ * Copies an organisation's database to another cluster while nothing writes to it, and compares both
+ * (docs/decisions/organisation-move.md).
+ */
+
+const { BSON } = mongoose.mongo;
+
+/** Documents and bytes of one transaction; a document more may exceed the bytes, and MongoDB allows 16 MiB each. */
+const BATCH = { documents: 1000, bytes: 4 * MEBIBYTE };
+/** Keeps each value's type, so that what is written is what was read. */
+const AS_STORED = { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true } as const;
+/** Of what was acknowledged, nothing is missed. */
+const ACKNOWLEDGED = { raw: true, readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
+/** Rows that a TTL index deletes within this time (ms) are not compared, since each cluster deletes them by itself. */
+const EXPIRES_WITHIN = 3_600_000;
+
+/** Another process has taken over the move. */
+export class MoverLost extends Error {
+  override readonly name = 'MoverLost';
+}
+
+/** The copy differs. */
+export class CopyFault extends Error {
+  override readonly name = 'CopyFault';
+}
+
+export interface Copying {
+  readonly source: OrganisationData;
+  readonly target: OrganisationData;
+  /** Id of this process, which alone may write to the target. */
+  readonly mover: string;
+  readonly signal: AbortSignal;
+  /** Gets the number of documents done, out of the number that there were at the beginning. */
+  readonly onProgress: (done: number, total: number) => void;
+}
+
+/** What was compared. */
+export interface Compared {
+  readonly collections: number;
+  readonly documents: number;
+  readonly bytes: number;
+  /** SHA-256 of all collections' names and documents as the server stores them. */
+  readonly sha256: string;
+}
+
+/** By which a target knows its mover, and that one's transactions. */
+interface MoverRow {
+  readonly _id: string;
+  readonly batches?: number;
+  /** Their ids. */
+  readonly sessions?: readonly mongo.Binary[];
+}
+
+function moverRows(target: OrganisationData): mongo.Collection<MoverRow> {
+  return nativeCollection(target.collection(openWrites)) as never;
+}
+
+/** Lets this process alone write to the target: transactions of others are ended, or store nothing. */
+export async function takeTarget({ target, mover }: Copying): Promise<void> {
+  const others = await moverRows(target).find().toArray();
+  const sessions = others.flatMap((row) => row.sessions ?? []);
+  // one that was killed in a transaction would hold its row until the server's time limit
+  if (sessions.length > 0) {
+    await target.connection
+      .getClient()
+      .db('admin')
+      .command({ killSessions: sessions.map((id) => ({ id })) });
+  }
+  await target.slots.fence();
+  await moverRows(target).insertOne({ _id: mover });
+}
+
+/** Copies what is missing. @throws MoverLost; AbortError when the signal aborts */
+export async function copyAll(copying: Copying): Promise<void> {
+  const { source, target, onProgress } = copying;
+  const [from, to] = [databaseOf(source.connection), databaseOf(target.connection)];
+  const found = await collectionsOf(from);
+  const counts = await Promise.all(found.map(({ name }) => from.collection(name).estimatedDocumentCount()));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  const write = writerOf(copying);
+  let done = 0;
+  for (const collection of found) {
+    await makeLike(to, from, collection);
+    const last = await to.collection(collection.name).findOne({}, { projection: { _id: 1 }, sort: { _id: -1 } });
+    if (last) done += await to.collection(collection.name).estimatedDocumentCount();
+    // documents are copied in the order of their ids, so that nothing before the last is missing
+    const rest = last ? { _id: { $gt: last._id } } : {};
+    for await (const batch of batches(raw(from, collection.name, rest))) {
+      copying.signal.throwIfAborted();
+      await write(collection.name, batch);
+      onProgress((done += batch.length), total);
+    }
+  }
+}
+
+/** Stores batches, each in one transaction with the row that says that this process is the mover. */
+function writerOf({ target, mover }: Copying) {
+  const rows = moverRows(target);
+  const known = new Set<string>();
+  const transact = transactOn(target.connection.getClient(), async ({ id: session }) => {
+    if (!session || known.has(session.id.toString('hex'))) return;
+    await rows.updateOne({ _id: mover }, { $push: { sessions: session.id } });
+    known.add(session.id.toString('hex'));
+  });
+  return (name: string, batch: readonly Buffer[]): Promise<void> =>
+    transact(async (session) => {
+      const { matchedCount } = await rows.updateOne({ _id: mover }, { $inc: { batches: 1 } }, { session });
+      if (matchedCount === 0) throw new MoverLost('another process has taken over the move');
+      const documents = batch.map((document) => BSON.deserialize(document, AS_STORED));
+      const options = { session, forceServerObjectId: true };
+      await databaseOf(target.connection).collection(name).insertMany(documents, options);
+    });
+}
+
+/** Compares all documents and indexes. @throws CopyFault that names the first difference; AbortError */
+export async function compareAll({ source, target, signal, onProgress }: Copying): Promise<Compared> {
+  const [from, to] = [databaseOf(source.connection), databaseOf(target.connection)];
+  const [found, copied] = [await collectionsOf(from), await collectionsOf(to)];
+  const names = found.map(({ name }) => name);
+  if (
+    !isDeepStrictEqual(
+      names,
+      copied.map(({ name }) => name),
+    )
+  )
+    throw new CopyFault('the collections differ');
+  const hash = createHash('sha256');
+  const counts = await Promise.all(names.map((name) => from.collection(name).estimatedDocumentCount()));
+  const total = counts.reduce((sum, count) => sum + count, 0);
+  let [documents, bytes] = [0, 0];
+  for (const name of names) {
+    const indexes = await indexesOf(from, name);
+    if (meaningOf(indexes) !== meaningOf(await indexesOf(to, name)))
+      throw new CopyFault(`the indexes of ${name} differ`);
+    hash.update(name);
+    const kept = lasting(indexes, timeOf(source.connection));
+    const others = raw(to, name, kept);
+    try {
+      for await (const document of raw(from, name, kept)) {
+        signal.throwIfAborted();
+        const other = await others.next();
+        if (other.done === true || !document.equals(other.value)) throw new CopyFault(differs(name, document));
+        hash.update(document);
+        documents += 1;
+        bytes += document.length;
+        if (documents % BATCH.documents === 0) onProgress(documents, total);
+      }
+      const more = await others.next();
+      if (more.done !== true) throw new CopyFault(differs(name, more.value));
+    } finally {
+      await others.return(undefined);
+    }
+  }
+  return { collections: names.length, documents, bytes, sha256: hash.digest('hex') };
+}
+
+function differs(name: string, document: Buffer): string {
+  return `the copy of ${name} ${JSON.stringify(BSON.deserialize(document)._id)} differs`;
+}
+
+/** By name, and without what only the server's version decides. */
+function meaningOf(indexes: readonly mongo.IndexDescription[]): string {
+  return JSON.stringify(
+    indexes.map(({ key, name, unique, sparse, expireAfterSeconds }) => [
+      ...[Object.entries(key), name, unique === true, sparse === true, expireAfterSeconds ?? null],
+    ]),
+  );
+}
+
+/** A filter without the rows that a TTL index is about to delete. */
+function lasting(indexes: readonly mongo.IndexDescription[], now: number): Record<string, unknown> {
+  return Object.fromEntries(
+    indexes.flatMap(({ key, expireAfterSeconds }) => {
+      const [member] = Object.keys(key);
+      if (expireAfterSeconds === undefined || member === undefined) return [];
+      return [[member, { $not: { $lte: new Date(now - expireAfterSeconds * 1000 + EXPIRES_WITHIN) } }]];
+    }),
+  );
+}
+
+/** Documents as the server stores them, in the order of their ids. */
+async function* raw(database: mongo.Db, name: string, filter: object): AsyncGenerator<Buffer, undefined> {
+  const cursor = database.collection(name).find(filter, ACKNOWLEDGED).sort({ _id: 1 }).batchSize(BATCH.documents);
+  try {
+    for await (const document of cursor) yield document as unknown as Buffer;
+  } finally {
+    await cursor.close();
+  }
+  return undefined;
+}
+
+async function* batches(documents: AsyncIterable<Buffer>): AsyncGenerator<Buffer[]> {
+  let [batch, bytes] = [[] as Buffer[], 0];
+  for await (const document of documents) {
+    batch.push(document);
+    bytes += document.length;
+    if (batch.length < BATCH.documents && bytes < BATCH.bytes) continue;
+    yield batch;
+    [batch, bytes] = [[], 0];
+  }
+  if (batch.length > 0) yield batch;
+}

@@ -1,0 +1,153 @@
+import { type ClientSession, trusted } from 'mongoose';
+import type { Organisation } from '../access/principal';
+import type { Actor } from './auditEvents';
+import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
+import { toOrganisation } from './organisations';
+
+/*
+ * What the control database has of an organisation that moves to another cluster, and of the copies that moves leave
+ * (docs/decisions/organisation-move.md).
+ */
+
+/** A mover that was not seen for this time (ms) has ended; it shows itself every {@link SEEN_EVERY}. */
+const LOST_AFTER = 15_000;
+export const SEEN_EVERY = 2000;
+
+/** Whether the process that moves an organisation has ended. */
+export function isAbandoned({ seen_at }: MoveDocument, now: number): boolean {
+  return now - seen_at.getTime() >= LOST_AFTER;
+}
+
+/** Why an organisation cannot be moved, in one sentence. */
+export class MoveRefused extends Error {
+  override readonly name = 'MoveRefused';
+}
+
+/** An organisation's move, and the copies of earlier ones. */
+export interface Moves {
+  readonly organisation: Organisation;
+  readonly move?: MoveDocument;
+  readonly copies: NonNullable<OrganisationDocument['copies']>;
+}
+
+/** Which process moves which organisation. */
+export interface Mover {
+  readonly id: string;
+  /** Id of this process. */
+  readonly mover: string;
+}
+
+export interface Moved extends Mover {
+  readonly from: string;
+  readonly to: string;
+  /** For the audit event. */
+  readonly details: Readonly<Record<string, unknown>>;
+}
+
+export interface Undone extends Mover {
+  readonly to: string;
+  readonly isLeft: boolean;
+}
+
+export function moving(models: ControlModels, actor: Actor, now: () => number) {
+  const { organisations, apiKeys } = models;
+
+  async function movesOf(id: string, session?: ClientSession): Promise<Moves | undefined> {
+    const query = organisations.findById(id);
+    const found = await (session ? query.session(session) : query.read('primary')).lean();
+    return found ? toMoves(found) : undefined;
+  }
+
+  return {
+    movesOf: (id: string) => movesOf(id),
+    /** Organisations with a move that has begun and not ended, or with copies. */
+    async *each(): AsyncGenerator<Moves> {
+      const given = trusted({ $gt: '' });
+      const rows = organisations.find({ $or: [{ 'copies.cluster': given }, { 'move.to': given }] }).lean();
+      for await (const row of rows.cursor()) yield toMoves(row);
+    },
+    /**
+     * Begins a move, or takes over one whose process has ended. From when this resolves no write begins.
+     * @throws MoveRefused
+     */
+    begin: ({ id, mover }: Mover, to: string): Promise<Moves | undefined> =>
+      models.change(async (session, record) => {
+        const found = await movesOf(id, session);
+        if (!found) return undefined;
+        refuse(found, to, mover, now());
+        const at = new Date(now());
+        const move = { to, mover, begun_at: found.move?.begun_at ?? at, seen_at: at };
+        await organisations.updateOne({ _id: id }, { $set: { move } }, { session });
+        if (!found.move) await record(actor, 'organisation.moving', id, { from: found.organisation.cluster, to });
+        return { ...found, move };
+      }),
+    /** Shows that the mover is alive. False if another process has taken over, or the move has ended. */
+    async beat({ id, mover }: Mover): Promise<boolean> {
+      const seen = { $set: { 'move.seen_at': new Date(now()) } };
+      return (await organisations.updateOne({ _id: id, 'move.mover': mover }, seen)).matchedCount === 1;
+    },
+    /** The next request of every gateway goes to the new cluster. False if another process has taken over. */
+    finish: ({ id, mover, from, to, details }: Moved): Promise<boolean> =>
+      models.change(async (session, record) => {
+        const copy = { cluster: from, left_at: new Date(now()), complete: true };
+        const change = { $set: { cluster: to }, $unset: { move: 1 }, $push: { copies: copy } } as const;
+        const { matchedCount } = await organisations.updateOne({ _id: id, 'move.mover': mover }, change, { session });
+        if (matchedCount === 0) return false;
+        await apiKeys.updateMany({ 'organisation.id': id }, { $set: { 'organisation.cluster': to } }, { session });
+        await record(actor, 'organisation.moved', id, { from, to, ...details });
+        return true;
+      }),
+    /** Ends a move that did not take place. `isLeft`: part of a copy is still there. */
+    undo: ({ id, mover, to, isLeft }: Undone): Promise<boolean> =>
+      models.change(async (session, record) => {
+        const copy = { cluster: to, left_at: new Date(now()), complete: false };
+        const change = { $unset: { move: 1 }, ...(isLeft && { $push: { copies: copy } }) } as const;
+        const { matchedCount } = await organisations.updateOne({ _id: id, 'move.mover': mover }, change, { session });
+        if (matchedCount === 0) return false;
+        await record(actor, 'organisation.move_undone', id, { to });
+        return true;
+      }),
+    /** Notes that a copy is gone. */
+    noteDropped: (id: string, cluster: string): Promise<void> =>
+      models.change(async (session, record) => {
+        const change = { $pull: { copies: { cluster } } } as const;
+        const { modifiedCount } = await organisations.updateOne({ _id: id }, change, { session });
+        if (modifiedCount === 1) await record(actor, 'organisation.copy_dropped', id, { cluster });
+      }),
+  };
+}
+
+function toMoves(document: OrganisationDocument): Moves {
+  const { move, copies = [] } = document;
+  return { organisation: toOrganisation(document), ...(move && { move }), copies };
+}
+
+/** @throws MoveRefused */
+function refuse({ organisation, move, copies }: Moves, to: string, mover: string, now: number): void {
+  const { id, cluster, state } = organisation;
+  if (state === 'erasing') throw new MoveRefused(`organisation ${id} is being erased`);
+  if (move) {
+    if (move.to !== to) {
+      throw new MoveRefused(
+        `organisation ${id} is already being moved to cluster ${move.to}; continue that, or undo it with scopegate org move ${id} --undo`,
+      );
+    }
+    if (move.mover !== mover && !isAbandoned(move, now)) {
+      const unseen = now - move.seen_at.getTime();
+      throw new MoveRefused(
+        `another process is moving organisation ${id}; it was seen ${seconds(unseen)} ago. If it was killed, try again in ${seconds(LOST_AFTER - unseen)}`,
+      );
+    }
+    return;
+  }
+  if (cluster === to) throw new MoveRefused(`organisation ${id} is on cluster ${to} already`);
+  if (copies.some((copy) => copy.complete && copy.cluster === to)) {
+    throw new MoveRefused(
+      `cluster ${to} still has the copy from when organisation ${id} was moved away; delete it first with scopegate org drop-copy ${id}`,
+    );
+  }
+}
+
+function seconds(ms: number): string {
+  return `${String(Math.max(0, Math.ceil(ms / 1000)))} s`;
+}
