@@ -1,0 +1,166 @@
+import { randomUUID } from 'node:crypto';
+import mongoose from 'mongoose';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { settledUntil } from '../../src/database/openWrites';
+import { type CommandLine, commandLine, finished } from '../cli/commandLine';
+import { eventually } from '../http/eventually';
+import { client } from '../support/client';
+import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type OwnDatabase, startDatabase } from './database';
+
+/* An organisation moves to another cluster while two gateways write to it and read it. */
+
+const CONTROL_DATABASE = 'scopegate_moving';
+let eu: OwnDatabase;
+let there: mongoose.Connection;
+let environment: Record<string, string>;
+let gateways: readonly [TestGateway, TestGateway];
+let cli: CommandLine;
+
+beforeAll(async () => {
+  eu = await startDatabase();
+  there = await mongoose.createConnection(eu.uri).asPromise();
+  // new organisations are placed where most room is left
+  environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, CLUSTER_FILES: '60000 eu=6000' };
+  gateways = [await startGateway(environment), await startGateway(environment)];
+  cli = commandLine(environment);
+});
+afterAll(async () => {
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+  await there.close();
+  await eu.stop();
+});
+
+interface Written {
+  readonly subject: string;
+  readonly key: string;
+  readonly body: Record<string, unknown>;
+}
+
+test('every acknowledged write is there once, reads go on, and answers are replayed as before', async () => {
+  const organisation = await makeNorthwind(gateways[0]);
+  const { key } = await makeKey(gateways[0], organisation);
+  const [acknowledged, refused, reads] = [[] as Written[], [] as unknown[], new Map<number, number>()];
+  let isOver = false;
+  const writers = gateways.flatMap((gateway, which) =>
+    Array.from({ length: 3 }, async (_none, at) => {
+      for (let turn = 0; !isOver; turn += 1) {
+        const subject = `${String(which)}-${String(at)}-${String(turn)}`;
+        const idempotencyKey = randomUUID();
+        for (;;) {
+          const call = client(gateways[(which + turn) % 2] ?? gateway, key);
+          const { status, body, headers } = await call.post(
+            '/requests',
+            { text: subject, subject },
+            { 'idempotency-key': idempotencyKey },
+          );
+          if (status === 201) {
+            acknowledged.push({ subject, key: idempotencyKey, body: body as Written['body'] });
+            break;
+          }
+          refused.push({ status, retry: headers.get('retry-after'), ...(body as object) });
+          await new Promise((resolve) => setTimeout(resolve, 20));
+        }
+      }
+    }),
+  );
+  const readers = gateways.map(async (gateway) => {
+    while (!isOver) {
+      const { status } = await client(gateway, key).get('/products', {
+        limit: '5',
+        updated_since: '1970-01-01T00:00:00Z',
+      });
+      reads.set(status, (reads.get(status) ?? 0) + 1);
+    }
+  });
+  await eventually(() => acknowledged.length > 20, 60_000);
+  const moved = await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']));
+  expect(moved).toMatchObject({ code: 0 });
+  const before = acknowledged.length;
+  await eventually(() => acknowledged.length > before + 20, 60_000);
+  isOver = true;
+  await Promise.all([...writers, ...readers]);
+
+  const stored = await there.getClient().db(databaseName(organisation.id)).collection('requests').find().toArray();
+  const subjects = stored.map(({ subject }) => String(subject)).filter((subject) => /^\d-\d-\d+$/.test(subject));
+  expect(subjects.sort()).toEqual(acknowledged.map(({ subject }) => subject).sort());
+  expect([...reads.keys()]).toEqual([200]);
+  expect(refused.length).toBeGreaterThan(0);
+  for (const one of refused) {
+    expect(one).toMatchObject({
+      status: 503,
+      retry: '5',
+      code: 'unavailable',
+      detail: expect.stringContaining('is being moved') as unknown,
+    });
+  }
+  // the first was acknowledged by the old cluster, and its answer has moved too
+  const [first] = acknowledged;
+  const again = await client(gateways[1], key).post(
+    '/requests',
+    { text: first!.subject, subject: first!.subject },
+    { 'idempotency-key': first!.key },
+  );
+  expect({ status: again.status, body: again.body }).toEqual({ status: 201, body: first!.body });
+  expect(again.headers.get('idempotent-replayed')).toBe('true');
+}, 240_000);
+
+test('a write that began before is waited for, and one that goes on afterwards stores nothing', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const { key } = await makeKey(gateways[0], organisation);
+  const data = gateways[0].databases.organisationData(organisation);
+  const call = client(gateways[0], key);
+  expect((await call.post('/requests', { text: 'first', subject: 'first' })).status).toBe(201);
+  const late = await data.slots.take();
+  // one that has passed its row, and commits while the fence waits for it
+  const passed = await data.slots.take();
+  let commit = (): void => undefined;
+  const held = new Promise<void>((resolve) => (commit = resolve));
+  let isInside = false;
+  const under = data.transaction(async (session) => {
+    await data.slots.pass(passed, session);
+    await data.connection.collection('requests').insertOne({ _id: 'under way' as never }, { session });
+    isInside = true;
+    await held;
+  }, []);
+  await eventually(() => isInside);
+  const moving = finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']));
+  await eventually(async () => (await gateways[0].control.moving.movesOf(organisation.id))?.move !== undefined);
+  // not before this one has ended
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect((await gateways[0].control.organisations.find(organisation.id))?.cluster).toBe('default');
+  commit();
+  await under;
+  expect(await moving).toMatchObject({ code: 0 });
+  const rows = there.getClient().db(databaseName(organisation.id)).collection('requests');
+  expect(await rows.countDocuments({ _id: 'under way' as never })).toBe(1);
+  const client0 = gateways[0].databases.control.getClient();
+  expect(await client0.withSession((session) => data.slots.pass(late, session))).toBe(false);
+  // a gateway that still has the old cluster at hand
+  await expect(data.slots.take()).rejects.toMatchObject({
+    code: 'unavailable',
+    message: expect.stringContaining('is being moved') as unknown,
+  });
+  expect((await call.post('/requests', { text: 'second' })).status).toBe(201);
+}, 60_000);
+
+test('no list gives out a time past the fence while it moves, however long that takes', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const { key } = await makeKey(gateways[0], organisation);
+  const data = gateways[0].databases.organisationData(organisation);
+  expect((await client(gateways[0], key).post('/requests', { text: 'first' })).status).toBe(201);
+  await data.slots.fence();
+  await data.slots.hold();
+  const first = await settledUntil(data);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await settledUntil(data)).toEqual(first);
+  // unlike the row of a dead write
+  const old = new Date(Date.now() - 1_000_000);
+  await data.connection.collection('open_writes').updateMany({}, { $set: { since: old } });
+  expect(await settledUntil(data)).toEqual(old);
+  expect(await settledUntil(data)).toEqual(old);
+  await data.slots.letGo();
+  expect((await settledUntil(data)).getTime()).toBeGreaterThan(first.getTime());
+});
