@@ -22,7 +22,7 @@ export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference
  * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
  * the write is not tracked.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
- * @throws AppError unavailable if the organisation is being erased
+ * @throws AppError unavailable if the organisation is being moved or erased
  */
 export async function stampedWrite<T>(
   data: OrganisationData,
@@ -39,8 +39,10 @@ export async function stampedWrite<T>(
       // the row is stored already, so a timestamp taken now is not before anything a reader saw without it
       const asked = databaseTime(data);
       asked.catch(() => undefined);
-      if (!(await slots.pass(slot, session)))
+      if (!(await slots.pass(slot, session))) {
+        await data.requireOpen();
         throw new AppError('unavailable', 'This write took too long; nothing was stored.', { retryAfter: RETRY_AFTER });
+      }
       return await work(session, new Date(Math.max(await asked, slot.since.getTime())));
     }, writes);
     slots.release(slot);

@@ -80,14 +80,19 @@ export class OrganisationData {
    * @throws AppError unavailable if the organisation is being moved or erased, or is not there
    */
   async creating<T>(work: () => Promise<T>): Promise<T> {
-    const standing = await this.upkeep.standingOf(this.#place);
-    if (standing !== 'open') throw refusal(standing);
+    await this.requireOpen();
     try {
       return await work();
     } finally {
       // also if it failed, since the database may have done it nevertheless
       await this.#checkAgain();
     }
+  }
+
+  /** @throws AppError unavailable if the organisation is being moved or erased, or is not there */
+  async requireOpen(): Promise<void> {
+    const standing = await this.upkeep.standingOf(this.#place);
+    if (standing !== 'open') throw refusal(standing);
   }
 
   async #checkAgain(): Promise<void> {

@@ -60,6 +60,7 @@ test('doctor checks the database, its replica set and its transactions', async (
     'pepper',
     'clocks',
     'control database',
+    'moves',
     'databases',
     'indexes',
     'files on cluster default',

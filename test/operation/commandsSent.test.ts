@@ -25,11 +25,12 @@ const WRITES = [
   'dropIndexes',
   'bulkWrite',
   'dropDatabase',
+  'collMod',
 ];
 const ENDS = ['commitTransaction', 'abortTransaction'];
 const READS = [
   ...['hello', 'buildInfo', 'ping', 'find', 'getMore', 'aggregate', 'listIndexes', 'endSessions'],
-  ...['listCollections', 'listDatabases', 'getParameter'],
+  ...['listCollections', 'listDatabases', 'getParameter', 'count'],
 ];
 /** Ends sessions of the same user. */
 const KILLS = ['killSessions'];

@@ -44,7 +44,9 @@ test('gateways that start at once on a new database all start, and it has every 
   expect(indexes.map((index) => index.name as string).sort()).toEqual([
     '_id_',
     'cluster_1_created_at_1__id_1',
+    'copies.cluster_1',
     'created_at_1__id_1',
+    'move.to_1',
   ]);
   await Promise.all(gateways.map((gateway) => gateway.stop()));
 });

@@ -11,10 +11,12 @@ import { DAY } from '../../src/units';
 import { commandLine, NORTHWIND } from '../cli/commandLine';
 import { IDS, makeStocked } from '../contract/scene';
 import { eventually } from '../http/eventually';
+import { startDatabase } from '../operation/database';
 import { sendForm, signIn } from '../settings/people';
 import { client, type Json } from './client';
 import { makeKey, northwind, store } from './factories';
 import { startGateway, type TestGateway } from './gateway';
+import { killedAt } from './kills';
 import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
 import { RESOURCES } from './resources';
 import { threadRecord } from './threads';
@@ -42,6 +44,7 @@ export async function everyCommand(): Promise<Command[]> {
       await gateway.stop();
     }
     await runEveryCommand(proxy.uri);
+    await moveBetweenClusters(proxy.uri, sent);
   } finally {
     await proxy.close();
   }
@@ -171,4 +174,37 @@ async function runEveryCommand(uri: string): Promise<void> {
     await cli.json(...args);
   }
   await rm(folder, { recursive: true });
+}
+
+/** Moves an organisation to a second server, whose commands are recorded too. */
+async function moveBetweenClusters(uri: string, sent: Command[]): Promise<void> {
+  const eu = await startDatabase();
+  const { proxy } = await recordCommands(eu.uri, sent);
+  try {
+    const cli = commandLine({ MONGODB_URI: uri, MONGODB_CLUSTERS: `eu=${proxy.uri}` });
+    const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Moved', '--cluster', 'default');
+    await cli.json('import', '--org', id, NORTHWIND);
+    await bypassing(async (server) => {
+      // some of its answers are about to expire
+      const answers = server.useDb(databaseName(id)).collection('idempotency_records');
+      await answers.createIndex({ created_at: 1 }, { expireAfterSeconds: 86_400 });
+    });
+    // taken over from one that was killed in a transaction, and undone
+    await killedAt(cli, ['org', 'move', id, '--to', 'eu'], 5, {
+      isInside: true,
+      server: { uri: proxy.uri, through: (other) => ({ MONGODB_CLUSTERS: `eu=${other}` }) },
+    });
+    const seen = { 'move.seen_at': new Date(0) };
+    await bypassing(async (server) => {
+      await server
+        .useDb(cli.controlDatabase)
+        .collection<{ _id: string }>('organisations')
+        .updateOne({ _id: id }, { $set: seen });
+    });
+    await cli.json('org', 'move', id, '--to', 'eu');
+    await cli.json('doctor');
+  } finally {
+    await proxy.close();
+    await eu.stop();
+  }
 }

@@ -15,9 +15,9 @@ test('the version of the control schema is raised when its indexes change', () =
   );
   // to change this, raise CONTROL_SCHEMA: databases that have its number already get no index otherwise
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
-    version: 1,
+    version: 2,
     indexes: {
-      organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1'],
+      organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1', 'copies.cluster_1', 'move.to_1'],
       api_keys: ['organisation.id_1_created_at_1'],
       audit_events: ['at_-1__id_-1', 'organisation_id_1_at_-1__id_-1'],
       sessions: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],

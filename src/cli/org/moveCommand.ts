@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WRONG_FROM } from '../../database/clock';
 import { close, databaseOf } from '../../database/moving/collections';
 import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget } from '../../database/moving/copy';
+import { fenceSource } from '../../database/moving/fence';
 import { databaseTime } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import { type Moves, SEEN_EVERY } from '../../organisations/moving';
@@ -112,9 +113,7 @@ class Move {
   /** Everything between the beginning and the switch, during which nothing is written. */
   async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
     note('waiting for writes under way');
-    await source.slots.fence();
-    await source.slots.hold();
-    const until = await databaseTime(source);
+    const until = await fenceSource(source);
     const open = await close(databaseOf(source.connection));
     if (open.length > 0) {
       warn(`other programs can still write to ${open.join(', ')} on the old cluster; make sure that none does`);

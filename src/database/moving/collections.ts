@@ -22,6 +22,7 @@ export interface Found {
 /** No document meets it. */
 const NOTHING = { $expr: false };
 const EXISTS = 48;
+const DURABLE = { w: 'majority', j: true } as const;
 
 export function databaseOf(connection: Connection): mongo.Db {
   return connection.getClient().db(connection.name);
@@ -46,7 +47,7 @@ export async function makeLike(target: mongo.Db, source: mongo.Db, { name, optio
   const own = ownValidator(validator);
   const validation = own && { validator: own, validationLevel, validationAction };
   try {
-    await target.command({ create: name, ...others, ...validation }, { ignoreUndefined: true });
+    await target.command({ create: name, ...others, ...validation, writeConcern: DURABLE }, { ignoreUndefined: true });
   } catch (error) {
     if (!(error instanceof mongoose.mongo.MongoServerError && error.code === EXISTS)) throw error;
   }
@@ -90,7 +91,7 @@ export async function reopen(database: mongo.Db): Promise<void> {
 /** False if the user may not. */
 async function modify(database: mongo.Db, name: string, validator: object): Promise<boolean> {
   try {
-    await database.command({ collMod: name, validator, writeConcern: { w: 'majority', j: true } });
+    await database.command({ collMod: name, validator, writeConcern: DURABLE });
     return true;
   } catch (error) {
     if (isUnauthorised(error)) return false;

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import mongoose, { type mongo } from 'mongoose';
 import { MEBIBYTE } from '../../units';
 import { timeOf } from '../clock';
+import { makeIndexes } from '../making';
 import { nativeCollection } from '../native';
 import type { OrganisationData } from '../organisationData';
 import { openWrites } from '../slots';
@@ -78,6 +79,7 @@ export async function takeTarget({ target, mover }: Copying): Promise<void> {
       .command({ killSessions: sessions.map((id) => ({ id })) });
   }
   await target.slots.fence();
+  await makeIndexes(target.connection, openWrites, []);
   await moverRows(target).insertOne({ _id: mover });
 }
 
