@@ -9,6 +9,7 @@ import { fullDisk } from './cases/fullDisk';
 import { heavyOrganisation } from './cases/heavyOrganisation';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
+import { moves } from './cases/moves';
 import { queryCost } from './cases/queryCost';
 import { redisAway } from './cases/redisAway';
 import { revocation } from './cases/revocation';
@@ -33,6 +34,7 @@ const CASES: readonly Case[] = [
   killDatabase,
   stopDatabase,
   twoClusters,
+  moves,
   redisAway,
   sharedLimit,
   revocation,

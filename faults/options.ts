@@ -26,6 +26,7 @@ const FULL: Scale = {
   deadSockets: 20_000,
   bodies: 500,
   heavySeconds: 20,
+  moves: 20,
   slack: 1,
 };
 
@@ -45,6 +46,7 @@ const SHORT: Scale = {
   deadSockets: 2000,
   bodies: 150,
   heavySeconds: 3,
+  moves: 5,
   slack: 10,
 };
 

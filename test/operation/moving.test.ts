@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { settledUntil } from '../../src/database/openWrites';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';

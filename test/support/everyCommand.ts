@@ -187,7 +187,7 @@ async function moveBetweenClusters(uri: string, sent: Command[]): Promise<void> 
     await bypassing(async (server) => {
       // some of its answers are about to expire
       const answers = server.useDb(databaseName(id)).collection('idempotency_records');
-      await answers.createIndex({ created_at: 1 }, { expireAfterSeconds: 86_400 });
+      await answers.createIndexes([{ key: { created_at: 1 }, expireAfterSeconds: 86_400 }]);
     });
     // taken over from one that was killed in a transaction, and undone
     await killedAt(cli, ['org', 'move', id, '--to', 'eu'], 5, {

@@ -1,0 +1,116 @@
+import { databaseName } from '../../src/database/organisationData';
+import { killedAt } from '../support/kills';
+import { commandLine, finished } from './commandLine';
+import { contents, databaseOf, move, moveScene, type Organisation } from './moveScene';
+
+/* What `org move` refuses, and the copies that it leaves. */
+
+const scene = moveScene();
+
+describe('a move is refused in one sentence, and changes nothing', () => {
+  test.each<[string, string[], string, number]>([
+    ['neither --to nor --undo', [], 'give either --to CLUSTER or --undo', 2],
+    ['both', ['--to', 'eu', '--undo'], 'give either --to CLUSTER or --undo', 2],
+    ['an unknown cluster', ['--to', 'us'], 'unknown cluster us; clusters are default, eu', 2],
+    ['the cluster where it is', ['--to', 'default'], 'is on cluster default already', 1],
+    ['--undo of nothing', ['--undo'], 'is not being moved', 1],
+  ])('%s', async (_what, args, message, code) => {
+    const one = await scene().organisation();
+    const said = await scene().cli.run('org', 'move', one.id, ...args);
+    expect(said).toMatchObject({ code, stdout: '', stderr: expect.stringContaining(message) as unknown });
+    expect(await scene().show(one)).toEqual({ ...(await scene().show(one)), cluster: 'default' });
+    expect(await scene().write(one)).toMatchObject({ code: 0 });
+  });
+
+  test('a database there that no move has left', async () => {
+    const one = await scene().organisation();
+    await databaseOf(scene().there, one).collection('mine').insertOne({});
+    expect(await scene().cli.run(...move(one))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('which no move has left') as unknown,
+    });
+    expect(Object.keys(await contents(scene().there, one))).toEqual(['mine']);
+  });
+
+  test('a cluster that is full', async () => {
+    const own = commandLine({ MONGODB_CLUSTERS: `eu=${scene().eu.uri}`, CLUSTER_FILES: '60000 eu=10' });
+    const { id } = await own.json<Organisation>('org', 'create', '--name', 'One', '--cluster', 'default');
+    expect(await own.run('org', 'create', '--name', 'Two', '--cluster', 'eu')).toMatchObject({ code: 1 });
+    expect(await own.run('org', 'move', id, '--to', 'eu')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('cluster eu is full') as unknown,
+    });
+  });
+
+  test('while another process moves it, or it is being erased; and it is not erased meanwhile', async () => {
+    const one = await scene().organisation();
+    expect(await killedAt(scene().cli, move(one), 1)).toBeDefined();
+    const alive = expect.stringMatching(/another process is moving .* try again in \d+ s/) as unknown;
+    expect(await scene().cli.run(...move(one))).toMatchObject({ code: 1, stderr: alive });
+    expect(await scene().cli.run('org', 'move', one.id, '--undo')).toMatchObject({ code: 1, stderr: alive });
+    const erase = ['org', 'erase', one.id, '--confirm', one.name, '--no-export'];
+    expect(await scene().cli.run(...erase)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('is being moved to cluster eu') as unknown,
+    });
+    await scene().age(one);
+    const doctor = await scene().cli.run('doctor');
+    expect(doctor.stdout).toMatch(/moves: the process that moved Moved .* to cluster eu has ended/);
+    expect(doctor.stdout).toContain(`to continue, run scopegate org move ${one.id} --to eu`);
+    expect(await scene().cli.run('org', 'move', one.id, '--undo')).toMatchObject({ code: 0 });
+    expect(await scene().cli.run(...erase)).toMatchObject({ code: 0 });
+    expect(await scene().cli.run(...move(one))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('not found') as unknown,
+    });
+  });
+});
+
+test('old copies: named, counted, refused to other programs, in the way of a move back, and dropped', async () => {
+  const one = await scene().organisation();
+  await scene().cli.json(...move(one));
+  const old = databaseOf(scene().here, one);
+  await expect(old.collection('products').insertOne({ _id: 'x' as never })).rejects.toMatchObject({ code: 121 });
+  await databaseOf(scene().there, one)
+    .collection('products')
+    .insertOne({ _id: 'x' as never });
+  const doctor = await scene().cli.run('doctor');
+  const line = doctor.stdout
+    .split('\n')
+    .find((text) => text.includes('moves: old copies, which scopegate org drop-copy deletes'));
+  expect(line).toContain(`${databaseName(one.id)} on cluster default since`);
+  expect(doctor.stdout).not.toContain(`${databaseName(one.id)} on cluster default of an organisation`);
+  const back = ['org', 'move', one.id, '--to', 'default'];
+  expect(await scene().cli.run(...back)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('cluster default still has the copy') as unknown,
+  });
+  expect(await scene().cli.run('org', 'drop-copy', one.id, '--confirm', 'Other')).toMatchObject({ code: 2 });
+  const drop = ['org', 'drop-copy', one.id, '--confirm', one.name];
+  // requests that began before the move may read it
+  const waiting = scene().cli.start(drop);
+  const said = finished(waiting);
+  let text = '';
+  waiting.stderr?.on('data', (bytes: Buffer) => (text += bytes.toString()));
+  while (!text.includes('requests that began before the move')) await new Promise((resolve) => setTimeout(resolve, 20));
+  waiting.kill('SIGINT');
+  expect(await said).toMatchObject({ code: 130 });
+  expect(Object.keys(await contents(scene().here, one))).toContain('products');
+  await scene().age(one);
+  expect(await scene().cli.json(...drop)).toEqual({ id: one.id, dropped: ['default'] });
+  expect(await scene().cli.json(...drop)).toEqual({ id: one.id, dropped: [] });
+  expect(await contents(scene().here, one)).toEqual({});
+  expect(await scene().show(one)).not.toHaveProperty('copies');
+  await scene().cli.json(...back);
+  expect((await contents(scene().here, one)).products).toEqual((await contents(scene().there, one)).products);
+  const events = await scene().cli.json<{ action: string }[]>('audit', '--org', one.id);
+  expect(events.map(({ action }) => action).reverse()).toEqual([
+    ...['organisation.created', 'organisation.moving', 'organisation.moved', 'organisation.copy_dropped'],
+    ...['organisation.moving', 'organisation.moved'],
+  ]);
+  // erased on both
+  expect(await scene().cli.run('org', 'erase', one.id, '--confirm', one.name, '--no-export')).toMatchObject({
+    code: 0,
+  });
+  for (const cluster of [scene().here, scene().there]) expect(await contents(cluster, one)).toEqual({});
+}, 60_000);
