@@ -123,12 +123,12 @@ function listOf(bytes: Buffer): Command[] {
   return list;
 }
 
-/** The reply with some members changed. */
+/** The reply with some members changed, or removed if undefined. */
 export function replyWith(reply: Buffer, changes: Readonly<Record<string, unknown>>): Buffer {
   const document = documentOf(reply);
   if (!document) return reply;
   const head = Buffer.from(reply.subarray(0, BODY));
-  const body = mongo.BSON.serialize({ ...document, ...changes });
+  const body = mongo.BSON.serialize({ ...document, ...changes }, { ignoreUndefined: true });
   head.writeInt32LE(BODY + body.length, 0);
   return Buffer.concat([head, body]);
 }

@@ -243,6 +243,11 @@ export function givenVariables(environment: Environment = process.env): Record<s
   return Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
 }
 
+/** The variable that a secret is read from: its own, or the one that names its file. */
+export function sourceOf(name: (typeof SECRETS)[number], environment: Environment = process.env): string {
+  return givenVariables(environment)[fileVariable(name)] === undefined ? name : fileVariable(name);
+}
+
 /**
  * Reads and checks the environment; an empty variable counts as not set.
  * @throws ConfigError that lists every invalid variable.

@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import { type Config, ConfigError } from '../config';
+import { type Config, ConfigError, sourceOf } from '../config';
 
 /* Checks MongoDB URIs before connecting, because the driver's own messages say little and may contain a password. */
 
@@ -12,8 +12,10 @@ export function checkAddresses({
   MONGODB_CLUSTERS,
 }: Pick<Config, 'MONGODB_URI' | 'MONGODB_CLUSTERS'>): void {
   const addresses = [
-    ...(MONGODB_URI === undefined ? [] : [['MONGODB_URI', MONGODB_URI] as const]),
-    ...Object.entries(MONGODB_CLUSTERS).map(([name, uri]) => [`MONGODB_CLUSTERS: ${name}`, uri] as const),
+    ...(MONGODB_URI === undefined ? [] : [[sourceOf('MONGODB_URI'), MONGODB_URI] as const]),
+    ...Object.entries(MONGODB_CLUSTERS).map(
+      ([name, uri]) => [`${sourceOf('MONGODB_CLUSTERS')}: ${name}`, uri] as const,
+    ),
   ];
   const faults = addresses.flatMap(([name, uri]) => {
     const fault = addressFault(uri);

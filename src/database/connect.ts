@@ -137,6 +137,9 @@ export async function connectDatabases(options: DatabaseOptions) {
     reach: async (name: string): Promise<void> => {
       await reach(name);
     },
+    /** What the primary of a cluster says of itself (`hello`). @throws if it does not respond, naming it */
+    hello: async (name: string): Promise<{ setName?: unknown; isWritablePrimary?: unknown }> =>
+      (await reach(name)).getClient().db('admin').command({ hello: 1 }),
     /** The server version of each cluster that is connected, by cluster name. */
     versions: (): Map<string, string> =>
       new Map(
@@ -160,10 +163,6 @@ export async function connectDatabases(options: DatabaseOptions) {
     answers,
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
     findsKeys: keys.isBeating,
-    /** @throws if the control database does not respond. */
-    async ping(): Promise<void> {
-      if (!(await answers(DEFAULT_CLUSTER))) throw new Error('the database is not responding');
-    },
     /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
     now: (): number => clusterOf(DEFAULT_CLUSTER).clock.now(),
     /** The clocks of the clusters that were reached, compared with this machine's. */

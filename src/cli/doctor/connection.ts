@@ -1,3 +1,4 @@
+import { sourceOf } from '../../config';
 import { DEFAULT_CLUSTER } from '../../database/connect';
 import { Finding } from './check';
 
@@ -62,13 +63,13 @@ const CAUSES: readonly Cause[] = [
   {
     when: ({ code, text }) => code === 'ENOTFOUND' || code === 'EAI_AGAIN' || /ENOTFOUND|EAI_AGAIN/.test(text),
     detail: 'a host name is not known here',
-    quote: /(ENOTFOUND|EAI_AGAIN) \S+/,
+    quote: /(ENOTFOUND|EAI_AGAIN) [^\s)]+/,
     fix: (entry) => `correct the host in ${entry}; a name that only containers know needs this command to run in one`,
   },
   {
     when: ({ code, text }) => code === 'ECONNREFUSED' || text.includes('ECONNREFUSED'),
     detail: 'nothing listens at that address',
-    quote: /ECONNREFUSED \S+/,
+    quote: /ECONNREFUSED [^\s)]+/,
     fix: (entry) => `start the server, or correct host and port in ${entry}`,
   },
   {
@@ -90,10 +91,21 @@ export function connectionFinding(cluster: string, error: unknown): Finding | un
   // the first cause in the table wins, since a more general error often wraps a telling one
   const cause = CAUSES.find(({ when }) => known.some(when));
   if (!cause) return undefined;
-  const entry = cluster === DEFAULT_CLUSTER ? 'MONGODB_URI' : `the entry ${cluster} of MONGODB_CLUSTERS`;
   const quoted = known.flatMap(({ text }) => cause.quote?.exec(text)?.[0] ?? []).at(0);
-  const detail = `cluster ${cluster}: ${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
-  return new Finding(detail, cause.fix(entry));
+  const detail = `${ofCluster(cluster)}${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
+  return new Finding(detail, cause.fix(entryOf(cluster)));
+}
+
+/** The variable that names a cluster, with the name of the cluster if it has several. */
+export function entryOf(cluster: string): string {
+  return cluster === DEFAULT_CLUSTER
+    ? sourceOf('MONGODB_URI')
+    : `the entry ${cluster} of ${sourceOf('MONGODB_CLUSTERS')}`;
+}
+
+/** The beginning of what is said about a cluster; checks of other clusters have its name in theirs. */
+export function ofCluster(cluster: string): string {
+  return cluster === DEFAULT_CLUSTER ? `cluster ${cluster}: ` : '';
 }
 
 /** An error with its causes, and those of the servers that were tried. */

@@ -50,8 +50,9 @@ export function checkFingerprint(
       const fix = 'set KEY_PEPPER_PREVIOUS to the former pepper until they have been used, or revoke them';
       throw new Finding(`${keys(left)} hashed with the former pepper and do not work`, fix);
     }
-    if (left === 0) return `${fits}; no active key needs KEY_PEPPER_PREVIOUS any more, so unset it on every gateway`;
-    return `${fits}; ${keys(left)} hashed with KEY_PEPPER_PREVIOUS until they are next used, so keep it`;
+    if (left === 0)
+      return `${fits}; no active key needs KEY_PEPPER_PREVIOUS, so unset it on every gateway unless it is the next pepper`;
+    return `${fits}; ${keys(left)} hashed with KEY_PEPPER_PREVIOUS until ${left === 1 ? 'it is' : 'they are'} next used, so keep it`;
   });
 }
 

@@ -121,7 +121,8 @@ async function checkOrganisation(
       );
       const missing = found.flatMap(namesOf('missing'));
       const surplus = found.flatMap(namesOf('surplus'));
-      if (!fix && missing.length > 0) throw new Finding(`missing ${missing.join(', ')}`, 'run scopegate doctor --fix');
+      if (!fix && missing.length > 0)
+        throw new Finding(`missing on cluster ${cluster}: ${missing.join(', ')}`, 'run scopegate doctor --fix');
       if (!fix && surplus.length > 0) tally.surplus += 1;
       if (!fix || missing.length + surplus.length === 0) return '';
       return fixAll(data, found);

@@ -9,6 +9,8 @@ import { type Check, examine, Finding } from './check';
 
 /** Names to list; the rest are counted. */
 const LISTED = 20;
+const LEFT_OVER =
+  'check that CONTROL_DATABASE is the right one; unless another control database has them, they are left over: drop them with dropDatabase() in mongosh';
 
 /** Whether the control database has its indexes; `fix` makes those that are missing. */
 export function checkControl({ databases: { control } }: Store, fix: boolean): Promise<Check> {
@@ -25,27 +27,33 @@ export function checkControl({ databases: { control } }: Store, fix: boolean): P
   });
 }
 
-/** The organisations that have a database, by cluster, of the clusters that respond. */
+/** The organisations that have a database, by cluster, of the clusters that tell. */
 export async function databasesByCluster({ databases }: Store): Promise<Map<string, Set<string>>> {
   const reached = databases.clusters.filter((cluster) => databases.versions().has(cluster));
-  return new Map(
-    await Promise.all(
-      reached.map(async (cluster) => [cluster, new Set(await databases.organisationsOn(cluster))] as const),
-    ),
+  const found = await Promise.all(
+    reached.map(async (cluster) => {
+      try {
+        return [[cluster, new Set(await databases.organisationsOn(cluster))] as const];
+      } catch {
+        // it stopped since, or the user may not; the check of its indexes says that it was left out
+        return [];
+      }
+    }),
   );
+  return new Map(found.flat());
 }
 
 /**
  * Names databases that belong to no organisation, or to one on another cluster, and that no move has left. They are no failure:
  * another control database may know them.
  */
-export function checkDatabases(
+export async function checkDatabases(
   { control, databases }: Store,
   present: ReadonlyMap<string, ReadonlySet<string>>,
   isOfMove: (id: string, cluster: string) => boolean,
 ): Promise<Check> {
-  return examine('databases', 'look at the control database', async () => {
-    const orphans: string[] = [];
+  const orphans: string[] = [];
+  const check = await examine('databases', 'look at the control database', async () => {
     for (const [cluster, ids] of present) {
       const known = await control.organisations.clustersOf([...ids]);
       for (const id of ids) {
@@ -58,8 +66,9 @@ export function checkDatabases(
     if (orphans.length === 0) return 'every database belongs to an organisation';
     const more = orphans.length > LISTED ? ` and ${String(orphans.length - LISTED)} more` : '';
     const noun = orphans.length === 1 ? 'database belongs' : 'databases belong';
-    return `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name} there: ${orphans.slice(0, LISTED).join(', ')}${more}; unless another control database has them, they are left over and can be dropped`;
+    return `${String(orphans.length)} ${noun} to no organisation of ${databases.control.name} there: ${orphans.slice(0, LISTED).join(', ')}${more}`;
   });
+  return check.ok && orphans.length > 0 ? { ...check, fix: LEFT_OVER } : check;
 }
 
 /** How full each cluster is. `inUse` has the files of those whose organisations were all looked at. */

@@ -20,7 +20,7 @@ export async function serveWithWorkers(
   { logger, prepare, onListening }: WithWorkers,
 ): Promise<void> {
   if (cluster.worker) {
-    await work(shareOf(config, count), String(cluster.worker.id), logger);
+    await work(shareOf(config, count), String(cluster.worker.id), { logger, prepare });
     return;
   }
   const signal = interruption();
@@ -42,7 +42,11 @@ export async function serveWithWorkers(
 }
 
 /** Serves as one of the workers. */
-async function work(config: Config, worker: string, logger: Logger): Promise<void> {
+async function work(
+  config: Config,
+  worker: string,
+  { logger, prepare }: Pick<WithWorkers, 'logger' | 'prepare'>,
+): Promise<void> {
   // the first process has said everything else
   speakThrough((level, line) => {
     if (level === 'error') logger.error({ worker }, line);
@@ -51,7 +55,9 @@ async function work(config: Config, worker: string, logger: Logger): Promise<voi
     const onListening = (url: string, adminUrl: string | undefined): void => {
       process.send?.({ scopegate: 'listening', url, adminUrl } satisfies Listening);
     };
-    await serveUntilStopped(config, () => Promise.resolve({ onListening }), { logger, worker });
+    // each has to know the number of its pepper, or it would hash no key anew
+    const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
+    await serveUntilStopped(config, prepareOne, { logger, worker });
   } finally {
     // the channel to the first process would keep this one alive
     process.disconnect();

@@ -1,0 +1,117 @@
+import { hostname } from 'node:os';
+import { mongo } from 'mongoose';
+import { type DatabaseProxy, openDatabaseProxy, type ProxyOptions } from '../../../faults/databaseProxy';
+import { databaseName } from '../../../src/database/organisationData';
+import { type OwnDatabase, startDatabase } from '../../operation/database';
+import { type CommandLine, commandLine, type Environment, NORTHWIND } from '../commandLine';
+
+/* The servers of the states, and what their makers share. */
+
+export interface Scene {
+  readonly main: OwnDatabase;
+  readonly eu: OwnDatabase;
+  /** One that hangs in some states. */
+  readonly other: OwnDatabase;
+}
+
+/** A state in which doctor is to be run. */
+export interface Made {
+  readonly cli: CommandLine;
+  /** Of doctor. */
+  readonly args?: readonly string[];
+  /** What doctor says here, and how the page has it. */
+  readonly names?: readonly Name[];
+  /** Needs a process of its own. */
+  readonly isAlone?: true;
+  readonly end?: () => unknown;
+}
+
+type Name = readonly [here: string | RegExp, there: string];
+export type Make = (scene: Scene) => Promise<Made>;
+export type Place = 'default' | 'eu';
+
+export async function openScene(): Promise<Scene & { close(): Promise<void> }> {
+  const [main, eu, other] = await Promise.all([startDatabase(), startDatabase(), startDatabase()]);
+  return {
+    ...{ main, eu, other },
+    async close() {
+      for (const one of [main, eu, other]) await one.stop();
+    },
+  };
+}
+
+/** How the page calls the addresses of the clusters. */
+const SHOWN = { default: '127.0.0.1:27017', eu: '127.0.0.1:27018' };
+const ID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+
+const hostOf = (uri: string): string => new URL(uri).host;
+
+/** What differs from one machine to another in every state. */
+export function alwaysNamed({ main, eu }: Scene, { controlDatabase }: CommandLine): Name[] {
+  return [
+    [hostOf(main.uri), SHOWN.default],
+    [hostOf(eu.uri), SHOWN.eu],
+    [controlDatabase, 'scopegate'],
+    [`(${hostname()})`, '(gateway-1)'],
+  ];
+}
+
+/** The command line of one cluster, or of both if the place is eu, with another URI for that place. */
+export function at(scene: Scene, place: Place, uri = place === 'eu' ? scene.eu.uri : scene.main.uri): Made {
+  const clusters = place === 'eu' ? { MONGODB_CLUSTERS: `eu=${uri}` } : {};
+  const cli = commandLine({ MONGODB_URI: place === 'eu' ? scene.main.uri : uri, ...clusters });
+  return { cli };
+}
+
+/** The same command line with other variables. */
+export function changed({ environment }: CommandLine, more: Environment): CommandLine {
+  return commandLine({ ...environment, ...more });
+}
+
+/** The same with a cluster whose replies are changed. */
+export async function through(scene: Scene, place: Place, onReply: ProxyOptions['onReply']): Promise<Proxied> {
+  const proxy = await openDatabaseProxy(place === 'eu' ? scene.eu.uri : scene.main.uri, { onReply });
+  const made = at(scene, place, proxy.uri);
+  return { ...made, proxy, names: [[hostOf(proxy.uri), SHOWN[place]]], end: () => proxy.close() };
+}
+
+export interface Proxied extends Made {
+  readonly proxy: DatabaseProxy;
+}
+
+/** A URI that is not that of a database, as the page has it. */
+export function shownAs(place: Place, uri: string): Name {
+  return [hostOf(uri), SHOWN[place]];
+}
+
+/** The names of an organisation. */
+export function organisationNames(id: string): Name[] {
+  return [
+    [id, ID],
+    [databaseName(id), databaseName(ID)],
+  ];
+}
+
+/** Creates an organisation, with products if it is to have a database. */
+export async function acme(cli: CommandLine, place: Place, { isStocked = true } = {}): Promise<string> {
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Acme', '--cluster', place);
+  if (isStocked) await cli.json('import', '--org', id, `${NORTHWIND}/products.ndjson`);
+  return id;
+}
+
+export async function onServer<T>({ uri }: OwnDatabase, work: (client: mongo.MongoClient) => Promise<T>): Promise<T> {
+  const client = await mongo.MongoClient.connect(uri);
+  try {
+    return await work(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Drops the organisations of a server, which the control databases of other states know. */
+export function clear(server: OwnDatabase): Promise<void> {
+  return onServer(server, async (client) => {
+    const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
+    for (const { name } of databases) if (name.startsWith('org_')) await client.db(name).dropDatabase();
+  });
+}

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import type { mongo } from 'mongoose';
+import { replyWith } from '../../../faults/databaseProxy';
+import { databaseName } from '../../../src/database/organisationData';
+import { type CommandLine, NORTHWIND } from '../commandLine';
+import {
+  acme,
+  at,
+  changed,
+  type Made,
+  type Make,
+  onServer,
+  organisationNames,
+  type Place,
+  type Scene,
+  through,
+} from './scene';
+
+/* Clocks, and what the clusters hold. */
+
+const PRELOAD = `--require=${join(__dirname, '..', '..', 'support', 'shiftedClock.cjs')}`;
+
+/** States of either cluster. */
+const AT_EITHER: Readonly<Record<string, (scene: Scene, place: Place) => Promise<Made>>> = {
+  'its clock is off by 30 s or more': (scene, place) =>
+    through(scene, place, (reply, command) =>
+      command && 'hello' in command ? replyWith(reply, { localTime: new Date(Date.now() + 90_000) }) : reply,
+    ),
+  'a database without an organisation': async (scene, place) => {
+    const { made, id } = await stocked(scene, place);
+    await inControl(scene, made.cli, (control) => control.collection('organisations').deleteOne({ _id: id as never }));
+    return made;
+  },
+  'an organisation lacks an index': (scene, place) => lacking(scene, place),
+  'more files reserved than it may have': async (scene, place) => {
+    const { cli } = at(scene, place);
+    for (let made = 0; made < 2; made += 1) await acme(cli, place, { isStocked: false });
+    return { cli: changed(cli, { CLUSTER_FILES: `60000 ${place}=60` }) };
+  },
+};
+
+export const STORED: Readonly<Record<string, Make>> = {
+  ...Object.fromEntries(
+    Object.entries(AT_EITHER).flatMap(([state, make]) =>
+      (['default', 'eu'] as const).map((place): [string, Make] => [
+        `${place}: ${state}`,
+        (scene) => make(scene, place),
+      ]),
+    ),
+  ),
+  'the clock of this machine is off by 30 s or more': (scene) =>
+    Promise.resolve({
+      cli: changed(at(scene, 'eu').cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
+      // a busy machine measures some milliseconds more
+      names: [[/\b(3599|3601) s\b/g, '3600 s']],
+      isAlone: true,
+    }),
+  'a database of an organisation that is on another cluster': async (scene) => {
+    const { cli } = at(scene, 'eu');
+    const id = await acme(cli, 'default');
+    await inControl(scene, cli, (control) =>
+      control.collection('organisations').updateOne({ _id: id as never }, { $set: { cluster: 'eu' } }),
+    );
+    return { cli, names: organisationNames(id) };
+  },
+  'the same, with `--fix`': async (scene) => ({ ...(await lacking(scene, 'default')), args: ['--fix'] }),
+  'an index that `--fix` cannot create': async (scene) => {
+    const made = await lacking(scene, 'default', async (database) => {
+      await database.collection('products').updateMany({}, { $set: { sku: 'TEA-1' } });
+    });
+    return {
+      ...made,
+      args: ['--fix'],
+      names: [
+        ...made.names!,
+        [/products \(.*E11000 duplicate key error.*\)/g, 'products (E11000 duplicate key error …)'],
+      ],
+    };
+  },
+  'indexes that an earlier version needed': async (scene) => {
+    const { made, id } = await stocked(scene, 'default');
+    await made.cli.json('import', '--org', id, NORTHWIND);
+    await onServer(scene.main, (client) =>
+      client
+        .db(databaseName(id))
+        .collection('quotes')
+        .createIndexes([{ key: { number: 1, _id: 1 }, name: 'number_1__id_1' }]),
+    );
+    return made;
+  },
+  'the control database lacks an index': async (scene) => {
+    const { cli } = at(scene, 'default');
+    await acme(cli, 'default', { isStocked: false });
+    await inControl(scene, cli, (control) =>
+      control.collection('api_keys').dropIndex('organisation.id_1_created_at_1'),
+    );
+    return { cli };
+  },
+  'the control database was made by a later version': async (scene) => {
+    const { cli } = at(scene, 'default');
+    await acme(cli, 'default', { isStocked: false });
+    await inControl(scene, cli, (control) =>
+      control.collection('deployment').updateOne({ _id: 'schema' as never }, { $set: { version: 99 } }),
+    );
+    return { cli, names: [[/knows only \d+/g, 'knows only 1']] };
+  },
+};
+
+/** An organisation with a database. */
+async function stocked(scene: Scene, place: Place): Promise<{ made: Made; id: string }> {
+  const { cli } = at(scene, place);
+  const id = await acme(cli, place);
+  return { made: { cli, names: organisationNames(id) }, id };
+}
+
+/** An organisation whose products lack an index, after `change`. */
+async function lacking(
+  scene: Scene,
+  place: Place,
+  change: (database: mongo.Db) => Promise<void> = () => Promise.resolve(),
+): Promise<Made> {
+  const { made, id } = await stocked(scene, place);
+  await onServer(place === 'eu' ? scene.eu : scene.main, async (client) => {
+    const database = client.db(databaseName(id));
+    await database.collection('products').dropIndex('sku_1');
+    await change(database);
+  });
+  return made;
+}
+
+function inControl(scene: Scene, cli: CommandLine, change: (control: mongo.Db) => Promise<unknown>): Promise<unknown> {
+  return onServer(scene.main, (client) => change(client.db(cli.controlDatabase)));
+}

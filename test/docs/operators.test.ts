@@ -1,0 +1,131 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { mongo } from 'mongoose';
+import { type OwnDatabase, startDatabase } from '../operation/database';
+import { PROGRAM } from '../support/built';
+import { type CommandServer, startCommandServer } from '../support/commandServer';
+import { blocksOf, ROOT, WALKED } from './markdown';
+import { writePrograms } from './programs';
+import { openShell, type Shell } from './shell';
+
+/*
+ * Walks the guide for operators from an empty folder on, in one shell, with a server for each of its clusters, and compares what
+ * the commands print with what it shows. Only addresses are replaced, and the program is built and loaded once.
+ */
+
+const BLOCKS = blocksOf(WALKED);
+/** How they begin: installing, and programs that a machine with only Node does not have. */
+const ABSENT = /^(docker |kubectl |mongodump |git |mkdir -p data\/main )/;
+/** Blocks that need one of them. */
+const IDLE = 6;
+
+let folder: string;
+let programs: string;
+let commands: CommandServer;
+let shell: Shell;
+let clusters: readonly OwnDatabase[] = [];
+/** Addresses of the guide and those here. */
+let addresses: readonly (readonly [string, string])[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'scopegate-walk-'));
+  clusters = await Promise.all([startDatabase(), startDatabase()]);
+  const [main, eu] = clusters;
+  // what its commands without mongod would have left
+  await mkdir(join(folder, 'data'));
+  await writeFile(join(folder, 'data', 'eu.pid'), `${String(eu!.pid)}\n`);
+  await symlink(dirname(PROGRAM), join(folder, 'dist'));
+  await symlink(join(ROOT, 'examples'), join(folder, 'examples'));
+  const ports = await freePorts(4);
+  addresses = [
+    ['mongodb://127.0.0.1:27017/?replicaSet=rs0', main!.uri],
+    ['mongodb://127.0.0.1:27018/?replicaSet=eu', eu!.uri],
+    ['127.0.0.1:27017', new URL(main!.uri).host],
+    ...(['4001', '4002', '9401', '9402'].map((port, at) => [port, ports[at]!]) satisfies [string, string][]),
+  ];
+  commands = await startCommandServer();
+  programs = await writePrograms(commands);
+  const { PATH = '', HOME = '' } = process.env;
+  shell = openShell(programs, folder, { PATH: `${programs}:${PATH}`, HOME, NODE_NO_WARNINGS: '1' });
+});
+afterAll(async () => {
+  for (const server of clusters) server.release();
+  for (const file of (await readdir(folder)).filter((name) => /^gateway-.*\.pid$/.test(name))) {
+    try {
+      process.kill(Number(await readFile(join(folder, file), 'utf8')), 'SIGTERM');
+    } catch {
+      // it has stopped
+    }
+  }
+  await shell.stop();
+  await commands.stop();
+  for (const server of clusters) await server.stop();
+  for (const made of [folder, programs]) await rm(made, { recursive: true });
+});
+
+const SECTIONS = [...new Set(BLOCKS.filter(isRun).map(({ section }) => section))];
+
+test.each(SECTIONS)(
+  '%s',
+  async (section) => {
+    for (const block of BLOCKS.filter((one) => one.section === section && isRun(one))) {
+      if (block.text.includes('org drop-copy')) await passTime();
+      const printed = replaced(
+        await shell.run(replaced(block.text, ([there, here]) => [there, here])),
+        ([there, here]) => [here, there],
+      );
+      const shown = BLOCKS[BLOCKS.indexOf(block) + 1];
+      if (shown?.language === 'text') expect(`${trimmed(printed)}\n`).toMatch(patternOf(shown.text));
+    }
+  },
+  // a slow machine needs more than the few seconds that a section takes
+  300_000,
+);
+
+test('what is not run needs a program that is not there, and is counted', () => {
+  const idle = BLOCKS.filter(({ language, reason }) => language === 'sh' && reason !== undefined);
+  for (const { text } of idle) expect(text).toMatch(ABSENT);
+  expect(idle).toHaveLength(IDLE);
+  expect(BLOCKS.filter(isRun).length).toBeGreaterThan(25);
+  expect(BLOCKS.filter(({ language }) => language === 'text').length).toBeGreaterThan(12);
+  expect(SECTIONS.at(-1)).toMatch(/^Move /);
+});
+
+/** Makes copies that moves have left older, by the 90 s that the command would wait, and more. */
+async function passTime(): Promise<void> {
+  const client = await mongo.MongoClient.connect(clusters[0]!.uri);
+  const organisations = client.db('scopegate').collection('organisations');
+  const left_at = new Date(Date.now() - 120_000);
+  await organisations.updateMany({ 'copies.0': { $exists: true } }, { $set: { 'copies.0.left_at': left_at } });
+  await client.close();
+}
+
+function isRun({ language, reason }: (typeof BLOCKS)[number]): boolean {
+  return language === 'sh' && reason === undefined;
+}
+
+function replaced(text: string, of: (pair: readonly [string, string]) => readonly [string, string]): string {
+  return addresses.map(of).reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+}
+
+function trimmed(text: string): string {
+  return text.replaceAll(/[ \t]+$/gm, '').replace(/\n+$/, '');
+}
+
+/** A line … stands for any lines, and … in a line for any text. */
+function patternOf(shown: string): RegExp {
+  const quoted = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
+  const lines = shown.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${quoted(line)}\\n`));
+  return new RegExp(`^${lines.join('')}$`);
+}
+
+async function freePorts(count: number): Promise<string[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => String((server.address() as { port: number }).port));
+  await Promise.all(servers.map((server) => once(server.close(), 'close')));
+  return ports;
+}
