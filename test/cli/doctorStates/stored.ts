@@ -63,6 +63,21 @@ export const STORED: Readonly<Record<string, Make>> = {
     );
     return { cli, names: organisationNames(id) };
   },
+  'a process that moved an organisation has ended before it was done': async (scene) => {
+    const { made, id } = await stocked(scene, 'default');
+    const seen = new Date('2026-11-22T12:00:00Z');
+    const move = { to: 'eu', mover: 'killed', begun_at: seen, seen_at: seen };
+    await inControl(scene, made.cli, (control) =>
+      control.collection('organisations').updateOne({ _id: id as never }, { $set: { move } }),
+    );
+    return made;
+  },
+  'a copy that a move has left': async (scene) => {
+    const { cli } = at(scene, 'eu');
+    const id = await acme(cli, 'default');
+    await cli.json('org', 'move', id, '--to', 'eu');
+    return { cli, names: [...organisationNames(id), [/since 2[\d-]+T[\d:.]+Z/g, 'since 2026-11-22T12:00:00.000Z']] };
+  },
   'the same, with `--fix`': async (scene) => ({ ...(await lacking(scene, 'default')), args: ['--fix'] }),
   'an index that `--fix` cannot create': async (scene) => {
     const made = await lacking(scene, 'default', async (database) => {
