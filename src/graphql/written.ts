@@ -100,6 +100,17 @@ export function createAnswerWritten(
 }
 
 function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Root | undefined {
+  const root = onlyRoot(schema, document, operation);
+  const write = root && writerOf(root.field, root.selected);
+  return write && { ...root, write };
+}
+
+/** The only root field of a query and what it selects; undefined for other operations, and those with directives. */
+export function onlyRoot(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operation: OperationDefinitionNode,
+): (Omit<Root, 'write'> & { readonly selected: readonly Selected[] }) | undefined {
   const query = schema.getQueryType();
   if (operation.operation !== OperationTypeNode.QUERY || operation.directives?.length || !query) return undefined;
   const roots = fieldsOf(document, query, [operation.selectionSet]);
@@ -108,8 +119,7 @@ function compile(schema: GraphQLSchema, document: DocumentNode, operation: Opera
   const [key, { field, nodes }] = root;
   const [node] = nodes;
   const selected = field && selectedOf(document, field, nodes);
-  const write = selected && writerOf(field, selected);
-  return write && node && { key, field, node, write };
+  return selected && node && { key, field, node, selected };
 }
 
 interface Found {
