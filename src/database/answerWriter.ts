@@ -19,7 +19,6 @@ export interface PageShape {
 }
 
 export type PageWriter = ReturnType<typeof pageWriter>;
-export type SingleWriter = ReturnType<typeof singleWriter>;
 
 /** One for all, since no writer waits between its first byte and its last. */
 const out = new JsonOutput();
