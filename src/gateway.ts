@@ -262,7 +262,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   const { schemas, traffic, limiters } = parts;
   const { patience, metrics } = traffic;
   const { operations } = schemas;
-  const openContext = keyContexts(options, parts);
+  const common = { operations, openContext: keyContexts(options, parts), onWritable: metrics.answerWritable };
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
   };
@@ -273,11 +273,10 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
     metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
     adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
-    rest: createRestFace({ schema: schemas.rest, operations, openContext }),
+    rest: createRestFace({ schema: schemas.rest, ...common }),
     graphql: await createGraphqlFace({
       schema: schemas.graphql,
-      operations,
-      openContext,
+      ...common,
       introspection: config.INTROSPECTION,
       introspectionLimiter: metrics.counted('introspection', limiters.introspection),
       logger,

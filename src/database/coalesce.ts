@@ -1,8 +1,10 @@
 import DataLoader from 'dataloader';
 import type { Model } from 'mongoose';
+import { BSON, endOfKey, endOfValue, Unforeseen } from './bson';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { nativeCollection } from './native';
+import { findRaw } from './rawRows';
 
 /**
  * Batches reads by id in one turn of the event loop into one `$in`, since most of a point read is the driver's fixed cost
@@ -11,9 +13,9 @@ import { nativeCollection } from './native';
  */
 export function coalescedReads<T extends { _id: string }>(
   model: Model<T>,
-  options: { projection?: Projection; maxBatchSize: number; gate?: Gate },
+  options: LoaderOptions,
 ): DataLoader<string, T | null> {
-  const { projection, gate } = options;
+  const { projection } = options;
   const rows = nativeCollection<{ _id: string }>(model as unknown as Model<{ _id: string }>);
 
   async function readAlone(id: string): Promise<T | null> {
@@ -33,9 +35,63 @@ export function coalescedReads<T extends { _id: string }>(
     return ids.map((id) => byId.get(id) ?? null);
   }
 
+  return loaderOf(readAll, options);
+}
+
+/**
+ * The same, of rows as the database sent them.
+ * @throws Unforeseen if they do not fit into one answer, or one has an id that is not text
+ */
+export function coalescedRawReads(
+  model: Model<{ _id: string }>,
+  options: LoaderOptions,
+): DataLoader<string, Buffer | null> {
+  const { projection } = options;
+
+  async function readAll(ids: readonly string[]): Promise<(Buffer | null)[]> {
+    const [first] = ids;
+    if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
+    const filter = { _id: ids.length === 1 ? first : { $in: [...new Set(ids)] } };
+    const { bytes, places } = await findRaw(model, { filter, projection, most: ids.length });
+    const byId = new Map<string, Buffer>();
+    for (let at = 0; at < places.length; at += 2) {
+      const row = bytes.subarray(places[at], places[at + 1]);
+      byId.set(idOf(row), row);
+    }
+    return ids.map((id) => byId.get(id) ?? null);
+  }
+
+  return loaderOf(readAll, options);
+}
+
+interface LoaderOptions {
+  readonly projection?: Projection | undefined;
+  readonly maxBatchSize: number;
+  readonly gate?: Gate;
+}
+
+function loaderOf<T>(
+  readAll: (ids: readonly string[]) => Promise<(T | null)[]>,
+  { gate, maxBatchSize }: LoaderOptions,
+): DataLoader<string, T | null> {
   return new DataLoader<string, T | null>(gate ? (ids) => gate(() => readAll(ids)) : readAll, {
     cache: false,
-    maxBatchSize: options.maxBatchSize,
+    maxBatchSize,
     batchScheduleFn: (dispatch) => setImmediate(dispatch),
   });
+}
+
+/** The id of a row, which servers send first. */
+function idOf(row: Buffer): string {
+  let at = 4;
+  for (;;) {
+    const type = row[at++] ?? 0;
+    if (type === 0) throw new Unforeseen('missing');
+    const name = endOfKey(row, at, row.length);
+    const value = name + 1;
+    const end = endOfValue(row, type, value, row.length);
+    if (row.toString('latin1', at, name) !== '_id') at = end;
+    else if (type === BSON.text) return row.toString('utf8', value + 4, end - 1);
+    else throw new Unforeseen('type');
+  }
 }

@@ -78,6 +78,16 @@ function cannotServe(error: mongoose.mongo.MongoServerError): boolean {
   );
 }
 
+/** Codes of errors after which the driver sends a read once more: RETRYABLE_READ_ERROR_CODES of its error.ts. */
+const READ_AGAIN: ReadonlySet<unknown> = new Set([
+  ...[6, 7, 89, 91, 134, 189, 262, 9001, 10107, 11600, 11602, 13435, 13436],
+]);
+
+/** Whether the driver would send a read once more. */
+export function isWorthReadingAgain(error: unknown): boolean {
+  return error instanceof MongoNetworkError || (error instanceof MongoServerError && READ_AGAIN.has(error.code));
+}
+
 /** Whether a write violated a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;

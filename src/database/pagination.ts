@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import mongoose, { type Model, trusted } from 'mongoose';
+import type { PageWriter } from './answerWriter';
 import type { Projection } from './collection';
 import { nativeCollection } from './native';
 import { SETTLED_READ } from './openWrites';
+import { findRaw, type RawRows } from './rawRows';
 import type { AppError } from '../errors';
 import { invalidRequest } from '../errors';
 
@@ -46,20 +48,65 @@ const DEFAULT_SORT = '-created_at';
 /** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
   const list = listOf(request);
-  const position = decodeCursor(request, list);
-  if (!request.conditions) return toPage<T>([], list);
-  const until = position ? position.until : await request.settledUntil?.();
-  const conditions = [...upTo(until, request.conditions), ...after(position, list)];
+  const query = await queryOf(request, list);
+  if (!query) return toPage<T>([], list);
+  const { until, filter, sort, most } = query;
   // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
   const rows = await nativeCollection(model)
-    .find<T>(mongoose.sanitizeFilter(allOf(conditions)) as object, {
+    .find<T>(filter, {
       ...(request.projection && { projection: request.projection }),
-      sort: { [list.field]: list.direction, ...(!list.isUnique && { _id: list.direction }) },
-      limit: list.limit + 1,
+      sort,
+      limit: most,
       ...(until && SETTLED_READ),
     })
     .toArray();
   return toPage(rows, list, until);
+}
+
+/** A page as JSON text. */
+export interface WrittenPage {
+  readonly text: Buffer;
+  readonly next: string | null;
+}
+
+/** Reads one page as {@link findPage} does, and writes it without making objects. @throws Unforeseen if that must do it */
+export async function writePage<T extends { _id: string }>(
+  model: Model<T>,
+  request: ListRequest,
+  writer: PageWriter,
+): Promise<WrittenPage> {
+  const list = listOf(request);
+  const query = await queryOf(request, list);
+  if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
+  const { until, filter, sort, most } = query;
+  const reading = until && SETTLED_READ;
+  const rows = await findRaw(model, { filter, projection: request.projection, sort, most, reading });
+  const hasMore = rows.places.length / 2 > list.limit;
+  const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field), until, list.mark) : null;
+  return { text: writer.write(rows, list.limit, next), next };
+}
+
+const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [] };
+
+interface Query {
+  readonly until: Date | undefined;
+  readonly filter: object;
+  readonly sort: Readonly<Record<string, 1 | -1>>;
+  readonly most: number;
+}
+
+/** What finds the rows of a page; undefined if no row can match. */
+async function queryOf(request: ListRequest, list: List): Promise<Query | undefined> {
+  const position = decodeCursor(request, list);
+  if (!request.conditions) return undefined;
+  const until = position ? position.until : await request.settledUntil?.();
+  const conditions = [...upTo(until, request.conditions), ...after(position, list)];
+  return {
+    until,
+    filter: mongoose.sanitizeFilter(allOf(conditions)),
+    sort: { [list.field]: list.direction, ...(!list.isUnique && { _id: list.direction }) },
+    most: list.limit + 1,
+  };
 }
 
 type Conditions = NonNullable<ListRequest['conditions']>;
@@ -87,8 +134,13 @@ function toPage<T extends { _id: string }>(rows: T[], { limit, field, mark }: Li
   const data = rows.slice(0, limit);
   const last = data.at(-1) as (T & Record<string, unknown>) | undefined;
   const hasMore = rows.length > limit;
-  const next = hasMore && last ? encodeCursor([last[field], last._id, ...(until ? [until] : [])], mark) : null;
+  const next = hasMore && last ? cursorAt([last[field], last._id], until, mark) : null;
   return { data, has_more: hasMore, next_cursor: next };
+}
+
+/** The cursor behind a row, of which `position` has the sort value and id. */
+function cursorAt(position: readonly unknown[], until: Date | undefined, mark: string): string {
+  return encodeCursor([...position, ...(until ? [until] : [])], mark);
 }
 
 /** Makes a first page from rows read elsewhere (up to limit + 1), the same as {@link findPage} would return. */

@@ -28,12 +28,15 @@ import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
+import { createAnswerWritten, stringifyAnswer } from './written';
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
   readonly operations: readonly Operation[];
   readonly introspection: Config['INTROSPECTION'];
   readonly logger: Logger;
+  /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
+  readonly onWritable?: ((reason?: string) => void) | undefined;
 }
 
 /** Maximum fields of a compiled operation: a field takes about 0.1 ms and 1 KB of code, and graphql-jit repeats fragments. */
@@ -45,10 +48,12 @@ export function createApollo({
   operations,
   introspection,
   logger,
+  onWritable,
 }: ApolloOptions): ApolloServer<GraphqlContext> {
-  const execute = createExecutor(schema, {
-    isWorthIt: (document, operation) => countFields(document, operation) <= MOST_COMPILED_FIELDS,
-  });
+  const isWorthIt = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
+    countFields(document, operation) <= MOST_COMPILED_FIELDS;
+  const execute = createExecutor(schema, { isWorthIt });
+  const answerWritten = createAnswerWritten(schema, { isWorthIt, onWritable });
   return new ApolloServer<GraphqlContext>({
     gateway: {
       onSchemaLoadOrUpdate: (callback) => {
@@ -60,7 +65,10 @@ export function createApollo({
           executor: async ({ document, operation, context, request: { variables } }) => {
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
-            const result = await execute({ document, operation, contextValue: context, variableValues: variables });
+            const execution = { document, operation, contextValue: context, variableValues: variables };
+            const written = await answerWritten(execution);
+            if (written) return written;
+            const result = await execute(execution);
             // one error for the request, instead of one per list over the limit
             const refusal = tooLarge(context);
             return refusal ? { errors: [withHttpStatus(refusal)] } : result;
@@ -73,6 +81,7 @@ export function createApollo({
     includeStacktraceInErrorResponses: false,
     persistedQueries: false,
     documentStore: createDocumentStore(),
+    stringifyResult: stringifyAnswer,
     allowBatchedHttpRequests: false,
     csrfPrevention: true,
     stopOnTerminationSignals: false,

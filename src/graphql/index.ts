@@ -29,6 +29,7 @@ export interface GraphqlOptions {
   /** Limits introspection without a key, per address. */
   readonly introspectionLimiter: RateLimiter;
   readonly logger: Logger;
+  readonly onWritable?: (reason?: string) => void;
 }
 
 export interface GraphqlFace {
@@ -44,8 +45,9 @@ export async function createGraphqlFace({
   introspection,
   introspectionLimiter,
   logger,
+  onWritable,
 }: GraphqlOptions): Promise<GraphqlFace> {
-  const apollo = createApollo({ schema, operations, introspection, logger });
+  const apollo = createApollo({ schema, operations, introspection, logger, onWritable });
   const introspectionAnswers = createIntrospectionAnswers();
   const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
   await apollo.start();

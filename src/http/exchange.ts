@@ -183,10 +183,10 @@ export function send(
   { request, response }: Pick<Exchange, 'request' | 'response'>,
   status: number,
   contentType: string,
-  body: string,
+  body: string | Buffer,
 ): void {
   if (response.headersSent) return;
-  const bytes = Buffer.from(body);
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body;
   response.statusCode = status;
   response.setHeader('Content-Type', contentType);
   response.setHeader('Content-Length', bytes.length);

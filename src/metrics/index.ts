@@ -110,6 +110,11 @@ export function createMetrics(options: MetricsOptions) {
     registers,
   });
 
+  const written = tally(registry, {
+    name: 'scopegate_written_answers_total',
+    help: "Answers that can be written from the database's bytes: from bytes, or from objects because of their data, of such data a moment ago (recently), or of their arguments.",
+    labelNames: ['from', 'reason'],
+  });
   const uncounted = new Counter({
     name: 'scopegate_key_usage_uncounted_total',
     help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
@@ -138,6 +143,10 @@ export function createMetrics(options: MetricsOptions) {
         return state;
       },
     }),
+    /** An answer that can be written from bytes was, or the reason why not. */
+    answerWritable: (reason?: string): void => {
+      written(reason === undefined ? 'bytes' : 'objects', reason ?? 'none');
+    },
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);
     },

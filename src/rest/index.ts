@@ -10,6 +10,7 @@ import { asksForAll } from './openapi/include';
 import { matchesTag } from './etag';
 import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes/routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
+import { type Unwritten, type WrittenRoute, writtenRoute } from './written';
 
 /** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
@@ -18,21 +19,29 @@ export interface RestOptions {
   readonly schema: GraphQLSchema;
   readonly operations: readonly Operation[];
   readonly openContext: OpenContext;
+  /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
+  readonly onWritable?: (reason: Unwritten | undefined) => void;
 }
 
 /** Answers an exchange below /api/v1, or throws the AppError to answer with. */
 export type RestFace = (exchange: Exchange) => Promise<void>;
 
+type AnyAnswer = RouteAnswer<string | Buffer>;
+type AnyHandler = (...call: Parameters<RouteHandler>) => Promise<AnyAnswer>;
+
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
-export function createRestFace({ schema, operations, openContext }: RestOptions): RestFace {
+export function createRestFace({ schema, operations, openContext, onWritable }: RestOptions): RestFace {
   const document = buildOpenApi(schema, operations);
   const published = JSON.stringify(document);
   const router = createRouter(operations);
   const [checkOf, handlerOf] = [requestChecks(document), sofaRoutes(schema, operations)];
-  const steps = new Map<RestOperation, { check: RequestCheck; handle: RouteHandler }>(
+  const steps = new Map<RestOperation, { check: RequestCheck; handle: AnyHandler }>(
     restOperations(operations).map((operation) => [
       operation,
-      { check: checkOf(operation), handle: handlerOf(operation) },
+      {
+        check: checkOf(operation),
+        handle: writtenFirst(writtenRoute(schema, operation), handlerOf(operation), onWritable),
+      },
     ]),
   );
   return async (exchange) => {
@@ -59,6 +68,21 @@ export function createRestFace({ schema, operations, openContext }: RestOptions)
   };
 }
 
+/** Answers from bytes if that works, otherwise through Sofa. */
+function writtenFirst(
+  written: WrittenRoute | undefined,
+  handle: RouteHandler,
+  onWritable: RestOptions['onWritable'],
+): AnyHandler {
+  if (!written) return handle;
+  return async (args, context) => {
+    const answer = await written(args, context);
+    const isWritten = typeof answer !== 'string';
+    onWritable?.(isWritten ? undefined : answer);
+    return isWritten ? answer : handle(args, context);
+  };
+}
+
 function allowed(methods: ReadonlyMap<string, unknown>): string[] {
   return [...methods.keys()].flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]));
 }
@@ -72,10 +96,9 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
   return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
-function answer(exchange: Exchange, operation: RestOperation, { status, body, value }: RouteAnswer): void {
+function answer(exchange: Exchange, operation: RestOperation, { status, body, id, next }: AnyAnswer): void {
   const { request, response, path, search } = exchange;
-  if (status === 201) response.setHeader('Location', `${path}/${(value as { id: string }).id}`);
-  const next = nextCursor(value);
+  if (status === 201) response.setHeader('Location', `${path}/${String(id)}`);
   if (next !== undefined) response.setHeader('Link', `<${path}${withCursor(search, next)}>; rel="next"`);
   const tag = hasEntityTag(operation) ? entityTag(body) : undefined;
   if (tag !== undefined) response.setHeader('ETag', tag);
@@ -88,11 +111,6 @@ function answer(exchange: Exchange, operation: RestOperation, { status, body, va
     }
   }
   send(exchange, status, 'application/json; charset=utf-8', body);
-}
-
-function nextCursor(value: unknown): string | undefined {
-  const next = typeof value === 'object' && value !== null && 'next_cursor' in value ? value.next_cursor : undefined;
-  return typeof next === 'string' ? next : undefined;
 }
 
 /** The caller's query with the cursor of the next page. */

@@ -16,12 +16,14 @@ import { type Arguments, listWithAll, type RestOperation, restOperations } from 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
 
-export interface RouteAnswer {
+export interface RouteAnswer<Body extends string | Buffer = string> {
   readonly status: number;
   /** The JSON text. */
-  readonly body: string;
-  /** The value of the JSON text. */
-  readonly value: unknown;
+  readonly body: Body;
+  /** The id in it, if it is an object. */
+  readonly id?: unknown;
+  /** The cursor in it, if it is a page with a next one. */
+  readonly next?: string | undefined;
 }
 
 const FAILED = 599;
@@ -118,7 +120,9 @@ export function sofaRoutes(
       const response = await route.handler(request(args), call);
       if (failures.has(response)) throw failures.get(response);
       const { value } = call;
-      return { status: response.status, body: JSON.stringify(value), value };
+      const { id, next_cursor: next } = (value ?? {}) as { id?: unknown; next_cursor?: unknown };
+      const body = JSON.stringify(value);
+      return { status: response.status, body, id, next: typeof next === 'string' ? next : undefined };
     };
   };
   return (operation) => {

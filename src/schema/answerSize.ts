@@ -40,6 +40,11 @@ export function tooLarge(context: object): AppError | undefined {
   );
 }
 
+/** Whether a resolver gives the member of its own name. */
+export function givesMember(resolve: unknown): boolean {
+  return resolve === undefined || resolve === giveCounted;
+}
+
 function giveCounted(
   source: unknown,
   _args: unknown,

@@ -1,6 +1,6 @@
 import { makeExecutableSchema } from '@graphql-tools/schema';
 import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
-import { countListedObjects } from './answerSize';
+import { countListedObjects, givesMember } from './answerSize';
 import { refuseGaps } from './gaps';
 import { guardFields, type Resolvers } from './guard';
 import { objectFields } from './jsonSchema';
@@ -52,7 +52,7 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
   describeScalars(schema);
   deriveIds(schema);
   countListedObjects(schema);
-  guardFields(schema, options);
+  guardFields(schema, { ...options, resolvers });
   return schema;
 }
 
@@ -62,8 +62,18 @@ function deriveIds(schema: GraphQLSchema): void {
   const ofPages = fields.filter(({ type, field }) => field.name === 'data' && isPage(type));
   const rows = new Set(ofPages.map(({ field }) => getNamedType(field.type).name));
   for (const { type, field } of fields) {
-    if (field.name === 'id' && rows.has(type)) field.resolve ??= (row) => (row as Row)._id ?? (row as Row).id;
+    if (field.name === 'id' && rows.has(type)) field.resolve ??= idOfRow;
   }
+}
+
+function idOfRow(row: unknown): unknown {
+  return (row as Row)._id ?? (row as Row).id;
+}
+
+/** The member of a stored object that is the value of a field; undefined if a resolver makes it. */
+export function memberOf({ name, resolve }: { readonly name: string; readonly resolve?: unknown }): string | undefined {
+  if (resolve === idOfRow) return '_id';
+  return givesMember(resolve) ? name : undefined;
 }
 
 interface Row {

@@ -16,7 +16,7 @@ export function takesIfMatch({ arguments: args = [] }: FieldDefinitionNode): boo
 }
 
 /** A strong entity tag, which depends on the whole body (RFC 9110, section 8.8.3). */
-export function entityTag(body: string): string {
+export function entityTag(body: string | Buffer): string {
   return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
 }
 

@@ -39,7 +39,7 @@ interface Known {
 }
 
 /** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
-const COMPILED_FROM = 3;
+export const COMPILED_FROM = 3;
 /** Size of the LRU cache of operations. */
 const MOST_KNOWN = 200;
 

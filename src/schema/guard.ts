@@ -1,4 +1,4 @@
-import type { GraphQLFieldResolver, GraphQLSchema } from 'graphql';
+import type { GraphQLFieldResolver, GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import type { Access, RequestContext } from '../context';
 import { invalidRequest, validationFailed } from '../errors';
 import { inKeptSpelling } from './compared';
@@ -7,10 +7,14 @@ import { argumentsSchema, componentSchemas, type ObjectField, objectFields } fro
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
 import { asParameters, checkAtFirstUse, createAjv, requireSchema } from './validation';
+import type { Writer, WriterOf } from './written';
 
 /* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
 
-export type Resolver = GraphQLFieldResolver<unknown, RequestContext>;
+export type Resolver = GraphQLFieldResolver<unknown, RequestContext> & {
+  /** What writes its answer as text, if anything can. */
+  readonly writerOf?: WriterOf;
+};
 export type Resolvers = Record<string, Record<string, Resolver>>;
 
 /** All resolvers by type and field; a later one replaces an earlier one of the same field. */
@@ -23,13 +27,26 @@ export function mergeResolvers(...parts: readonly object[]): Resolvers {
 }
 
 /** Guards every field with @access. Arguments are checked for GraphQL only, since REST checks them earlier. */
-export function guardFields(schema: GraphQLSchema, options: { readonly checkArguments: boolean }): void {
+export function guardFields(
+  schema: GraphQLSchema,
+  options: { readonly checkArguments: boolean; readonly resolvers?: Resolvers },
+): void {
   const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field } of guarded) {
     const resolve = field.resolve as Resolver;
     const access = accessOf(field.astNode);
-    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checks?.({ type, field }));
+    const checkArguments = checks?.({ type, field });
+    field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checkArguments);
+    // from where it was defined, since the schema has a bound copy of the function
+    const writerOf = options.resolvers?.[type]?.[field.name]?.writerOf;
+    if (writerOf) {
+      const guarded: WriterOf = (selected) => {
+        const write = writerOf(selected);
+        return write && guardWriter(field.name, write, access, checkArguments);
+      };
+      field.extensions = { ...field.extensions, writerOf: guarded };
+    }
   }
 }
 
@@ -43,6 +60,23 @@ function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknow
       ? trace(info.fieldName, () => resolve(source, args, context, info))
       : resolve(source, args, context, info);
   };
+}
+
+/** The same guard for a writer. */
+function guardWriter(
+  name: string,
+  write: Writer,
+  access: Access,
+  checkArguments: ((args: unknown) => void) | undefined,
+): Writer {
+  const guarded = guard(
+    (_, args: Readonly<Record<string, unknown>>, context) => write(args, context),
+    access,
+    checkArguments,
+  );
+  const info = { fieldName: name } as GraphQLResolveInfo;
+  // a guard throws where a resolver may, before there is a promise
+  return async (args, context) => guarded(undefined, args, context, info) as ReturnType<Writer>;
 }
 
 /** Runs a write with an Idempotency-Key once. Inside the guard, since a replay must still be authorised. */

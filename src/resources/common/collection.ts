@@ -2,7 +2,15 @@ import type { Collection, Projection } from '../../database/collection';
 import { settledUntil } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import { notFound } from '../../errors';
-import { findPage, type ListArguments, type ListRequest, type Page } from '../../database/pagination';
+import {
+  findPage,
+  type ListArguments,
+  type ListRequest,
+  type Page,
+  writePage,
+  type WrittenPage,
+} from '../../database/pagination';
+import type { PageWriter } from '../../database/answerWriter';
 import { filtersOf } from '../../schema/filters';
 import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } from './filters';
 
@@ -18,16 +26,37 @@ export function listPage<T extends { _id: string }>(
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection = WITHOUT_SEARCH,
 ): Promise<Page<T>> {
+  const page = pageRequest(data, collection, args, projection);
+  return data.reads(() => findPage(data.collection(collection), page));
+}
+
+/** The same page as JSON text. @throws Unforeseen if it cannot be written from the bytes of its rows */
+export function listPageText<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  args: ListArguments & Readonly<Record<string, unknown>>,
+  projection: Projection,
+  writer: PageWriter,
+): Promise<WrittenPage> {
+  const page = pageRequest(data, collection, args, projection);
+  return data.reads(() => writePage(data.collection(collection), page, writer));
+}
+
+function pageRequest<T extends { _id: string }>(
+  data: OrganisationData,
+  collection: Collection<T>,
+  args: ListArguments & Readonly<Record<string, unknown>>,
+  projection: Projection,
+): ListRequest {
   const filters = filtersOf(collection.name);
   const request = listRequest(data, collection, args);
   const given = request.filters;
-  const page: ListRequest = {
+  return {
     ...request,
     conditions: toConditions(given, filters),
     ...(asksForChanges(given, filters) && { settledUntil: () => settledUntil(data) }),
     projection,
   };
-  return data.reads(() => findPage(data.collection(collection), page));
 }
 
 /** What a cursor of the list is bound to. */

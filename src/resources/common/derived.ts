@@ -10,6 +10,7 @@ import { listOfParent } from './parentList';
 import type { Resource, Row } from './resource';
 import { selects } from './selection';
 import { totals, type TotalsArguments } from './totals';
+import { listWriter, objectWriterOf } from './writers';
 
 /*
  * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, entity tags, and totals.
@@ -52,12 +53,15 @@ function ofRoot(
   const listed = byType.get(rowName(field) ?? '');
   if (listed?.name === name.value) {
     const projectionOf = projections(listed, 'data');
-    return (_, given, { data }, info) => listPage(data, listed, given as Args, projectionOf(info));
+    const list: Resolver = (_, given, { data }, info) => listPage(data, listed, given as Args, projectionOf(info));
+    return Object.assign(list, { writerOf: listWriter(listed) });
   }
   const read = byType.get(namedType(field.type));
   if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
   const projectionOf = projections(read);
-  return (_, { id }, { data }, info) => readOne(data, read, id as string, name.value, projectionOf(info));
+  const readById: Resolver = (_, { id }, { data }, info) =>
+    readOne(data, read, id as string, name.value, projectionOf(info));
+  return Object.assign(readById, { writerOf: objectWriterOf(read, name.value) });
 }
 
 function ofRelation({ isList, member }: Relation, owner: Resource, other: Resource | undefined): Resolver | undefined {

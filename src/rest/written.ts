@@ -1,0 +1,53 @@
+import { coerceInputValue, type GraphQLArgument, type GraphQLSchema } from 'graphql';
+import type { RequestContext } from '../context';
+import { everyField, type Field, type NotWritten, writerOf } from '../schema/written';
+import { listWithAll, type Arguments, type RestOperation } from './routes/routes';
+import { asksForAll } from './openapi/include';
+import type { RouteAnswer } from './sofa';
+
+/** Why an answer was not written from bytes; `arguments` if they could not be converted. */
+export type Unwritten = NotWritten | 'arguments';
+
+/** Answers with text written from the database's bytes, or says why it does not. */
+export type WrittenRoute = (args: Arguments, context: RequestContext) => Promise<RouteAnswer<Buffer> | Unwritten>;
+
+/**
+ * The written answers of an operation: all its fields, as Sofa selects them (docs/decisions/fast.md). Undefined if its resolver
+ * cannot write.
+ */
+export function writtenRoute(schema: GraphQLSchema, operation: RestOperation): WrittenRoute | undefined {
+  const plain = routeOf(schema, operation);
+  const twin = listWithAll(operation);
+  const withAll = twin && routeOf(schema, twin);
+  if (!plain || !withAll) return plain;
+  return (args, context) => (asksForAll(args) ? withAll : plain)(args, context);
+}
+
+function routeOf(schema: GraphQLSchema, { kind, name, rest }: RestOperation): WrittenRoute | undefined {
+  if (kind !== 'Query') return undefined;
+  const field: Field | undefined = schema.getQueryType()?.getFields()[name];
+  const write = field && writerOf(field, everyField(field.type));
+  if (!write) return undefined;
+  return async (args, context) => {
+    const coerced = coerce(field.args, args);
+    if (!coerced) return 'arguments';
+    const answer = await write(coerced, context);
+    if (typeof answer === 'string') return answer;
+    return { status: rest.status, body: answer.text, next: answer.next ?? undefined };
+  };
+}
+
+/** Arguments as graphql gives them to resolvers; undefined if it would not. Others, such as `include`, are left out. */
+function coerce(args: readonly GraphQLArgument[], given: Arguments): Arguments | undefined {
+  const coerced: Arguments = {};
+  const faults: unknown[] = [];
+  for (const { name, type, defaultValue } of args) {
+    const value = given[name];
+    if (value === undefined) {
+      if (defaultValue !== undefined) coerced[name] = defaultValue;
+      continue;
+    }
+    coerced[name] = coerceInputValue(value, type, (...fault) => faults.push(fault));
+  }
+  return faults.length === 0 ? coerced : undefined;
+}

@@ -1,0 +1,218 @@
+import { type Command, type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import type { Organisation } from '../../src/access/principal';
+import { nativeCollection } from '../../src/database/native';
+import { findRaw } from '../../src/database/rawRows';
+import { customers } from '../../src/resources/customers/customers';
+import { quotes } from '../../src/resources/quotes';
+import { eventually } from '../http/eventually';
+import { type Client, client } from '../support/client';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* Which answers are written from the database's bytes (docs/decisions/fast.md). What they say is tested everywhere. */
+
+let gateway: TestGateway;
+let organisation: Organisation;
+let caller: Client;
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeNorthwind(gateway, 30);
+  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+});
+afterAll(() => gateway.stop());
+
+/** How many answers were written so far, by where they are from and why. */
+async function written(): Promise<Map<string, number>> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  const found = text.matchAll(/^scopegate_written_answers_total\{from="(\w+)",reason="(\w+)"\} (\d+)$/gm);
+  return new Map([...found].map(([, from, reason, count]) => [`${from!} ${reason!}`, Number(count)]));
+}
+
+/** By how much the counts change while something runs. */
+async function change(work: () => Promise<unknown>): Promise<Record<string, number>> {
+  const before = await written();
+  await work();
+  const after = await written();
+  const grown = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
+  return Object.fromEntries(grown.filter(([, count]) => count > 0));
+}
+
+const LISTS = ['products', 'customers', 'quotes', 'orders', 'requests'];
+
+describe('from bytes', () => {
+  test.each(LISTS)('REST lists of %s, and reads of their rows', async (list) => {
+    const counts = await change(async () => {
+      const { body } = await caller.get(`/${list}`, { limit: 5 });
+      expect(body.data).toHaveLength(5);
+      await caller.get(`/${list}`, { limit: 5, cursor: body.next_cursor });
+      await caller.get(`/${list}`, { updated_since: '1990-01-01T00:00:00Z' });
+      await caller.get(`/${list}`, { q: '!' });
+      await caller.get(`/${list}/${String(body.data[0].id)}`);
+    });
+    expect(counts).toEqual({ 'bytes none': 5 });
+  });
+
+  test.each(['quotes', 'orders'])('REST lists of %s with lines', async (list) => {
+    const counts = await change(() => caller.get(`/${list}`, { include: 'lines' }));
+    expect(counts).toEqual({ 'bytes none': 1 });
+  });
+
+  test.each([
+    '{ quotes(limit: 3) { data { id number lines { id qty } } has_more } }',
+    'query Q($n: Int) { all: quotes(limit: $n) { ...P } } fragment P on QuotePage { next_cursor data { __typename key: id } }',
+    '{ customers { data { id billing_address { city } contacts { name } } } }',
+  ])('GraphQL from the third time on: %s', async (query) => {
+    const answers: string[] = [];
+    const ask = async (): Promise<void> => {
+      answers.push((await caller.graphql(query, { n: 2 })).text);
+    };
+    expect(
+      await change(async () => {
+        await ask();
+        await ask();
+      }),
+    ).toEqual({});
+    expect(await change(ask)).toEqual({ 'bytes none': 1 });
+    expect(answers[2]).toBe(answers[0]);
+  });
+
+  test.each([
+    '{ quotes(limit: 3) { data { customer { id } } } }',
+    '{ quotes(limit: 3) { data { id } } orders(limit: 3) { data { id } } }',
+    '{ quotes(limit: 3) { data { id @skip(if: false) } } }',
+    '{ quotes(limit: 3) { has_more } }',
+    '{ me { organisation { name } } }',
+  ])('not GraphQL with other resolvers, several fields or conditions: %s', async (query) => {
+    const ask = async (): Promise<string> => (await caller.graphql(query)).text;
+    const counts = await change(async () => {
+      const answers = [await ask(), await ask(), await ask(), await ask()];
+      expect(new Set(answers).size).toBe(1);
+    });
+    expect(counts).toEqual({});
+  });
+
+  test('GraphQL errors, as before it is written', async () => {
+    const id = organisation.id;
+    const ask = async (): Promise<unknown> => {
+      const { body } = await caller.graphql(`{ found: quote(id: "${id}") { id } }`);
+      for (const error of body.errors) delete error.extensions.request_id;
+      return body;
+    };
+    const first = await ask();
+    await ask();
+    expect(first).toMatchObject({
+      data: { found: null },
+      errors: [{ path: ['found'], extensions: { code: 'not_found' } }],
+    });
+    expect(await ask()).toEqual(first);
+    expect(await ask()).toEqual(first);
+  });
+});
+
+test('a row that another program stored in other types is answered from objects, and for a while its whole collection', async () => {
+  const rows = nativeCollection(gateway.databases.organisationData(organisation).collection(customers));
+  const before = await caller.get('/customers', { sort: 'name', limit: 5 });
+  const [{ id }] = before.body.data;
+  // a number, which the schema's String gives as text
+  await rows.updateOne({ _id: id }, { $set: { phone: 5 as never } });
+  const expected = before.body.data.map((row: { id: string }) => (row.id === id ? { ...row, phone: '5' } : row));
+  const ask = async (): Promise<void> => {
+    const { status, body } = await caller.get('/customers', { sort: 'name', limit: 5 });
+    expect([status, body.data]).toEqual([200, expected]);
+  };
+  expect(await change(ask)).toEqual({ 'objects data': 1 });
+  const others = await change(async () => {
+    for (let times = 0; times < 33; times += 1) await ask();
+  });
+  expect(others).toEqual({ 'objects recently': 32, 'objects data': 1 });
+  // other collections are not affected
+  expect(await change(() => caller.get('/quotes'))).toEqual({ 'bytes none': 1 });
+});
+
+test('rows that do not fit into one answer of the database are left to its cursor, which stays open for nobody', async () => {
+  const model = gateway.databases.organisationData(organisation).collection(quotes);
+  const rows = nativeCollection(model);
+  const [one] = await rows.find({}, { limit: 1 }).toArray();
+  const lines = [{ description: 'x'.repeat(9 * 1024 * 1024) }];
+  const ids = ['large-1', 'large-2'];
+  await rows.insertMany(ids.map((id) => ({ ...one, _id: id, number: id, lines })));
+  try {
+    const filter = { _id: { $in: ids } };
+    await expect(findRaw(model, { filter, most: 2 })).rejects.toThrow('large');
+    expect((await findRaw(model, { filter, most: 1 })).places).toHaveLength(2);
+    const open = async (): Promise<number> => {
+      const { metrics } = await gateway.databases.control.getClient().db('admin').command({ serverStatus: 1 });
+      return Number(metrics?.cursor?.open?.total ?? 0);
+    };
+    await eventually(async () => ((await open()) === 0 ? true : undefined));
+  } finally {
+    await rows.deleteMany({ _id: { $in: ids } });
+  }
+});
+
+describe('a read that fails', () => {
+  let proxy: DatabaseProxy;
+  let own: TestGateway;
+  let key: string;
+  let left = 0;
+  let code = 0;
+  const reads: Command[] = [];
+  beforeAll(async () => {
+    proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+      onReply: (reply, command) => {
+        if (command?.find !== 'quotes') return reply;
+        reads.push(command);
+        left -= 1;
+        return left < 0 ? reply : replyWith(reply, { ok: 0, code, errmsg: 'no' });
+      },
+    });
+    own = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: 'scopegate_written' });
+    key = (await makeKey(own, await makeNorthwind(own, 5))).key;
+  });
+  afterAll(async () => {
+    await own.stop();
+    await proxy.close();
+  });
+
+  const QUOTES = 'query { quotes { data { id } } }';
+  const asks: Record<string, (of: Client, query: string) => Promise<{ status: number; text: string }>> = {
+    'from bytes': (of) => of.get('/quotes', { sort: 'number', limit: 2 }),
+    // another query each time, so that it is answered from objects
+    'from objects': (of, query) => of.graphql(query),
+  };
+  const EXCEEDED = 262;
+  const EXPIRED = 50;
+
+  test.each([
+    ['once', 1, EXCEEDED, 2, true],
+    ['twice', 2, EXCEEDED, 2, false],
+    ['for good', 1, EXPIRED, 1, false],
+  ])('%s is sent as often from bytes as from objects', async (_how, times, failure, sent, isFine) => {
+    for (const [from, ask] of Object.entries(asks)) {
+      [left, code, reads.length] = [times, failure, 0];
+      const { status, text } = await ask(client(own, key), `${QUOTES} # ${from} ${String(times)} ${String(failure)}`);
+      expect([from, reads.length, status === 200 && !text.includes('unavailable')]).toEqual([from, sent, isFine]);
+    }
+  });
+
+  test('has the options of its collection, and of a list of changes those', async () => {
+    left = 0;
+    const caller = client(own, key);
+    const [one] = (await caller.get('/quotes', { limit: 1 })).body.data;
+    reads.length = 0;
+    await caller.get('/quotes', { limit: 1 });
+    await caller.get('/quotes', { limit: 1, updated_since: '1990-01-01T00:00:00Z' });
+    await caller.get(`/quotes/${String(one.id)}`);
+    expect(reads.map(({ readConcern }) => readConcern)).toEqual([undefined, { level: 'majority' }, undefined]);
+    expect(reads.map(({ limit, batchSize }) => [Number(limit), Number(batchSize)])).toEqual([
+      [2, 3],
+      [2, 3],
+      [1, 2],
+    ]);
+    expect(reads.map(({ projection }) => projection)).toEqual([
+      { search: 0, lines: 0 },
+      { search: 0, lines: 0 },
+      { search: 0 },
+    ]);
+  });
+});
