@@ -5,8 +5,6 @@ import { openWrites } from '../slots';
 
 /* The collections of an organisation's database as a move sees them (docs/decisions/organisation-move.md). */
 
-export type RawCollection = mongo.Collection<{ _id: unknown }>;
-
 interface Options {
   readonly validator?: Readonly<Record<string, unknown>>;
   readonly validationLevel?: string;
