@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
+import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { databaseName } from '../../src/database/organisationData';
 import { settledUntil } from '../../src/database/openWrites';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';
@@ -145,7 +146,40 @@ test('a write that began before is waited for, and one that goes on afterwards s
   expect((await call.post('/requests', { text: 'second' })).status).toBe(201);
 }, 60_000);
 
-test('no list gives out a time past the fence while it moves, however long that takes', async () => {
+test('while it moves no list gives out a later time than before, and writes afterwards get later ones', async () => {
+  const organisation = await makeOrganisation(gateways[0], { cluster: 'default' });
+  const { key } = await makeKey(gateways[0], organisation);
+  const data = gateways[0].databases.organisationData(organisation);
+  const call = client(gateways[0], key);
+  expect((await call.post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(200);
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  let isCopying = false;
+  const proxy = await openDatabaseProxy(eu.uri, {
+    onReply: async (reply, command) => {
+      if (command?.insert !== 'products') return reply;
+      isCopying = true;
+      await held;
+      return reply;
+    },
+  });
+  const through = { MONGODB_CLUSTERS: `eu=${proxy.uri}` };
+  const moving = finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json'], through));
+  await eventually(() => isCopying, 30_000);
+  const first = await settledUntil(data);
+  await new Promise((resolve) => setTimeout(resolve, 100));
+  expect(await settledUntil(data)).toEqual(first);
+  letGo();
+  expect(await moving).toMatchObject({ code: 0 });
+  await proxy.close();
+  // a request that still has the old cluster
+  expect(await settledUntil(data)).toEqual(first);
+  expect((await call.post('/products/bulk', { products: [{ sku: 'B', name: 'B' }] })).status).toBe(200);
+  const { body } = await call.get('/products', { updated_since: first.toISOString() });
+  expect((body as { data: { sku: string }[] }).data.map(({ sku }) => sku)).toContain('B');
+}, 60_000);
+
+test('what holds times back is not taken for a write that died', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
