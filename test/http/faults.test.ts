@@ -37,6 +37,12 @@ function failReads(): void {
       return method.apply(this, args);
     });
   }
+  // and of those whose rows are not decoded
+  const command = Reflect.get(mongo.Db.prototype, 'command') as (...args: unknown[]) => Promise<mongo.Document>;
+  jest.spyOn(mongo.Db.prototype, 'command').mockImplementation(function (this: mongo.Db, ...args) {
+    if (args[0].find === quotes.name) throw new Error(SECRET);
+    return command.apply(this, args);
+  });
 }
 
 function expectMasked({ text }: Answer): void {

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
+import type { Organisation } from '../../src/access/principal';
+import { copyAll, takeTarget } from '../../src/database/moving/copy';
 import { databaseName } from '../../src/database/organisationData';
 import { settledUntil } from '../../src/database/openWrites';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';
@@ -127,7 +129,7 @@ test('a write that began before is waited for, and one that goes on afterwards s
   }, []);
   await eventually(() => isInside);
   const moving = finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']));
-  await eventually(async () => (await gateways[0].control.moving.movesOf(organisation.id))?.move !== undefined);
+  await eventually(async () => (await gateways[0].control.moving.movesOf(organisation.id))?.move !== undefined, 30_000);
   // not before this one has ended
   await new Promise((resolve) => setTimeout(resolve, 300));
   expect((await gateways[0].control.organisations.find(organisation.id))?.cluster).toBe('default');
@@ -196,4 +198,24 @@ test('what holds times back is not taken for a write that died', async () => {
   expect(await settledUntil(data)).toEqual(old);
   await data.slots.letGo();
   expect((await settledUntil(data)).getTime()).toBeGreaterThan(first.getTime());
+});
+
+test('who is no longer the mover stores nothing in the new database', async () => {
+  const { id } = await makeOrganisation(gateways[0], { cluster: 'default' });
+  const { key } = await makeKey(gateways[0], { id } as Organisation);
+  expect((await client(gateways[0], key).post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(
+    200,
+  );
+  const source = gateways[0].databases.organisationData({ id, cluster: 'default' });
+  const target = await gateways[0].databases.open({ id, cluster: 'eu' });
+  const { signal } = new AbortController();
+  const first = { source, target, mover: 'first', signal, onProgress: () => undefined };
+  const second = { ...first, mover: 'second' };
+  await takeTarget(first);
+  await takeTarget(second);
+  const copied = there.getClient().db(databaseName(id)).collection('products');
+  await expect(copyAll(first)).rejects.toThrow('another process has taken over the move');
+  expect(await copied.countDocuments()).toBe(0);
+  await copyAll(second);
+  expect(await copied.countDocuments()).toBe(1);
 });
