@@ -46,7 +46,7 @@ const SHORT: Scale = {
   deadSockets: 2000,
   bodies: 150,
   heavySeconds: 3,
-  moves: 5,
+  moves: 3,
   slack: 10,
 };
 

@@ -14,8 +14,8 @@ import { type Rig, temporaryFolder, type Tenant } from '../rig';
 import { milliseconds, until } from '../timing';
 
 /** Of five moves, in which a gateway is killed, and in which the process that moves. */
-const GATEWAY_DIES = 2;
-const MOVER_DIES = 4;
+const GATEWAY_DIES = 1;
+const MOVER_DIES = 2;
 /** How long another process waits for one that moves and is not seen, in milliseconds, and a little more. */
 const TAKEN_OVER_AFTER = 16_000;
 

@@ -4,7 +4,6 @@ const { MongoServerError, MongoServerSelectionError, MongoNetworkError } = mongo
 
 const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
-const MAX_TIME = 50;
 
 /** Names of errors which mean that the database is not responding. */
 const UNAVAILABLE: readonly string[] = [
@@ -96,11 +95,6 @@ export function isDuplicateKey(error: unknown): boolean {
 /** Whether the database's user may not do it. */
 export function isUnauthorised(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === UNAUTHORISED;
-}
-
-/** Whether a command took longer than its `maxTimeMS`. */
-export function isTimeLimit(error: unknown): boolean {
-  return error instanceof MongoServerError && error.code === MAX_TIME;
 }
 
 /** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */

@@ -68,6 +68,7 @@ export class OrganisationData {
   /** The rows that writes pass. */
   get slots(): Slots {
     this.#slots ??= createSlots(nativeCollection(this.collection(openWrites)), {
+      client: this.connection.getClient(),
       creating: (work) => this.creating(work),
       now: () => timeOf(this.connection),
     });

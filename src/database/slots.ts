@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { mongo } from 'mongoose';
 import { DAY } from '../units';
 import { defineCollection } from './collection';
-import { isTimeLimit } from './faults';
+import { isWriteConflict } from './faults';
 
 /*
  * The rows that writes pass (docs/decisions/organisation-life.md, docs/decisions/changes-since.md): each write has one for
@@ -40,6 +41,10 @@ const HOLDER = 'held';
 
 /** How long writes under way are waited for, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
 const FENCED_WITHIN = 120_000;
+/** How often a row of a write under way is tried again, in milliseconds. */
+const FENCE_EVERY = 10;
+/** All rows that are there. */
+const SETTLED = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
 
 type Rows = mongo.Collection<OpenWrite>;
 export type TakenSlot = OpenWrite & { readonly since: Date };
@@ -47,13 +52,14 @@ export type TakenSlot = OpenWrite & { readonly since: Date };
 export type Slots = ReturnType<typeof createSlots>;
 
 export interface SlotsOptions {
+  readonly client: mongo.MongoClient;
   /** Runs what may make the organisation's database. @see OrganisationData.creating */
   readonly creating: (work: () => Promise<unknown>) => Promise<unknown>;
   /** The cluster's time, in milliseconds since 1970. */
   readonly now: () => number;
 }
 
-export function createSlots(rows: Rows, { creating, now }: SlotsOptions) {
+export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions) {
   const free: string[] = [];
 
   async function make(): Promise<string> {
@@ -62,6 +68,25 @@ export function createSlots(rows: Rows, { creating, now }: SlotsOptions) {
     await creating(() => rows.updateOne({ _id }, row, { upsert: true }));
     await rows.deleteMany({ since: null, used: { $lt: new Date(now() - IDLE_FOR) } });
     return _id;
+  }
+
+  /**
+   * Deletes a row unless a write has passed it and not ended. In a transaction, which fails then, because outside of one a server
+   * waits for that write, and SecantusDB lets that write wait too.
+   */
+  function remove(_id: string): Promise<boolean> {
+    return client.withSession(async (session) => {
+      session.startTransaction({ writeConcern: { w: 'majority', journal: true } });
+      try {
+        await rows.deleteOne({ _id }, { session });
+        await session.commitTransaction();
+        return true;
+      } catch (error) {
+        await session.abortTransaction().catch(() => undefined);
+        if (isWriteConflict(error)) return false;
+        throw error;
+      }
+    });
   }
 
   return {
@@ -97,17 +122,17 @@ export function createSlots(rows: Rows, { creating, now }: SlotsOptions) {
     },
     /**
      * Deletes all rows: writes that have passed theirs end first, all others store nothing.
-     * @throws the server's error if one of them does not end within {@link FENCED_WITHIN}
+     * @throws Error if one of them does not end within {@link FENCED_WITHIN}
      */
     fence: async (): Promise<void> => {
       const until = performance.now() + FENCED_WITHIN;
       for (;;) {
-        try {
-          await rows.deleteMany({}, { maxTimeMS: SWEEP_WITHIN });
-          return;
-        } catch (error) {
-          if (!isTimeLimit(error) || performance.now() > until) throw error;
-        }
+        const left = await rows.find({}, { ...SETTLED, projection: { _id: 1 } }).toArray();
+        if (left.length === 0) return;
+        if (performance.now() > until) throw new Error('a write under way does not end');
+        let removed = 0;
+        for (const { _id } of left) if (await remove(_id)) removed += 1;
+        if (removed < left.length) await sleep(FENCE_EVERY);
       }
     },
     /** Makes a row that holds back the times up to which readers know everything, until {@link letGo}. */
