@@ -50,8 +50,8 @@ const SHORT: Scale = {
   slack: 10,
 };
 
-/** Takes too long to run on every change, and needs root. */
-const NOT_IN_SHORT = ['full-disk'];
+/** One takes too long to run on every change, and needs root; the other is run by itself, on a server that copies fast enough. */
+const NOT_IN_SHORT = ['full-disk', 'moves'];
 
 /** @throws Error describing what is wrong with the command line. */
 export function readOptions(argv: readonly string[], all: readonly Case[]): Options {
