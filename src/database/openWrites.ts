@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { timeOf } from './clock';
 import { nativeCollection } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
-import { OPEN, type OpenWrite, openWrites, SWEEP_WITHIN } from './slots';
+import { OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
 
 /*
  * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
@@ -14,9 +14,6 @@ import { OPEN, type OpenWrite, openWrites, SWEEP_WITHIN } from './slots';
 const DEAD_AFTER = 100_000;
 /** Retry-After, in seconds, for a write that took too long. */
 const RETRY_AFTER = 1;
-
-/** Read options for syncing: from the primary, and only data that cannot be rolled back. */
-export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
 
 /**
  * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,

@@ -13,7 +13,7 @@ import { createSlots, openWrites, type Slots } from './slots';
 import type { Transact } from './transact';
 
 /** The fastest of 1, 4, 8 and 100 for single-object reads: with unlimited batches gateway and database wait for each other. */
-const POINT_READ_BATCH = 8;
+export const POINT_READ_BATCH = 8;
 const RELATION_BATCH = 1000;
 
 /** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */

@@ -3,7 +3,7 @@ import mongoose, { type Model, trusted } from 'mongoose';
 import type { PageWriter } from './answerWriter';
 import type { Projection } from './collection';
 import { nativeCollection } from './native';
-import { SETTLED_READ } from './openWrites';
+import { SETTLED_READ } from './slots';
 import { findRaw, type RawRows } from './rawRows';
 import type { AppError } from '../errors';
 import { invalidRequest } from '../errors';

@@ -26,6 +26,9 @@ export const openWrites = defineCollection<OpenWrite>(
   [],
 );
 
+/** Read options for syncing: from the primary, and only data that cannot be rolled back. */
+export const SETTLED_READ = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
+
 /** Rows of writes in progress. */
 export const OPEN = { since: { $ne: null } } as const;
 
@@ -43,8 +46,6 @@ const HOLDER = 'held';
 const FENCED_WITHIN = 120_000;
 /** How often a row of a write under way is tried again, in milliseconds. */
 const FENCE_EVERY = 10;
-/** All rows that are there. */
-const SETTLED = { readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
 
 type Rows = mongo.Collection<OpenWrite>;
 export type TakenSlot = OpenWrite & { readonly since: Date };
@@ -127,7 +128,7 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
     fence: async (): Promise<void> => {
       const until = performance.now() + FENCED_WITHIN;
       for (;;) {
-        const left = await rows.find({}, { ...SETTLED, projection: { _id: 1 } }).toArray();
+        const left = await rows.find({}, { ...SETTLED_READ, projection: { _id: 1 } }).toArray();
         if (left.length === 0) return;
         if (performance.now() > until) throw new Error('a write under way does not end');
         let removed = 0;

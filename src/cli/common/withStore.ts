@@ -1,6 +1,6 @@
 import type { Organisation } from '../../access/principal';
 import type { Config } from '../../config';
-import { CommandFailure, notFound } from './failure';
+import { CommandFailure, notFound, usageFailure } from './failure';
 import type { Store } from './open';
 import { note } from './terminal';
 
@@ -27,4 +27,16 @@ export async function requireOrganisation({ control }: Store, id: string): Promi
     throw new CommandFailure(`organisation ${id} is being erased; to finish that, run scopegate org erase again`);
   }
   return organisation;
+}
+
+/** @throws CommandFailure unless MONGODB_CLUSTERS has the cluster, or it is the default one. */
+export function requireCluster({ clusters }: Store['databases'], name: string): void {
+  if (clusters.includes(name)) return;
+  throw usageFailure(`unknown cluster ${name}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`);
+}
+
+/** @throws CommandFailure if `--confirm` has another name. `kind` is what has the name. */
+export function requireConfirmed(kind: 'organisation' | 'customer', confirm: string, name: string): void {
+  if (confirm === name) return;
+  throw usageFailure(`--confirm must be the name of the ${kind}, which is ${JSON.stringify(name)}`);
 }

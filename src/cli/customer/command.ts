@@ -1,9 +1,9 @@
 import { ERASED, eraseCustomer } from '../../resources/eraseCustomer';
 import { customers } from '../../resources/customers/customers';
-import { CommandFailure, EXIT, isAbort, notFound, usageFailure } from '../common/failure';
+import { CommandFailure, EXIT, isAbort, notFound } from '../common/failure';
 import { interruption } from '../common/signals';
 import { print, printJson } from '../common/terminal';
-import { requireOrganisation, withStore } from '../common/withStore';
+import { requireConfirmed, requireOrganisation, withStore } from '../common/withStore';
 import type { EraseOptions } from './index';
 
 /** `scopegate customer erase`. */
@@ -14,9 +14,7 @@ export async function eraseCommand(id: string, { org, confirm, json }: EraseOpti
     const customer = await data.collection(customers).findById(id).lean();
     if (!customer) throw notFound('customer', id, `see GET /api/v1/customers, or export --org ${org}`);
     // once it is erased its name is no longer known, and running this again does no harm
-    if (confirm !== customer.name && customer.name !== ERASED) {
-      throw usageFailure(`--confirm must be the name of the customer, which is ${JSON.stringify(customer.name)}`);
-    }
+    if (customer.name !== ERASED) requireConfirmed('customer', confirm, customer.name);
     const found = await eraseCustomer(data, id, signal);
     const changed = Object.values(found).some((count) => count > 0);
     if (changed) await store.control.record('customer.erased', org, { customer_id: id, ...found });

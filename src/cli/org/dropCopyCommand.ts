@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usageFailure } from '../common/failure';
 import { interruption } from '../common/signals';
 import { note, print, printJson } from '../common/terminal';
-import { withStore } from '../common/withStore';
+import { requireConfirmed, withStore } from '../common/withStore';
 import { dropUntilGone } from './dropping';
 import type { DropCopyOptions } from './move';
 import { requireMoves } from './undoMove';
@@ -16,11 +15,7 @@ export async function dropCopyCommand(id: string, { confirm, json }: DropCopyOpt
   const dropped = await withStore(async ({ databases, control }) => {
     const names: string[] = [];
     const { organisation, copies } = await requireMoves({ control }, id);
-    if (confirm !== organisation.name) {
-      throw usageFailure(
-        `--confirm must be the name of the organisation, which is ${JSON.stringify(organisation.name)}`,
-      );
-    }
+    requireConfirmed('organisation', confirm, organisation.name);
     for (const { cluster, left_at } of copies) {
       const wait = left_at.getTime() + READ_FOR - databases.now();
       if (wait > 0) {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { CommandFailure, EXIT, notFound, usageFailure } from '../common/failure';
+import { CommandFailure, EXIT, notFound } from '../common/failure';
 import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, print, printJson } from '../common/terminal';
-import { withStore } from '../common/withStore';
+import { requireConfirmed, withStore } from '../common/withStore';
 import { exportFolder } from '../export/exportFolder';
 import { dropUntilGone } from './dropping';
 import type { EraseOptions } from './erase';
@@ -49,9 +49,7 @@ async function erase(store: Store, { id, confirm, folder, isOwn, signal }: Erasi
       `organisation ${id} is being moved to cluster ${move.to}; let that finish, or run scopegate org move ${id} --undo`,
     );
   }
-  if (confirm !== before.name) {
-    throw usageFailure(`--confirm must be the name of the organisation, which is ${JSON.stringify(before.name)}`);
-  }
+  requireConfirmed('organisation', confirm, before.name);
   // before anything is changed: its clusters must respond
   const data = await databases.open(before);
   const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));

@@ -12,7 +12,7 @@ import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
 import { interruption } from '../common/signals';
 import { note, print, printJson, warn } from '../common/terminal';
-import { withStore } from '../common/withStore';
+import { requireCluster, withStore } from '../common/withStore';
 import { dropUntilGone } from './dropping';
 import type { MoveOptions } from './move';
 import { refused, requireMover, requireMoves, undo, undoKilled } from './undoMove';
@@ -62,7 +62,7 @@ class Move {
   async run(): Promise<{ from: string; compared: Compared; refused: number }> {
     const { id, to, store } = this;
     const { databases, control } = store;
-    requireCluster(store, to);
+    requireCluster(databases, to);
     const before = await requireMoves(store, id);
     const { cluster: from } = before.organisation;
     if (from === to) throw new CommandFailure(`organisation ${id} is on cluster ${to} already`);
@@ -77,8 +77,7 @@ class Move {
       await this.#dropLeftover(begun, target);
       const compared = await this.#carryOver(source, target);
       const details = { documents: compared.documents, sha256: compared.sha256 };
-      if (!(await control.moving.finish({ ...this.#self, from, to, details })))
-        throw new MoverLost('another process has taken over the move');
+      if (!(await control.moving.finish({ ...this.#self, from, to, details }))) throw new MoverLost();
       return { from, compared, refused: performance.now() - began };
     } catch (error) {
       throw await this.#undone(error, source, target);
@@ -162,11 +161,6 @@ class Move {
     const code = isAbort(error) ? EXIT.interrupted : EXIT.fault;
     return new CommandFailure(`${why}; the move is undone, and writes go on on cluster ${source.cluster}`, code);
   }
-}
-
-function requireCluster({ databases: { clusters } }: Store, name: string): void {
-  if (clusters.includes(name)) return;
-  throw usageFailure(`unknown cluster ${name}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`);
 }
 
 /** @throws CommandFailure if the new cluster's clock is so far behind that writes would have to wait for it */

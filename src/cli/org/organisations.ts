@@ -1,12 +1,12 @@
 import { Argument, Option } from 'commander';
 import { type Plan, PLANS } from '../../access/plans';
 import type { Organisation } from '../../access/principal';
-import { notFound, usageFailure } from '../common/failure';
+import { notFound } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { print, printJson, printPairs } from '../common/terminal';
 import { currency, name, uuid } from '../common/values';
-import { requireOrganisation, withStore } from '../common/withStore';
+import { requireCluster, requireOrganisation, withStore } from '../common/withStore';
 import { described, SHAPE, shown, shownWith } from './shown';
 
 const ID = '689defbf-4477-4b15-966e-4830b650ded3';
@@ -33,13 +33,9 @@ export function addCreate(org: ExplainedCommand): void {
       'scopegate org create --name "Acme Ltd" --plan enterprise --currency EUR --json',
     ])
     .action(async ({ json, cluster, ...input }: CreateOptions) => {
-      const created = await withStore(({ control, databases: { clusters } }) => {
-        if (cluster === undefined || clusters.includes(cluster)) {
-          return control.organisations.create({ ...input, cluster });
-        }
-        throw usageFailure(
-          `unknown cluster ${cluster}; clusters are ${clusters.join(', ')} (add more with MONGODB_CLUSTERS)`,
-        );
+      const created = await withStore(async ({ control, databases }) => {
+        if (cluster !== undefined) requireCluster(databases, cluster);
+        return control.organisations.create({ ...input, cluster });
       });
       if (json) printJson(shown(created));
       else {

@@ -42,14 +42,12 @@ export async function undo(
       `cluster ${moved.to} keeps an unfinished copy (${messageOf(error)}); scopegate org drop-copy ${moved.id} deletes it`,
     );
   }
-  if (!(await moving.undo({ ...moved, isLeft }))) throw new MoverLost(TAKEN_OVER);
+  if (!(await moving.undo({ ...moved, isLeft }))) throw new MoverLost();
 }
-
-const TAKEN_OVER = 'another process has taken over the move';
 
 /** @throws MoverLost if another process has taken over, or the move has taken place */
 export async function requireMover({ control }: Store, self: Mover): Promise<void> {
-  if (!(await control.moving.beat(self))) throw new MoverLost(TAKEN_OVER);
+  if (!(await control.moving.beat(self))) throw new MoverLost();
 }
 
 export async function requireMoves({ control }: Pick<Store, 'control'>, id: string): Promise<Moves> {

@@ -6,7 +6,7 @@ import { timeOf } from '../clock';
 import { makeIndexes } from '../making';
 import { nativeCollection } from '../native';
 import type { OrganisationData } from '../organisationData';
-import { openWrites } from '../slots';
+import { openWrites, SETTLED_READ } from '../slots';
 import { transactOn } from '../transact';
 import { collectionsOf, databaseOf, indexesOf, makeLike } from './collections';
 
@@ -22,13 +22,17 @@ const BATCH = { documents: 1000, bytes: 4 * MEBIBYTE };
 /** Keeps each value's type, so that what is written is what was read. */
 const AS_STORED = { promoteValues: false, promoteLongs: false, promoteBuffers: false, bsonRegExp: true } as const;
 /** Of what was acknowledged, nothing is missed. */
-const ACKNOWLEDGED = { raw: true, readConcern: { level: 'majority' }, readPreference: 'primary' } as const;
+const ACKNOWLEDGED = { raw: true, ...SETTLED_READ } as const;
 /** Rows that a TTL index deletes within this time (ms) are not compared, since each cluster deletes them by itself. */
 const EXPIRES_WITHIN = 3_600_000;
 
 /** Another process has taken over the move. */
 export class MoverLost extends Error {
   override readonly name = 'MoverLost';
+
+  constructor() {
+    super('another process has taken over the move');
+  }
 }
 
 /** The copy differs. */
@@ -88,8 +92,7 @@ export async function copyAll(copying: Copying): Promise<void> {
   const { source, target, onProgress } = copying;
   const [from, to] = [databaseOf(source.connection), databaseOf(target.connection)];
   const found = await collectionsOf(from);
-  const counts = await Promise.all(found.map(({ name }) => from.collection(name).estimatedDocumentCount()));
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = await documentsOf(from, found);
   const write = writerOf(copying);
   let done = 0;
   for (const collection of found) {
@@ -106,6 +109,12 @@ export async function copyAll(copying: Copying): Promise<void> {
   }
 }
 
+/** About how many documents collections have, for a progress bar. */
+async function documentsOf(database: mongo.Db, collections: readonly { readonly name: string }[]): Promise<number> {
+  const counts = await Promise.all(collections.map(({ name }) => database.collection(name).estimatedDocumentCount()));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
 /** Stores batches, each in one transaction with the row that says that this process is the mover. */
 function writerOf({ target, mover }: Copying) {
   const rows = moverRows(target);
@@ -118,7 +127,7 @@ function writerOf({ target, mover }: Copying) {
   return (name: string, batch: readonly Buffer[]): Promise<void> =>
     transact(async (session) => {
       const { matchedCount } = await rows.updateOne({ _id: mover }, { $inc: { batches: 1 } }, { session });
-      if (matchedCount === 0) throw new MoverLost('another process has taken over the move');
+      if (matchedCount === 0) throw new MoverLost();
       const documents = batch.map((document) => BSON.deserialize(document, AS_STORED));
       const options = { session, forceServerObjectId: true };
       await databaseOf(target.connection).collection(name).insertMany(documents, options);
@@ -138,8 +147,7 @@ export async function compareAll({ source, target, signal, onProgress }: Copying
   )
     throw new CopyFault('the collections differ');
   const hash = createHash('sha256');
-  const counts = await Promise.all(names.map((name) => from.collection(name).estimatedDocumentCount()));
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = await documentsOf(from, found);
   let [documents, bytes] = [0, 0];
   for (const name of names) {
     const indexes = await indexesOf(from, name);

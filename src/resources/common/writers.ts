@@ -3,7 +3,7 @@ import { pageWriter, singleWriter } from '../../database/answerWriter';
 import { Unforeseen } from '../../database/bson';
 import { coalescedRawReads } from '../../database/coalesce';
 import type { Projection } from '../../database/collection';
-import type { OrganisationData } from '../../database/organisationData';
+import { type OrganisationData, POINT_READ_BATCH } from '../../database/organisationData';
 import type { ListArguments } from '../../database/pagination';
 import { notFound } from '../../errors';
 import type { NotWritten, Selected, WriterOf, Written } from '../../schema/written';
@@ -16,8 +16,6 @@ import { pageShape, shapeOf } from './shapes';
  * What cannot be written so is left to the resolvers.
  */
 
-/** As many as OrganisationData.read reads at once. */
-const READ_BATCH = 8;
 /** Reads of a collection that go the usual way at once after one that could not be written: its next row is likely to be like that one. */
 const PAUSE = 32;
 
@@ -97,7 +95,7 @@ function loaderOf(
   let loader = known.get(projection);
   if (!loader) {
     loader = coalescedRawReads(data.collection(resource), {
-      maxBatchSize: READ_BATCH,
+      maxBatchSize: POINT_READ_BATCH,
       gate: data.reads,
       projection,
     });
