@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -17,6 +17,8 @@ export const DOCUMENT = join(FOLDER, 'openapi.json');
 export async function buildProgram(): Promise<void> {
   // imported here, because tests only need the paths above
   const { build } = await import('esbuild');
+  // a module that became a folder would be found under its old name
+  await rm(FOLDER, { recursive: true, force: true });
   const files = await readdir(join(ROOT, 'src'), { recursive: true });
   await build({
     entryPoints: files.filter((file) => /\.(ts|json)$/.test(file)).map((file) => join(ROOT, 'src', file)),
