@@ -21,6 +21,7 @@ const ARROWS = {
   http: ['access', 'config', 'context', 'database', 'errors', 'log', 'metrics', 'schema', 'tracing', 'units'],
   schema: ['access', 'context', 'errors', 'units'],
   resources: ['context', 'database', 'errors', 'schema'],
+  events: ['access', 'context', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
   rest: ['context', 'errors', 'http', 'schema'],
   graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
   pages: ['errors', 'http', 'units', 'version'],
@@ -37,7 +38,8 @@ const ARROWS = {
     'schema',
     'units',
   ],
-  published: ['resources', 'rest', 'schema', 'settings'],
+  faces: ['graphql', 'http', 'metrics', 'rest', 'settings'],
+  published: ['events', 'resources', 'rest', 'schema', 'settings'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];
 

@@ -25,6 +25,8 @@ export interface Pace {
   readonly seconds: number;
   /** Seconds of load before the first round. */
   readonly warmUp: number;
+  /** How often that is repeated at most for slow operations. */
+  readonly warmUps: number;
 }
 
 /** Requests after which hot paths are compiled, judging by profiles. */
@@ -36,14 +38,14 @@ type Servers = (name: ContestantName) => Contestant;
 export async function measure(
   scenario: Scenario,
   servers: Servers,
-  { rounds, seconds: each, warmUp }: Pace,
+  { rounds, seconds: each, warmUp, warmUps }: Pace,
 ): Promise<MeasuredScenario> {
   const samples = new Map<Entry, Sample[]>(scenario.entries.map((entry) => [entry, []]));
   const { connections, longer = 1 } = scenario;
   const seconds = each * longer;
   for (const { contestant, next, status = 200 } of scenario.entries) {
     // slow operations take longer to warm up
-    for (let [taken, requests] = [0, 0]; taken < 3 && requests < ENOUGH_TO_COMPILE; taken += 1) {
+    for (let [taken, requests] = [0, 0]; taken < warmUps && requests < ENOUGH_TO_COMPILE; taken += 1) {
       const load = { next, connections, seconds: warmUp * longer, seed: taken, status };
       requests += (await saturate(servers(contestant), load)).latencies.length;
     }

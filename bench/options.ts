@@ -10,6 +10,7 @@ export interface Options {
   readonly only: readonly string[] | undefined;
   /** Seconds of load on each contestant before its first round, until V8 has compiled the hot paths. */
   readonly warmUp: number;
+  readonly warmUps: number;
   /** Labels of the entries to measure; all if undefined. */
   readonly entries: readonly string[] | undefined;
   /** Another checkout, already built, to measure as `before` in the same rounds. */
@@ -66,6 +67,7 @@ export function readOptions(argv: readonly string[]): Options {
     rounds: positive('--rounds', values.rounds ?? (values.smoke ? '1' : '9')),
     seconds: positive('--seconds', values.seconds ?? (values.smoke ? '0.3' : '2')),
     warmUp: positive('--warm-up', values['warm-up'] ?? (values.smoke ? '0.1' : '3')),
+    warmUps: values.smoke ? 1 : 3,
     only: names(values.only),
     entries: names(values.entries),
     before: values.before,

@@ -102,7 +102,7 @@ function framed(onMessage: (message: Buffer) => void): (chunk: Buffer) => void {
 }
 
 /** The document of an OP_MSG with the lists that belong to it; undefined for other messages. */
-function documentOf(message: Buffer): Command | undefined {
+export function documentOf(message: Buffer): Command | undefined {
   if (message.readInt32LE(12) !== OP_MSG || message[BODY - 1] !== BODY_KIND) return undefined;
   const end = BODY + message.readInt32LE(BODY);
   const document = mongo.BSON.deserialize(message.subarray(BODY, end));

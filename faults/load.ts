@@ -15,7 +15,9 @@ const IMPATIENT = 2;
 /** Maximum time until an answer, whatever its status, in milliseconds. */
 export const ANSWER_BOUND = 15_000;
 /** Maximum number of writes of a load, so that a long run stays bounded. */
-const MOST_WRITES = 20_000;
+const MOST_WRITES = 40_000;
+/** Time until the next write after an answer with Retry-After, in milliseconds: shorter than that says, to keep up the load. */
+const TOLD_TO_WAIT = 250;
 
 export interface LoadOptions {
   readonly callers: readonly Caller[];
@@ -84,8 +86,7 @@ export function startLoad({ callers, key, random, answerBound }: LoadOptions): L
         return;
       }
       turn += 1;
-      // shorter than the Retry-After of one second, to keep up the load
-      await sleep(isToldToWait(reply) ? 250 : 20 + random() * 80);
+      await sleep(isToldToWait(reply) ? TOLD_TO_WAIT : 20 + random() * 80);
     }
     unexpected.push(`${entry.markers[0] ?? ''}: no success after ${String(entry.tries)} attempts`);
   }
@@ -98,6 +99,8 @@ export function startLoad({ callers, key, random, answerBound }: LoadOptions): L
     note(entry, reply);
     if (!acknowledge(entry, reply) && !isWorthRetrying(reply))
       unexpected.push(`${entry.markers[0] ?? ''}: ${describe(reply)}`);
+    // while writes are refused, the writes of one run would soon be used up
+    if (isToldToWait(reply)) await sleep(TOLD_TO_WAIT);
   }
 
   async function client(isPersistent: boolean): Promise<void> {

@@ -5,6 +5,7 @@ import { changesSince } from './cases/changesSince';
 import { connections } from './cases/connections';
 import { crashPoints } from './cases/crashPoints';
 import { deadSockets } from './cases/deadSockets';
+import { events } from './cases/events';
 import { fullDisk } from './cases/fullDisk';
 import { heavyOrganisation } from './cases/heavyOrganisation';
 import { killDatabase } from './cases/killDatabase';
@@ -31,6 +32,7 @@ const CASES: readonly Case[] = [
   killGateway,
   crashPoints,
   changesSince,
+  events,
   killDatabase,
   stopDatabase,
   twoClusters,

@@ -26,6 +26,7 @@ const FULL: Scale = {
   deadSockets: 20_000,
   bodies: 500,
   heavySeconds: 20,
+  changes: 10_000,
   moves: 20,
   slack: 1,
 };
@@ -46,12 +47,13 @@ const SHORT: Scale = {
   deadSockets: 2000,
   bodies: 150,
   heavySeconds: 3,
+  changes: 500,
   moves: 3,
   slack: 10,
 };
 
-/** One takes too long to run on every change, and needs root; the other is run by itself, on a server that copies fast enough. */
-const NOT_IN_SHORT = ['full-disk', 'moves'];
+/** One takes too long to run on every change, and needs root; the others are run by themselves, on a server that is fast enough. */
+const NOT_IN_SHORT = ['full-disk', 'moves', 'events'];
 
 /** @throws Error describing what is wrong with the command line. */
 export function readOptions(argv: readonly string[], all: readonly Case[]): Options {

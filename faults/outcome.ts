@@ -28,6 +28,8 @@ export interface Scale {
   readonly bodies: number;
   /** How long one organisation overloads the gateway, in seconds. */
   readonly heavySeconds: number;
+  /** Changes that are recorded as events, at least. */
+  readonly changes: number;
   /** How often an organisation moves to the other cluster. */
   readonly moves: number;
   /** Factor applied to time limits: on any machine, a short run is only meant to check counts. */

@@ -187,6 +187,10 @@ const VARIABLES = {
     schema: wholeNumber(0, 20).default(0),
     help: 'seconds between /readyz returning 503 and closing the port, for load balancers to notice',
   },
+  EVENTS: {
+    schema: z.enum(['on', 'off']).default('on'),
+    help: 'off keeps this gateway from reading the log of the databases to record events; one gateway at a time does it for each cluster, and all serve them',
+  },
   METRICS: {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
     help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',

@@ -12,10 +12,42 @@ import { checkIdempotencyKey, idempotentWrite } from './database/idempotency';
 import type { Integrations } from './organisations/integrations';
 import type { Trace } from './tracing';
 
-/** What a field requires from its caller: a scope of a key, or a role of a user; if neither, any key. */
+/** What a field requires from its caller: a scope of a key, any of several, or a role of a user; if none, any key. */
 export interface Access {
   readonly scope: Scope | undefined;
+  readonly anyOf?: readonly Scope[];
   readonly role: Role | undefined;
+}
+
+/** Which events a caller is told. */
+export interface WantedEvents {
+  /** Undefined for all types. */
+  readonly types: ReadonlySet<string> | undefined;
+  readonly objectId: string | undefined;
+}
+
+/** What a request needs to know of the events of its organisation (src/events). */
+export interface EventSource {
+  /**
+   * The time of the organisation's cluster up to which all events are stored; undefined at first.
+   * @throws AppError unavailable if none are recorded
+   */
+  recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
+  /**
+   * Looks again whenever there is an event that is wanted, until `look` resolves with true, the time (ms) is over, the gateway drains,
+   * or the caller has left.
+   * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key was revoked meanwhile
+   */
+  wait(longest: number, wanted: WantedEvents, look: () => Promise<boolean>): Promise<void>;
+}
+
+/** A caller that may wait for events. */
+export interface WaitingCaller {
+  readonly principal: KeyPrincipal;
+  /** Authenticates it again. @throws AppError if it may no longer call */
+  readonly recheck: () => Promise<void>;
+  /** Runs the wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
+  readonly hold: NonNullable<IncomingRequest['hold']>;
 }
 
 /** The context of every resolver, in REST and GraphQL: the caller, its permissions, and its organisation's data. */
@@ -28,6 +60,8 @@ export interface RequestContext {
   readonly data: OrganisationData;
   /** Keys, usage and audit log of the organisation, for a signed-in user only. */
   readonly integrations?: Integrations;
+  /** The organisation's events, for a key only. */
+  readonly events?: EventSource | undefined;
   /** The key's budget after the points of this request. */
   readonly rate: RateState;
   /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
@@ -60,6 +94,8 @@ export interface IncomingRequest {
   readonly onRefused?: (refusal: Refusal) => void;
   /** Runs an operation in a span of its own, if the request is traced. */
   readonly trace?: Trace | undefined;
+  /** Runs a wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
+  readonly hold?: <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
 }
 
 export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
@@ -71,6 +107,8 @@ export interface ContextOptions {
   readonly checkElement: RequestContext['checkElement'];
   /** Checks whether an organisation may have one more request. @throws AppError unavailable */
   readonly admit?: (organisation: Organisation) => void;
+  /** The events of a caller's organisation. */
+  readonly eventSource?: (caller: WaitingCaller) => EventSource;
   /** Called if a key over its limit is rejected without a lookup. */
   readonly onSpentKey?: () => void;
 }
@@ -83,7 +121,7 @@ const SPENT_KEPT = { max: 5000, ttl: 1000 };
  * operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
-  const { authenticate, limiter, organisationData, checkElement, admit, onSpentKey } = options;
+  const { authenticate, limiter, organisationData, checkElement, admit, eventSource, onSpentKey } = options;
   // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
   const spent = new LRUCache<string, KeyPrincipal>(SPENT_KEPT);
 
@@ -126,12 +164,24 @@ export function contextFactory(options: ContextOptions): OpenContext {
       trace: request.trace,
       principal,
       data,
+      // made when asked for, since few requests are about events
+      get events() {
+        return eventSource?.({
+          principal,
+          recheck: async () => {
+            requireAccess((await authenticate(authorization, address)).organisation);
+          },
+          hold: request.hold ?? ((wait) => wait(new AbortController().signal)),
+        });
+      },
       get rate() {
         return rate;
       },
-      authorise({ scope, role }) {
+      authorise({ scope, anyOf, role }) {
         if (role !== undefined)
           throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
+        if (anyOf && !anyOf.some((one) => principal.scopes.has(one)))
+          throw new AppError('insufficient_scope', `This needs a key with one of the scopes ${anyOf.join(', ')}.`);
         if (scope === undefined || principal.scopes.has(scope)) return;
         throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
       },

@@ -86,6 +86,12 @@ export const ERROR_CODES = {
     title: 'Conflict',
     help: 'Other requests kept changing the same objects, even after internal retries.',
   },
+  cursor_expired: {
+    status: 410,
+    retry: 'no',
+    title: 'Cursor expired',
+    help: 'Events are kept for 30 days, and those after this cursor are no longer complete. Copy the data again, then go on from `after=now` read before the copy.',
+  },
   precondition_failed: {
     status: 412,
     retry: 'no',

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import type { Logger } from 'pino';
 import { createAuthenticator, type KeySource } from './access/authenticate';
 import { type Limiters, openLimiters } from './access/limiters';
@@ -6,8 +5,11 @@ import type { Config } from './config';
 import { contextFactory, type OpenContext } from './context';
 import { createAvailability } from './database/availability';
 import type { Databases } from './database/connect';
-import { createGraphqlFace, GRAPHQL_ERRORS, GRAPHQL_PATH } from './graphql';
-import { createHealth, isHealthPath } from './http/health';
+import { createEventSource } from './events/source';
+import { eventsOf } from './events/parts';
+import { faceOf } from './faces';
+import { createGraphqlFace, GRAPHQL_ERRORS } from './graphql';
+import { createHealth } from './http/health';
 import { AppError } from './errors';
 import { CALLER_LEFT, createAccessLog } from './http/accessLog';
 import { traced } from './http/traced';
@@ -22,13 +24,13 @@ import { describeError, redact } from './log';
 import { toAppError } from './mask';
 import { createMetrics, type Face, type Metrics, type ShedReason } from './metrics';
 import { keyLabel } from './metrics/labels';
-import { createMetricsPage, METRICS_PATH } from './http/metricsPage';
+import { createMetricsPage } from './http/metricsPage';
 import type { Control } from './organisations/control';
 import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
-import { createRestFace, REST_BASE } from './rest';
+import { createRestFace } from './rest';
 import { publishedSchemas } from './published';
-import { createSettings, isSettings, SETTINGS_GRAPHQL } from './settings';
+import { createSettings, SETTINGS_GRAPHQL } from './settings';
 import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
@@ -75,6 +77,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
     },
   });
+  const { tails, waiting } = traffic;
   options.databases.tend(({ id: organisation, cluster }, collection, error) => {
     logger.warn(
       { organisation_id: organisation, cluster, collection, error: describeError(error) },
@@ -115,9 +118,15 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     metrics,
     bodies,
     turns,
+    tails,
     handle(exchange: Exchange): Promise<void> {
       const face = faceOf(exchange);
       return answer(exchange, face, () => dispatch(exchange, face, faces));
+    },
+    /** Ends what would hold up a drain: requests that wait for events, and the recording of them, which another gateway takes over. */
+    async beginDrain(): Promise<void> {
+      waiting.stop();
+      await tails.stop();
     },
     /** Answers an exchange at ADMIN_PORT. */
     handleAdmin: (exchange: Exchange): Promise<void> =>
@@ -125,6 +134,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
         if ((await faces.health(exchange)) || (await faces.adminMetricsPage(exchange))) return;
         throw new AppError('not_found', 'This port has GET /livez, /readyz and /metrics.');
       }),
+    /** After the drain. */
     async stop(): Promise<void> {
       availability.stop();
       patience.stop();
@@ -186,9 +196,12 @@ function createTraffic(
     clocks: databases.clocks,
     version,
     files: () => control.placement.lastKnown(),
+    tails: () => tails.states(),
+    waiting: () => waiting.count(),
   });
+  const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded });
   databases.giveWayTo(patience.hasOthers);
-  return { bodies, turns, availability, patience, metrics };
+  return { bodies, turns, availability, patience, metrics, waiting, tails };
 }
 
 function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
@@ -220,7 +233,7 @@ function keyContexts(
   { config, databases, control }: GatewayOptions,
   { schemas, traffic, limiters }: Parts,
 ): OpenContext {
-  const { patience, metrics } = traffic;
+  const { patience, metrics, waiting } = traffic;
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   const { apiKeys } = control;
   // the key lookup is the first query of a request, so the request is admitted before it
@@ -248,6 +261,7 @@ function keyContexts(
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
     checkElement: (type, ...args) => elementCheck(type)(...args),
+    eventSource: createEventSource({ streams: databases.streams, control: config.CONTROL_DATABASE, waiting }),
     onSpentKey: () => {
       metrics.keyFound('live');
     },
@@ -311,22 +325,4 @@ async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<v
   } else if (!applyCors(exchange, { ...faces.cors, isGraphql: face === 'graphql' })) {
     await patience.spend(exchange, () => (face === 'rest' ? rest(exchange) : graphql.handle(exchange)));
   }
-}
-
-/** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
-function faceOf({ path, search, request }: Exchange): Face {
-  if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
-  if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
-  if (isSettings(path)) return 'settings';
-  const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);
-  return isRest && !isDocs(path) ? 'rest' : 'pages';
-}
-
-function isDocs(path: string): boolean {
-  return path === `${REST_BASE}/docs` || path.startsWith(`${REST_BASE}/docs/`);
-}
-
-function isBrowserVisit({ method, headers }: IncomingMessage, search: string): boolean {
-  const isRead = method === 'GET' || method === 'HEAD';
-  return isRead && (headers.accept ?? '').includes('text/html') && !/[?&]query=/.test(search);
 }

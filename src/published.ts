@@ -1,3 +1,4 @@
+import { feedResolvers } from './events/feed';
 import { collections, resolvers } from './resources';
 import { buildOpenApi, type OpenApiDocument } from './rest/openapi';
 import { buildSchemas, type Schemas } from './schema/build';
@@ -7,7 +8,7 @@ import { settingsResolvers } from './settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  return buildSchemas(loadDocument(), mergeResolvers(resolvers, settingsResolvers), collections);
+  return buildSchemas(loadDocument(), mergeResolvers(resolvers, feedResolvers, settingsResolvers), collections);
 }
 
 /** The OpenAPI 3.1 document of the REST API; needs no database. */

@@ -89,9 +89,13 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     admin.close();
     throw error;
   });
+  // only a gateway that serves records events
+  if (config.EVENTS === 'on') gateway.tails.start();
 
   async function end(): Promise<void> {
+    const begun = gateway.beginDrain();
     await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, within: timeouts.drain });
+    await begun;
     await gateway.stop();
     // last, so that a drain can be watched to its end
     admin.close();

@@ -20,6 +20,9 @@ const HEARTBEAT_EVERY = 5000;
 /** Concurrent commands per server; the rest wait here, where they cost less than on the server. */
 const POOL_SIZE = 100;
 
+/** Connections for change streams, each of which keeps one busy: those of the tail and of waiting requests, and their rows. */
+const STREAM_POOL_SIZE = 4;
+
 const OPTIONS: mongoose.ConnectOptions = {
   serverSelectionTimeoutMS: SERVER_SELECTION_TIMEOUT,
   waitQueueTimeoutMS: WAIT_QUEUE_TIMEOUT,
@@ -43,6 +46,8 @@ export interface Cluster {
   reach(): Promise<Connection>;
   /** Its connection. @throws AppError unavailable unless it is connected */
   connection(): Connection;
+  /** A client for change streams, which wait most of the time. @throws as `reach` does */
+  streams(): Promise<mongoose.mongo.MongoClient>;
   /** Whether it responds within 1.5 s, or 3 s if it was never reached. Concurrent calls share one result. */
   answers(): Promise<boolean>;
   readonly pool: PoolWatch;
@@ -94,10 +99,24 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     return reaching;
   }
 
+  let streaming: Promise<mongoose.mongo.MongoClient> | undefined;
+
   return {
     name,
     version: () => version,
     reach,
+    async streams() {
+      await reach();
+      const { bufferCommands: _, ...options } = OPTIONS;
+      streaming ??= mongoose.mongo.MongoClient.connect(uri, { ...options, maxPoolSize: STREAM_POOL_SIZE }).catch(
+        (error: unknown) => {
+          // a client that never connected stays closed
+          streaming = undefined;
+          throw error;
+        },
+      );
+      return streaming;
+    },
     connection() {
       if (version !== undefined && connection.readyState === mongoose.ConnectionStates.connected) return connection;
       throw new AppError('unavailable', AWAY);
@@ -112,7 +131,8 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     pool,
     clock,
     close: async () => {
-      await Promise.all([connection.close(), pulse.close()]);
+      const streams = streaming?.then((client) => client.close()).catch(() => undefined);
+      await Promise.all([connection.close(), pulse.close(), streams]);
     },
   };
 }

@@ -137,6 +137,13 @@ export async function connectDatabases(options: DatabaseOptions) {
     reach: async (name: string): Promise<void> => {
       await reach(name);
     },
+    /** A client of a cluster for change streams. @throws if it does not respond, naming it; OldServerError */
+    streams: async (name: string): Promise<mongoose.mongo.MongoClient> => {
+      await reach(name);
+      return clusterOf(name).streams();
+    },
+    /** The time of a cluster, in milliseconds since 1970. */
+    timeOf: (name: string): number => clusterOf(name).clock.now(),
     /** What the primary of a cluster says of itself (`hello`). @throws if it does not respond, naming it */
     hello: async (name: string): Promise<{ setName?: unknown; isWritablePrimary?: unknown }> =>
       (await reach(name)).getClient().db('admin').command({ hello: 1 }),

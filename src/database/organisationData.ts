@@ -230,7 +230,8 @@ export function databaseName(organisationId: string): string {
   return `org_${organisationId.replaceAll('-', '')}`;
 }
 
-const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
+/** Matches the name of an organisation's database. */
+export const DATABASE_NAME = /^org_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/;
 
 /** The organisation that a database belongs to; undefined if its name is not that of one. */
 export function organisationOf(database: string): string | undefined {

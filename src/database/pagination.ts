@@ -172,8 +172,27 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
 }
 
+/** What cursors are bound to. */
+export function cursorMark(parts: readonly unknown[]): string {
+  return digest(parts);
+}
+
+/** The position in a cursor; undefined if it is not one of this mark. */
+export function positionIn(cursor: string, mark: string): readonly string[] | undefined {
+  let parts: unknown;
+  try {
+    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+  const position = Array.isArray(parts) ? (parts as unknown[]).slice(1) : [];
+  if (!position.every((part) => typeof part === 'string')) return undefined;
+  // re-encoding must give the same text: this rejects other lists, changes, and characters that base64 ignores
+  return encodeCursor(position, mark) === cursor ? position : undefined;
+}
+
 /** A position is the sort value and id of the last row and, for lists with `updated_since`, the settled time. */
-function encodeCursor(position: readonly unknown[], mark: string): string {
+export function encodeCursor(position: readonly unknown[], mark: string): string {
   return Buffer.from(JSON.stringify([digest([mark, position]), ...position])).toString('base64url');
 }
 
@@ -198,17 +217,8 @@ function after(position: Position | undefined, { field, direction, isUnique }: L
 function decodeCursor({ args, settledUntil }: ListRequest, { field, mark }: List): Position | undefined {
   const { cursor } = args;
   if (cursor === null || cursor === undefined) return undefined;
-  let parts: unknown;
-  try {
-    parts = JSON.parse(Buffer.from(cursor, 'base64url').toString());
-  } catch {
-    throw badCursor();
-  }
-  const position = Array.isArray(parts) ? (parts as unknown[]).slice(1) : [];
-  if (position.length !== (settledUntil ? 3 : 2) || !position.every((part) => typeof part === 'string'))
-    throw badCursor();
-  // re-encoding must give the same text: this rejects other lists, changes, and characters that base64 ignores
-  if (encodeCursor(position, mark) !== cursor) throw badCursor();
+  const position = positionIn(cursor, mark);
+  if (position?.length !== (settledUntil ? 3 : 2)) throw badCursor();
   const [value = '', id = '', until] = position;
   return {
     value: /(^|_)at$/.test(field) ? moment(value) : value,
@@ -223,12 +233,10 @@ function moment(text: string): Date {
   return date;
 }
 
-function badCursor(): AppError {
-  return invalidRequest([
-    {
-      parameter: 'cursor',
-      code: 'cursor',
-      detail: 'is not a cursor of this list; restart without it, or use the same filters and sort as before',
-    },
-  ]);
+/** The error for a cursor of another list. */
+export function badCursor(
+  parameter = 'cursor',
+  remedy = 'restart without it, or use the same filters and sort as before',
+): AppError {
+  return invalidRequest([{ parameter, code: 'cursor', detail: `is not a cursor of this list; ${remedy}` }]);
 }

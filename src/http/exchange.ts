@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { plainAddress } from '../access/addresses';
@@ -30,6 +31,10 @@ export interface Exchange {
   readonly turns: Turns;
   /** Whether it is waiting for the caller's body, and therefore for nothing else. */
   isReceiving: boolean;
+  /** How many of its operations wait for events, and therefore for nothing else. */
+  held: number;
+  /** Aborts when the caller leaves; made for the first of those. */
+  gone: AbortSignal | undefined;
   /** Whether it is waiting for its turn among large requests (turns.ts). */
   isWaiting: boolean;
   /** Runs one of its operations in a span of its own; undefined if it is not traced. */
@@ -94,6 +99,8 @@ export function openExchange(
     bodies,
     turns,
     isReceiving: false,
+    held: 0,
+    gone: undefined,
     isWaiting: false,
     trace: undefined,
     askForBody: () => {
@@ -112,6 +119,7 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     address: exchange.address,
     idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
     trace: exchange.trace,
+    hold: (wait) => hold(exchange, wait),
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
     },
@@ -126,6 +134,27 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
       exchange.log.refusal = refusal;
     },
   };
+}
+
+/** Runs a wait that needs neither database nor turn, until the caller leaves. */
+async function hold<T>(exchange: Exchange, wait: (gone: AbortSignal) => Promise<T>): Promise<T> {
+  exchange.held += 1;
+  try {
+    return await wait((exchange.gone ??= whenGone(exchange.response)));
+  } finally {
+    exchange.held -= 1;
+  }
+}
+
+/** A signal that aborts when the caller leaves; a query with many aliases listens to it as often. */
+function whenGone(response: ServerResponse): AbortSignal {
+  const gone = new AbortController();
+  setMaxListeners(0, gone.signal);
+  response.once('close', () => {
+    gone.abort();
+  });
+  if (response.closed || response.destroyed) gone.abort();
+  return gone.signal;
 }
 
 /** The Authorization header if there is exactly one: with several, Node uses the first, but a proxy may have checked another. */

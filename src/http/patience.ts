@@ -71,7 +71,7 @@ export interface PatienceOptions {
 /** A request in progress; times are by performance.now(). */
 interface Waiting {
   readonly started: number;
-  /** Since when it may have queried the database: its start, or the end of its body. */
+  /** Since when it may have queried the database: its start, or the end of its body or of its wait for events. */
   askingSince: number;
   /** When its connections were first lost since then; a retry that is lost again gets no extra time. */
   lostAt: number | undefined;
@@ -85,18 +85,18 @@ export function createPatience(options: PatienceOptions): Patience {
   const inHand = new Map<Exchange, Waiting>();
   let sweeping: NodeJS.Timeout | undefined;
 
-  /** Requests that wait for their caller's body do not count, since they do not wait for the database. */
+  /** Requests that wait for their caller's body, or for events, do not count, since they do not wait for the database. */
   function isMore(most: number, isMeant: (organisation: Organisation | undefined) => boolean): boolean {
     if (inHand.size <= most) return false;
     let waiting = 0;
-    for (const { isReceiving, log } of inHand.keys()) {
-      if (!isReceiving && isMeant(log.principal?.organisation)) waiting += 1;
+    for (const { isReceiving, held, log } of inHand.keys()) {
+      if (!isReceiving && held === 0 && isMeant(log.principal?.organisation)) waiting += 1;
     }
     return waiting > most;
   }
 
-  async function answersStill({ isReceiving, log }: Exchange): Promise<boolean> {
-    if (isReceiving) return true;
+  async function answersStill({ isReceiving, held, log }: Exchange): Promise<boolean> {
+    if (isReceiving || held > 0) return true;
     const answers = await Promise.all(clustersOf(log.principal).map((cluster) => availability.ask(cluster)));
     return answers.every((isThere) => isThere);
   }
@@ -122,7 +122,7 @@ export function createPatience(options: PatienceOptions): Patience {
   function sweep(): void {
     const now = performance.now();
     for (const [exchange, waiting] of inHand) {
-      if (exchange.isReceiving) waiting.askingSince = now;
+      if (exchange.isReceiving || exchange.held > 0) waiting.askingSince = now;
       if (now - waiting.started > FORGOTTEN_AFTER * longest) end(exchange);
       if (now < waiting.lookAt) continue;
       waiting.lookAt = Infinity;
@@ -135,8 +135,8 @@ export function createPatience(options: PatienceOptions): Patience {
 
   return {
     hasOthers(organisationId) {
-      for (const { isReceiving, isWaiting, response, log } of inHand.keys()) {
-        const isAtWork = !isReceiving && !isWaiting && !response.writableEnded;
+      for (const { isReceiving, isWaiting, held, response, log } of inHand.keys()) {
+        const isAtWork = !isReceiving && !isWaiting && held === 0 && !response.writableEnded;
         if (isAtWork && log.principal?.organisation.id !== organisationId) return true;
       }
       return false;

@@ -2,6 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 import type { RateLimiter } from '../access/rateLimit';
 import type { RefusalReason } from '../access/authenticate';
 import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
+import { addEvents, type EventMetricsOptions } from './events';
 import { type FoundKey, operationLabel } from './labels';
 import { histogramOf, tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
@@ -24,7 +25,7 @@ export interface FinishedRequest {
   readonly seconds: number;
 }
 
-export interface MetricsOptions {
+export interface MetricsOptions extends EventMetricsOptions {
   /** Names of the schema's root fields; no other name becomes a label. */
   readonly operations: readonly string[];
   /** Current use of each cluster's connections. */
@@ -60,6 +61,7 @@ export function createMetrics(options: MetricsOptions) {
   collectDefaultMetrics({ register: registry });
   addGauges(registers, options);
   addDatabase(registry, options);
+  addEvents(registry, options);
 
   const requests = tally(registry, {
     name: 'scopegate_http_requests_total',
@@ -115,6 +117,12 @@ export function createMetrics(options: MetricsOptions) {
     help: "Answers that can be written from the database's bytes: from bytes, or from objects because of their data, of such data a moment ago (recently), or of their arguments.",
     labelNames: ['from', 'reason'],
   });
+  const recorded = new Counter({
+    name: 'scopegate_events_recorded_total',
+    help: 'Events stored by cluster, including those that another gateway had stored already.',
+    labelNames: ['cluster'] as const,
+    registers,
+  });
   const uncounted = new Counter({
     name: 'scopegate_key_usage_uncounted_total',
     help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
@@ -146,6 +154,9 @@ export function createMetrics(options: MetricsOptions) {
     /** An answer that can be written from bytes was, or the reason why not. */
     answerWritable: (reason?: string): void => {
       written(reason === undefined ? 'bytes' : 'objects', reason ?? 'none');
+    },
+    eventsRecorded: (cluster: string, events: number): void => {
+      recorded.inc({ cluster }, events);
     },
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);

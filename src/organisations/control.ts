@@ -4,6 +4,7 @@ import { apiKeys, type ApiKeysOptions } from './apiKeys';
 import { auditLog } from './audit';
 import type { AuditAction } from './auditEvents';
 import { erasing } from './erasing';
+import { feeds } from './feeds';
 import { importKeys } from './keyRecords';
 import { integrationsOf } from './integrations';
 import { keyUsage } from './keyUsage';
@@ -54,6 +55,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     ...stores,
     organisations: store,
     erasing: erasing(models, options.actor, now),
+    feeds: feeds(models),
     moving: moving(models, options.actor, now),
     /** Stores keys of an export. */
     importKeys: importKeys(models, options.actor),

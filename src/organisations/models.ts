@@ -25,6 +25,8 @@ export interface OrganisationDocument {
   readonly move?: MoveDocument;
   /** What moves have left on other clusters. */
   readonly copies?: readonly CopyDocument[];
+  /** What is known of its events; nothing if it was never moved and lost none. */
+  readonly feed?: FeedDocument;
   /** Set on the organisation created by `demo`. */
   readonly demo?: boolean;
   readonly created_at: Date;
@@ -38,6 +40,12 @@ export interface MoveDocument {
   readonly begun_at: Date;
   /** When that process was last seen. */
   readonly seen_at: Date;
+}
+
+export interface FeedDocument {
+  readonly epoch?: number;
+  readonly since?: string;
+  readonly owed?: Date;
 }
 
 /** The database that a move has left on another cluster. */
@@ -113,6 +121,7 @@ const organisations = defineCollection<OrganisationDocument>(
     exported: Boolean,
     move: new Schema(moveShape, { _id: false }),
     copies: { type: [new Schema(copyShape, { _id: false })], default: undefined },
+    feed: new Schema({ epoch: Number, since: String, owed: Date }, { _id: false }),
     demo: Boolean,
     holds: Number,
     created_at: date,

@@ -40,6 +40,8 @@ export interface Mover {
 export interface Moved extends Mover {
   readonly from: string;
   readonly to: string;
+  /** The new cluster's time behind the copy, as 16 hexadecimal digits. */
+  readonly since: string;
   /** For the audit event. */
   readonly details: Readonly<Record<string, unknown>>;
 }
@@ -87,10 +89,16 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
       return (await organisations.updateOne({ _id: id, 'move.mover': mover }, seen)).matchedCount === 1;
     },
     /** The next request of every gateway goes to the new cluster. False if another process has taken over. */
-    finish: ({ id, mover, from, to, details }: Moved): Promise<boolean> =>
+    finish: ({ id, mover, from, to, since, details }: Moved): Promise<boolean> =>
       models.change(async (session, record) => {
         const copy = { cluster: from, left_at: new Date(now()), complete: true };
-        const change = { $set: { cluster: to }, $unset: { move: 1 }, $push: { copies: copy } } as const;
+        const change = {
+          $set: { cluster: to, 'feed.since': since },
+          // the clocks of clusters differ, and later events must have higher positions
+          $inc: { 'feed.epoch': 1 },
+          $unset: { move: 1 },
+          $push: { copies: copy },
+        } as const;
         const { matchedCount } = await organisations.updateOne({ _id: id, 'move.mover': mover }, change, { session });
         if (matchedCount === 0) return false;
         await apiKeys.updateMany({ 'organisation.id': id }, { $set: { 'organisation.cluster': to } }, { session });

@@ -110,7 +110,7 @@ async function changeRows(
       'search' in before && !('search' in change(before)) ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, searched)) return [];
     const { updated_at: last } = before as { updated_at?: Date };
-    return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) }, isNew: false };
+    return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) }, before: row };
   });
   await writeRows(model, changed, { ordered: false, session });
   return changed.length;

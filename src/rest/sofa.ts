@@ -2,6 +2,7 @@ import {
   type ExecutionArgs,
   type ExecutionResult,
   getOperationAST,
+  type GraphQLField,
   type GraphQLSchema,
   OperationTypeNode,
 } from 'graphql';
@@ -10,6 +11,7 @@ import type { RequestContext } from '../context';
 import { createExecutor } from '../schema/execution';
 import type { Operation } from '../schema/operations';
 import { asksForAll } from './openapi/include';
+import { answersPage } from './openapi/links';
 import { withRawElements } from './routes/elements';
 import { type Arguments, listWithAll, type RestOperation, restOperations } from './routes/routes';
 
@@ -112,7 +114,8 @@ export function sofaRoutes(
     const { name, rest } = operation;
     const route = routes.find((candidate) => candidate.path === rest.path && candidate.method === rest.method);
     if (!route) throw new Error(`Sofa made no route for ${name}`);
-    const request = sofaRequest(schema, operation);
+    const field = fieldOf(schema, operation);
+    const [request, isPage] = [sofaRequest(field), field !== undefined && answersPage({ type: field.type })];
     return async (args, context) => {
       // in a PATCH null clears a member, and what is left out keeps its value
       const nulls = rest.method === 'PATCH' && Object.entries(args).filter(([, value]) => value === null);
@@ -122,7 +125,7 @@ export function sofaRoutes(
       const { value } = call;
       const { id, next_cursor: next } = (value ?? {}) as { id?: unknown; next_cursor?: unknown };
       const body = JSON.stringify(value);
-      return { status: response.status, body, id, next: typeof next === 'string' ? next : undefined };
+      return { status: response.status, body, id, next: isPage && typeof next === 'string' ? next : undefined };
     };
   };
   return (operation) => {
@@ -136,14 +139,16 @@ export function sofaRoutes(
   };
 }
 
+function fieldOf(schema: GraphQLSchema, { kind, name }: RestOperation): GraphQLField<unknown, unknown> | undefined {
+  const root = kind === 'Query' ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION;
+  return schema.getRootType(root)?.getFields()[name];
+}
+
 /**
  * The request for Sofa's handlers: all arguments are passed as path parameters, which are read first. Missing arguments are
  * passed as undefined, otherwise Sofa would parse the query again for each of them.
  */
-function sofaRequest(schema: GraphQLSchema, { kind, name }: RestOperation): (args: Arguments) => object {
-  const field = schema
-    .getRootType(kind === 'Query' ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION)
-    ?.getFields()[name];
+function sofaRequest(field: GraphQLField<unknown, unknown> | undefined): (args: Arguments) => object {
   const left = Object.fromEntries((field?.args ?? []).map((argument) => [argument.name, undefined]));
   return (args) => ({ url: '', body: null, params: { ...left, ...args } });
 }

@@ -10,8 +10,8 @@ const NOT_LISTED_YET: readonly string[] = ['VED', 'XAD'];
 const WITHDRAWN: readonly string[] = ['ANG', 'BGN', 'CUC', 'HRK', 'SLL', 'ZWL'];
 
 const CODE = /^[A-Z]{3}$/;
-/** Knows every code that was ever in use, including the German mark. */
-const names = new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' });
+/** Knows every code that was ever in use, including the German mark. Made when first needed, as that takes 25 ms. */
+let names: Intl.DisplayNames | undefined;
 
 /** Whether a code is in use, as required of the currency of a price. */
 export function isCurrency(code: string): boolean {
@@ -22,5 +22,7 @@ export function isCurrency(code: string): boolean {
 
 /** Whether a code is or was in use, since sales from before the euro keep their currency. */
 export function wasCurrency(code: string): boolean {
-  return isCurrency(code) || (CODE.test(code) && names.of(code) !== undefined);
+  if (isCurrency(code)) return true;
+  names ??= new Intl.DisplayNames('en', { type: 'currency', fallback: 'none' });
+  return CODE.test(code) && names.of(code) !== undefined;
 }

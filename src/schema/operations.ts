@@ -51,9 +51,10 @@ export function findOperations(document: DocumentNode): Operation[] {
 
 /** What a field requires from its caller, from its @access. */
 export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
-  const { scope, role } = directiveOf(field, 'access') ?? {};
+  const { scope, any_of: anyOf, role } = directiveOf(field, 'access') ?? {};
   return {
     scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
+    ...(anyOf && { anyOf: anyOf.map((one) => SCOPES[one as ScopeName]) }),
     role: role === undefined ? undefined : ROLES[role as RoleName],
   };
 }

@@ -38,10 +38,22 @@ export function isRootType(type: string): type is RootType {
   return type === 'Query' || type === 'Mutation';
 }
 
-export function allFieldNodes(document: DocumentNode): { type: string; field: FieldDefinitionNode }[] {
-  return document.definitions
+interface FieldOfType {
+  readonly type: string;
+  readonly field: FieldDefinitionNode;
+}
+
+/** Kept, since each list, filter and type asks for them while the program starts. */
+const fieldNodes = new WeakMap<DocumentNode, readonly FieldOfType[]>();
+
+export function allFieldNodes(document: DocumentNode): readonly FieldOfType[] {
+  const known = fieldNodes.get(document);
+  if (known) return known;
+  const found = document.definitions
     .filter(isObjectNode)
     .flatMap((node) => (node.fields ?? []).map((field) => ({ type: node.name.value, field })));
+  fieldNodes.set(document, found);
+  return found;
 }
 
 export function rootFieldNodes(document: DocumentNode): { kind: RootType; field: FieldDefinitionNode }[] {
@@ -78,7 +90,7 @@ export function rowName(field: FieldDefinitionNode): string | undefined {
 /** The directives of the SDL, with their arguments (schema/base.graphql says what they mean). */
 interface Directives {
   readonly rest: { readonly method: string; readonly path: string; readonly status: number };
-  readonly access: { readonly scope?: string; readonly role?: string };
+  readonly access: { readonly scope?: string; readonly any_of?: readonly string[]; readonly role?: string };
   readonly graphql_only: { readonly on: 'LISTS' | 'EVERYWHERE' };
   readonly constraint: Constraint;
   readonly filter: { readonly member?: string; readonly by: FilterBy };

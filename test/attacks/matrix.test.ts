@@ -104,7 +104,7 @@ async function failureOf({ probe, key, identity }: Cell): Promise<object | undef
   const { kind, face, operation, scope } = probe;
   const home = scene.homeOf(key);
   const { answer, value, error, said } = await probe.send(scene.callerWith(key, scope), home, identity);
-  const expected = expectedOutcome(kind, key, identity, scope !== undefined);
+  const expected = expectedOutcome(kind, key, identity, (scope ?? operation.anyOf) !== undefined);
   const found = {
     outcome: outcomeOf(kind, answer, value, error),
     status: answer.status,

@@ -5,7 +5,6 @@ import { PROGRAM } from '../support/built';
 import { type CommandServer, type Finished, startCommandServer } from '../support/commandServer';
 
 const ROOT = join(__dirname, '..', '..');
-const ARGUMENTS = ['--enable-source-maps', PROGRAM];
 
 /** The example data that `demo` loads. */
 export const NORTHWIND = join(ROOT, 'examples', 'northwind');
@@ -60,7 +59,7 @@ export function commandLine(more: Environment = {}): CommandLine {
 
 /** The full command line of a command. */
 export function commandOf(args: readonly string[]): string[] {
-  return [process.execPath, ...ARGUMENTS, ...args];
+  return [process.execPath, PROGRAM, ...args];
 }
 
 /** An environment with only PATH and HOME of the tests' own. */
@@ -70,7 +69,7 @@ function basic(environment: Environment): Environment {
 }
 
 function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {
-  return spawn(process.execPath, [...ARGUMENTS, ...args], {
+  return spawn(process.execPath, [PROGRAM, ...args], {
     cwd: ROOT,
     env: basic(environment),
     stdio: ['ignore', 'pipe', 'pipe'],

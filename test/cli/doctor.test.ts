@@ -59,6 +59,7 @@ test('doctor checks the database, its replica set and its transactions', async (
     'transactions',
     'pepper',
     'clocks',
+    'events',
     'control database',
     'moves',
     'databases',

@@ -1,5 +1,6 @@
 import { describeWith, findProgram } from '../support/programs';
 import { CONNECTING } from './doctorStates/connecting';
+import { EVENTS } from './doctorStates/events';
 import { KEYS } from './doctorStates/keys';
 import { PAGE, printed, type Row, rows } from './doctorStates/page';
 import { alwaysNamed, clear, openScene, type Scene } from './doctorStates/scene';
@@ -7,7 +8,7 @@ import { STORED } from './doctorStates/stored';
 
 /* Each state of the page about doctor is made, and doctor must say what the page says, and find nothing else. */
 
-const STATES = { ...CONNECTING, ...KEYS, ...STORED };
+const STATES = { ...CONNECTING, ...KEYS, ...EVENTS, ...STORED };
 const ROWS = rows();
 /** Not every server tells its limit, and the one that does here may have any. */
 const ANY = /^\w+ transaction limit: /;

@@ -46,10 +46,23 @@ test('a key without scopes may only call what needs none', async () => {
     for (const face of facesOf(operation)) {
       const error = face.errorOf(await face.call(caller, operation, argumentsOf(operation, IDS)));
       if (error === undefined) open.push(`${face.name} ${operation.name}`);
-      else expect(error).toMatchObject({ code: 'insufficient_scope', required_scope: operation.scope });
+      else {
+        expect(error).toMatchObject({ code: 'insufficient_scope', status: 403 });
+        expect(error.required_scope).toBe(operation.scope);
+      }
     }
   }
   expect(open).toEqual(['REST me', 'GraphQL me']);
+});
+
+test.each(operations.filter(({ anyOf }) => anyOf))('any one of its scopes is enough for $name', async (operation) => {
+  for (const scope of ALL_SCOPES) {
+    const caller = await callerWith([scope]);
+    for (const face of facesOf(operation)) {
+      const error = face.errorOf(await face.call(caller, operation, argumentsOf(operation, IDS)));
+      expect(error?.code).toBe(operation.anyOf!.includes(scope) ? undefined : 'insufficient_scope');
+    }
+  }
 });
 
 const GUARDED = CALLS.filter(({ operation }) => operation.scope !== undefined);

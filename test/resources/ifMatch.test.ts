@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { concatAST, parse } from 'graphql';
+import { feedResolvers } from '../../src/events/feed';
 import { collections, resolvers } from '../../src/resources';
 import { changeObject, type ChangeArguments } from '../../src/resources/common/change';
 import { deriveResolvers } from '../../src/resources/common/derived';
@@ -60,7 +61,7 @@ function schemas(): Schemas {
   const own = { Mutation: { change_quote: change, touch_quote: change } };
   return buildSchemas(
     extended,
-    mergeResolvers(deriveResolvers(extended, collections), resolvers, settingsResolvers, own),
+    mergeResolvers(deriveResolvers(extended, collections), resolvers, feedResolvers, settingsResolvers, own),
     collections,
   );
 }

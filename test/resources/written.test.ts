@@ -1,4 +1,4 @@
-import { type Command, type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { type Command, type DatabaseProxy, documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/access/principal';
 import { nativeCollection } from '../../src/database/native';
 import { findRaw } from '../../src/database/rawRows';
@@ -35,6 +35,13 @@ async function change(work: () => Promise<unknown>): Promise<Record<string, numb
   const after = await written();
   const grown = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
   return Object.fromEntries(grown.filter(([, count]) => count > 0));
+}
+
+/** The cursor that a reply leaves open. */
+function cursorOf(reply: Buffer): string | undefined {
+  const { cursor } = (documentOf(reply) ?? {}) as { cursor?: { id: number | bigint } };
+  const id = String(cursor?.id ?? 0);
+  return id === '0' ? undefined : id;
 }
 
 const LISTS = ['products', 'customers', 'quotes', 'orders', 'requests'];
@@ -130,7 +137,17 @@ test('a row that another program stored in other types is answered from objects,
 });
 
 test('rows that do not fit into one answer of the database are left to its cursor, which stays open for nobody', async () => {
-  const model = gateway.databases.organisationData(organisation).collection(quotes);
+  const ended: unknown[] = [];
+  let opened: string | undefined;
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) => {
+      if (command?.find === 'quotes') opened = cursorOf(reply) ?? opened;
+      if (command?.killCursors === 'quotes') ended.push(...(command.cursors as unknown[]));
+      return reply;
+    },
+  });
+  const own = await startGateway({ MONGODB_URI: proxy.uri });
+  const model = own.databases.organisationData(organisation).collection(quotes);
   const rows = nativeCollection(model);
   const [one] = await rows.find({}, { limit: 1 }).toArray();
   const lines = [{ description: 'x'.repeat(9 * 1024 * 1024) }];
@@ -140,13 +157,13 @@ test('rows that do not fit into one answer of the database are left to its curso
     const filter = { _id: { $in: ids } };
     await expect(findRaw(model, { filter, most: 2 })).rejects.toThrow('large');
     expect((await findRaw(model, { filter, most: 1 })).places).toHaveLength(2);
-    const open = async (): Promise<number> => {
-      const { metrics } = await gateway.databases.control.getClient().db('admin').command({ serverStatus: 1 });
-      return Number(metrics?.cursor?.open?.total ?? 0);
-    };
-    await eventually(async () => ((await open()) === 0 ? true : undefined));
+    await eventually(() => Promise.resolve(ended.length > 0 ? true : undefined));
+    expect(opened).toBeDefined();
+    expect(ended.map(String)).toEqual([opened]);
   } finally {
     await rows.deleteMany({ _id: { $in: ids } });
+    await own.stop();
+    await proxy.close();
   }
 });
 

@@ -77,13 +77,15 @@ async function targetOf(scene: Scene, operation: Operation, argument: GraphQLArg
   const { name } = argument;
   const isWrite = operation.kind === 'Mutation';
   if (name === 'id' || name.endsWith('_id')) {
-    const ofOther = name.replace(/_id$/, '') as keyof Holding['ids'];
+    // the objects of the events are products
+    const ofOther = (name === 'object_id' ? 'product' : name.replace(/_id$/, '')) as keyof Holding['ids'];
     const ids = idsOf(scene, (holding) =>
       name === 'id' ? String(argumentsOf(operation, holding.ids).id) : holding.ids[ofOther],
     );
     return { kind: name === 'id' ? 'object' : isWrite ? 'reference' : 'filter', value: (identity) => ids[identity] };
   }
-  if (name === 'cursor') return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));
+  if (name === 'cursor' || name === 'after')
+    return cursorTarget(await cursorsOf(scene, operation, { ofCustomer: false }));
   const type = isNonNullType(argument.type) ? argument.type.ofType : argument.type;
   if (isWrite) return isListType(type) ? elementTarget(scene, name as ListName) : undefined;
   const takesSeveral = String(type) === '[String!]';

@@ -2,6 +2,8 @@ import { createHash, randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import type { Organisation } from '../../src/access/principal';
 import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import { events } from '../../src/events/collection';
+import { positionOf, timeDigits } from '../../src/events/position';
 import { openWrites } from '../../src/database/slots';
 import { canaryRecords, secretsIn } from './attackCanaries';
 import { type Client, client, type Json } from './client';
@@ -93,6 +95,7 @@ async function makeHolding(gateway: TestGateway, name: string, customer?: string
     }
   }
   await store(gateway, organisation, records);
+  await recordEvents(gateway, organisation, records.products[0]!.id);
   const key = await makeKey(gateway, organisation, { name: `zq${name}9999x` });
   const { products, customers, quotes } = records;
   const secrets = secretsIn([records, organisation.id, organisation.name, key.id, `zq${name}9999x`]);
@@ -108,6 +111,17 @@ async function makeHolding(gateway: TestGateway, name: string, customer?: string
     caller: client(gateway, key.key),
     secrets,
   };
+}
+
+/** Two events of a product, as the gateway that records them would store. */
+async function recordEvents(gateway: TestGateway, organisation: Organisation, id: string): Promise<void> {
+  const data = gateway.databases.organisationData(organisation);
+  await data.prepare([events]);
+  const rows = ['product.created', 'product.updated'].map((type, index) => ({
+    _id: positionOf(0, timeDigits({ t: Math.floor(Date.now() / 1000), i: 1 }), index + 1),
+    ...{ type, at: new Date(), object: { type: 'product', id }, changes: [], status: null },
+  }));
+  await data.collection(events).insertMany(rows);
 }
 
 /** Every document of every collection of an organisation's database, as text, except the rows that writes pass. */

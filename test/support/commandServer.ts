@@ -25,7 +25,7 @@ export async function startCommandServer(): Promise<CommandServer> {
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-commands-'));
   const socket = join(folder, 'socket');
   const program = join(__dirname, 'commandProcess.js');
-  const child = spawn(process.execPath, ['--enable-source-maps', program, socket], {
+  const child = spawn(process.execPath, [program, socket], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   await ready(child);

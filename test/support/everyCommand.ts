@@ -31,7 +31,7 @@ const CONTROL_DATABASE = 'scopegate_every';
 export async function everyCommand(): Promise<Command[]> {
   const { proxy, sent } = await recordCommands();
   try {
-    const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE });
+    const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE, EVENTS: 'on' });
     try {
       const { gateways } = gateway.databases;
       await gateways.start({ onEnded: () => undefined, onError: () => undefined });
@@ -71,6 +71,11 @@ async function callEverything(gateway: TestGateway): Promise<void> {
     await caller.get(`/${list}`, { ...query, q: 'a b' });
   }
   await caller.get('/quotes', { status: ['sent', 'draft'], limit: 1 });
+  // until what was written above is recorded, and one that waits
+  await eventually(async () => ((await caller.get('/events')).body.data?.length > 0 ? true : undefined), 30_000);
+  const { body: feed } = await caller.get('/events', { limit: 100, types: 'quote.created' });
+  await caller.get('/events', { after: feed.next_cursor, types: 'quote.deleted', wait: 1 });
+  await caller.get('/events', { after: 'now' });
   // a thread imported again with a message removed
   const thread = threadRecord(['one', 'two']);
   await store(gateway, organisation, { requests: [thread] });

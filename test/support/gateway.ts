@@ -1,7 +1,9 @@
 import { Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import pino from 'pino';
 import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
+import { tailRows } from '../../src/events/tail/lease';
 import { startServer } from '../../src/server';
 
 /** A real gateway on the test database, with its own port. */
@@ -20,9 +22,12 @@ export async function startGateway(environment: Record<string, string> = {}): Pr
     LOG_LEVEL: 'info',
     RATE_LIMIT_PER_MINUTE: '1000000',
     CONTROL_DATABASE: 'scopegate_test',
+    // all share a server, and would record each other's changes
+    EVENTS: 'off',
     ...environment,
   });
   const store = await openStore(config, () => undefined);
+  if (config.EVENTS === 'off') await pretendTails(store);
   const logs: Record<string, unknown>[] = [];
   const sink = new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -32,6 +37,7 @@ export async function startGateway(environment: Record<string, string> = {}): Pr
     },
   });
   const server = await startServer({ config, ...store, logger: pino({ level: config.LOG_LEVEL, base: null }, sink) });
+  if (config.EVENTS === 'on') await untilRecorded(store);
   return {
     ...store,
     url: server.url,
@@ -41,4 +47,24 @@ export async function startGateway(environment: Record<string, string> = {}): Pr
       await store.close();
     },
   };
+}
+
+/** Waits until no later change is missed: a cluster that was never tailed is tailed from now on. */
+async function untilRecorded({ databases }: Store): Promise<void> {
+  for (const cluster of databases.clusters) {
+    const rows = tailRows(await databases.streams(cluster), databases.control.name);
+    while (!(await rows.findOne({ _id: 'tail' }))?.token) await sleep(50);
+  }
+}
+
+/** As if other gateways recorded the events, since the feed answers only if one does. */
+async function pretendTails({ databases }: Store): Promise<void> {
+  for (const cluster of databases.clusters) {
+    const rows = await databases.streams(cluster).then(
+      (client) => tailRows(client, databases.control.name),
+      () => undefined,
+    );
+    const row = { holder: 'elsewhere', generation: 1, until: new Date(Date.now() + 3_600_000) };
+    await rows?.updateOne({ _id: 'tail' }, { $setOnInsert: row }, { upsert: true });
+  }
 }

@@ -6,6 +6,8 @@ import { buildProgram } from './built';
 
 declare global {
   var testDatabase: Database | undefined;
+  /** Where it keeps its data. */
+  var testFolder: string | undefined;
 }
 
 /** Starts one database for the whole run, as the demo does; TEST_MONGODB_URI or MONGOD_BINARY select another. */
@@ -13,10 +15,12 @@ export default async function globalSetup(): Promise<void> {
   const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
   await buildProgram();
   process.stderr.write('starting the test database\n');
+  const folder = await mkdtemp(join(tmpdir(), 'scopegate-test-'));
+  globalThis.testFolder = folder;
   const database = await chooseDatabase({
     MONGODB_URI: TEST_MONGODB_URI,
     MONGOD_BINARY,
-    DATA_DIR: await mkdtemp(join(tmpdir(), 'scopegate-test-')),
+    DATA_DIR: folder,
     CACHE_DIR: join(__dirname, '..', '..', '.cache'),
     PATH: PATH ?? '',
     report: (line) => process.stderr.write(`${line}\n`),

@@ -46,8 +46,9 @@ export async function killedAt(
       if (!CHANGES.includes(name) || (isOpen && !isInside)) return reply;
       seen += 1;
       if (seen < nth) return reply;
+      // once: a second Ctrl-C ends a command before it has undone what it did
+      if (at === undefined) child?.kill(signal);
       at ??= `${name} ${String(target)}`;
-      child?.kill(signal);
       // a process that goes on must get its answer
       return signal === 'SIGKILL' ? undefined : reply;
     },

@@ -1,5 +1,6 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
 import { mergeResolvers } from '../../src/schema/guard';
+import { feedResolvers } from '../../src/events/feed';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { loadDocument } from '../../src/schema/sdl';
@@ -12,7 +13,7 @@ import { settingsResolvers } from '../../src/settings/resolvers';
 const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
-const ALL = mergeResolvers(resolvers, settingsResolvers);
+const ALL = mergeResolvers(resolvers, feedResolvers, settingsResolvers);
 
 function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
   try {
@@ -44,6 +45,24 @@ test('the published schema has no gaps', () => {
 });
 
 test.each<[string, string | RegExp, string, string]>([
+  [
+    'an unknown scope among several',
+    'any_of: [PRODUCTS_READ',
+    'any_of: [PRODUCTS_EAT',
+    'Query.events has the unknown scope PRODUCTS_EAT',
+  ],
+  [
+    'no scopes among which to choose',
+    /any_of: \[PRODUCTS[^\]]*\]/,
+    'any_of: []',
+    'Query.events has @access(any_of: [])',
+  ],
+  [
+    'a scope and several',
+    'any_of: [PRODUCTS_READ',
+    'scope: ORDERS_READ, any_of: [PRODUCTS_READ',
+    'Query.events has scope and any_of',
+  ],
   [
     'a collection without a resource',
     '@stored(collection: "quotes"',

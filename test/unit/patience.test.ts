@@ -12,7 +12,7 @@ afterEach(() => {
 });
 
 function newExchange(): Exchange {
-  return { isReceiving: false, log: {} } as Exchange;
+  return { isReceiving: false, held: 0, log: {} } as Exchange;
 }
 
 function answering(ask: (cluster: string) => Promise<boolean>): PatienceOptions['availability'] {
@@ -124,8 +124,8 @@ test('a request whose work never ends is eventually dropped, and reported once',
 });
 
 describe('of the waiting requests', () => {
-  const of = (id: string, { cluster = 'default', isReceiving = false } = {}): Exchange =>
-    ({ isReceiving, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
+  const of = (id: string, { cluster = 'default', isReceiving = false, held = 0 } = {}): Exchange =>
+    ({ isReceiving, held, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
   const many = (patience: Patience, count: number, exchange: () => Exchange): void => {
     for (let at = 0; at < count; at += 1) endOf(patience, exchange());
   };
@@ -161,6 +161,14 @@ describe('of the waiting requests', () => {
     patience.stop();
   });
 
+  test('those that wait for events do not count', () => {
+    const patience = start();
+    many(patience, 600, () => of('heavy', { held: 1 }));
+    expect(admitting(patience, 'heavy')).not.toThrow();
+    expect(patience.hasOthers('light')).toBe(false);
+    patience.stop();
+  });
+
   test('those still receiving their body do not count', () => {
     const patience = start();
     many(patience, 600, () => of('heavy', { isReceiving: true }));
@@ -187,7 +195,11 @@ describe('while a cluster is away', () => {
   test('only the requests that wait for it are ended', async () => {
     const patience = start({ availability: answering((cluster) => Promise.resolve(!isAway(cluster))) });
     const principal = (cluster: string): Exchange =>
-      ({ isReceiving: false, log: { principal: { organisation: { id: 'a', cluster } } } }) as unknown as Exchange;
+      ({
+        isReceiving: false,
+        held: 0,
+        log: { principal: { organisation: { id: 'a', cluster } } },
+      }) as unknown as Exchange;
     const [there, away] = [endOf(patience, principal('default')), endOf(patience, principal('eu'))];
     await jest.advanceTimersByTimeAsync(2000);
     expect(there.error).toBeUndefined();

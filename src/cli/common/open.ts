@@ -4,6 +4,7 @@ import { checkAddresses } from '../../database/address';
 import { connectDatabases, type DatabaseOptions, type Databases } from '../../database/connect';
 import { openWrites } from '../../database/slots';
 import { chooseDatabase, type Database } from '../../database/embedded/index';
+import { events } from '../../events/collection';
 import { idempotencyRecords } from '../../database/idempotency';
 import type { Actor } from '../../organisations/auditEvents';
 import { type Control, openControl } from '../../organisations/control';
@@ -38,7 +39,7 @@ export async function openStore(
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
       watchClient,
-      collections: [...collections, idempotencyRecords, openWrites],
+      collections: [...collections, idempotencyRecords, openWrites, events],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {
           report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);

@@ -9,6 +9,7 @@ import { type Check, examine } from './check';
 import { checkClusters, checkDatabase, rethrowWithFix } from './database';
 import { checkClocks, checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
 import type { DoctorOptions } from './index';
+import { checkEvents } from './events';
 import { checkIndexes } from './indexes';
 import { checkMoves, isOfMove, movesOf } from './moves';
 import { checkTransactionLimit } from './transactionLimit';
@@ -68,6 +69,8 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
     const limit = await checkTransactionLimit(store);
     if (limit) yield limit;
     yield await checkClocks(store);
+    const events = await checkEvents(store);
+    if (events) yield events;
     yield await checkControl(store, fix);
     const present = await databasesByCluster(store);
     const moves = await movesOf(store);

@@ -6,6 +6,8 @@ import { compareAll, copyAll, type Copying, MoverLost, type Compared, takeTarget
 import { fenceSource } from '../../database/moving/fence';
 import { databaseTime } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
+import { events } from '../../events/collection';
+import { awaitTail, clusterTime, tellOwedGap } from '../../events/moving';
 import { type Moves, SEEN_EVERY } from '../../organisations/moving';
 import { CommandFailure, EXIT, isAbort, messageOf, notFound, usageFailure } from '../common/failure';
 import type { Store } from '../common/open';
@@ -77,7 +79,12 @@ class Move {
       await this.#dropLeftover(begun, target);
       const compared = await this.#carryOver(source, target);
       const details = { documents: compared.documents, sha256: compared.sha256 };
-      if (!(await control.moving.finish({ ...this.#self, from, to, details }))) throw new MoverLost();
+      const since = await clusterTime(target);
+      if (!(await control.moving.finish({ ...this.#self, from, to, since, details }))) throw new MoverLost();
+      // the organisation has moved: if this fails, its next event tells of the gap
+      await tellOwedGap(control.feeds, target).catch((error: unknown) => {
+        warn(messageOf(error));
+      });
       return { from, compared, refused: performance.now() - began };
     } catch (error) {
       throw await this.#undone(error, source, target);
@@ -113,7 +120,14 @@ class Move {
   async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
     note('waiting for writes under way');
     const until = await fenceSource(source);
-    const open = await close(databaseOf(source.connection));
+    const ofEvents = (name: string): boolean => name === events.name;
+    const open = await close(databaseOf(source.connection), (name) => !ofEvents(name));
+    // what was changed until now has to be among the events that are copied
+    if (!(await awaitTail(this.store, source, this.#signal))) {
+      warn('the events of its last changes are not recorded; the organisation will be told of a gap');
+      await this.store.control.feeds.oweGap(this.id, new Date());
+    }
+    open.push(...(await close(databaseOf(source.connection), ofEvents)));
     if (open.length > 0) {
       warn(`other programs can still write to ${open.join(', ')} on the old cluster; make sure that none does`);
     }

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { databaseOf, reopen } from '../../database/moving/collections';
 import { MoverLost } from '../../database/moving/copy';
 import type { OrganisationData } from '../../database/organisationData';
+import { tellOwedGap } from '../../events/moving';
 import { MoveRefused, type Mover, type Moves } from '../../organisations/moving';
 import { CommandFailure, messageOf, notFound } from '../common/failure';
 import type { Store } from '../common/open';
@@ -43,6 +44,7 @@ export async function undo(
     );
   }
   if (!(await moving.undo({ ...moved, isLeft }))) throw new MoverLost();
+  await tellOwedGap(store.control.feeds, source);
 }
 
 /** @throws MoverLost if another process has taken over, or the move has taken place */

@@ -24,6 +24,9 @@ export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPl
   };
 }
 
+/** How long and how much of its log SecantusDB keeps: 3,600 s and 100,000 entries by default, and events are recorded from it. */
+const LOG = ['--oplog-retention-seconds', '604800', '--oplog-max-entries', '1000000'];
+
 /** SecantusDB's server, with the arguments that its program takes before and after the common ones. */
 export function secantusPlan({ origin, ...program }: Program<never>, before: string[], after: string[]): ServerPlan {
   return {
@@ -34,7 +37,7 @@ export function secantusPlan({ origin, ...program }: Program<never>, before: str
     // --sync-on-commit: without it kill -9 lost 138 of 22,192 acknowledged writes
     args: ({ port, storagePath, configFile }) => [
       ...[...before, '--config', configFile, '--host', '127.0.0.1', '--port', String(port)],
-      ...['--storage-path', storagePath, '--sync-on-commit', '--log-level', 'WARNING', ...after],
+      ...['--storage-path', storagePath, '--sync-on-commit', ...LOG, '--log-level', 'WARNING', ...after],
     ],
   };
 }

@@ -68,9 +68,10 @@ export async function indexesOf(
  * Lets the server refuse what programs with their own driver insert and update, with error 121. Resolves with the names of
  * collections where that is not possible: the user may not, or the collection's own validator only warns.
  */
-export async function close(database: mongo.Db): Promise<string[]> {
+export async function close(database: mongo.Db, isMeant: (name: string) => boolean): Promise<string[]> {
   const left: string[] = [];
   for (const { name, options } of await collectionsOf(database)) {
+    if (!isMeant(name)) continue;
     const { validator = {}, validationLevel = 'strict', validationAction = 'error' } = options;
     if (isClosed(validator)) continue;
     if (validationLevel !== 'strict' || validationAction !== 'error') left.push(name);

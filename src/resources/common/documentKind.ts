@@ -4,7 +4,7 @@ import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
 import type { StoredType } from '../../schema/stored';
 import type { ImportRecord, RecordKind, RecordRules, StoredRecord } from './records';
-import { isSameRow, writeRows } from './rows';
+import { isSameRow, type RowChange, writeRows } from './rows';
 
 /** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
 export function documentKind<T extends { readonly _id: string }>(
@@ -79,13 +79,13 @@ export async function storeDocuments<T extends { _id: string }>(
     .lean()) as T[];
   const existing = new Map(known.map((document) => [document._id, document]));
   const claim = uniqueBy === undefined ? undefined : await claims(data, collection, documents, uniqueBy, session);
-  const changed: { row: T; isNew: boolean }[] = [];
+  const changed: RowChange<T>[] = [];
   const outcomes = documents.map((document): StoredRecord => {
     const before = existing.get(document._id);
     const conflict = claim?.(document, before);
     if (conflict) return { outcome: 'failed', errors: [conflict] };
     if (before && isSameRow(before, document)) return { outcome: 'unchanged', errors: [] };
-    changed.push({ row: document, isNew: !before });
+    changed.push({ row: document, before });
     return { outcome: before ? 'updated' : 'created', errors: [] };
   });
   await writeRows(model, changed, { ordered: true, session });

@@ -78,7 +78,7 @@ async function bulkUpsert<Document extends Stored, Input>(
           if (isAtomic) refuseFaults(steps);
           const changed = steps.flatMap((found) =>
             found.outcome === 'created' || found.outcome === 'updated'
-              ? { row: found.document, isNew: found.outcome === 'created' }
+              ? { row: found.document, before: found.before }
               : [],
           );
           if (!dryRun) await writeRows(data.collection(spec.collection), changed, { ordered: false, session });
@@ -98,6 +98,8 @@ async function bulkUpsert<Document extends Stored, Input>(
 interface Sound<Document> {
   readonly outcome: Exclude<Outcome, 'failed'>;
   readonly document: Document;
+  /** As it is stored, if it is. */
+  readonly before: Document | undefined;
 }
 
 type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
@@ -157,12 +159,12 @@ function step<Document extends Stored>(
 ): Sound<Document> {
   if (!existing) {
     const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
-    return { outcome: 'created', document };
+    return { outcome: 'created', document, before: undefined };
   }
   const { _id, created_at, updated_at, ...before } = existing;
-  if (isSameRow(before, merged)) return { outcome: 'unchanged', document: existing };
+  if (isSameRow(before, merged)) return { outcome: 'unchanged', document: existing, before: existing };
   const document = { _id, ...merged, created_at, updated_at: changedAt(updated_at, now) } as unknown as Document;
-  return { outcome: 'updated', document };
+  return { outcome: 'updated', document, before: existing };
 }
 
 function report(steps: readonly Step<Stored>[], dryRun: boolean): UpsertReport {

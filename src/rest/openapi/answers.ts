@@ -37,10 +37,14 @@ const OF_WRITES: readonly number[] = [409, 422];
 const WITH_BODY: readonly number[] = [413, 415];
 
 /** References to the error responses of an operation. */
-export function errorResponses({ rest, takesIfMatch }: RestOperation, hasId: boolean): Record<string, object> {
+export function errorResponses(
+  { rest, takesIfMatch }: RestOperation,
+  { hasId, expires }: { readonly hasId: boolean; readonly expires: boolean },
+): Record<string, object> {
   const { hasBody, root } = METHODS[rest.method];
   const more = [
     ...(hasId ? [404] : []),
+    ...(expires ? [410] : []),
     ...(root === 'Mutation' ? OF_WRITES : []),
     ...(hasBody ? WITH_BODY : []),
     ...(takesIfMatch ? [412] : []),
@@ -102,6 +106,7 @@ const DETAILS: Partial<Record<ErrorCode, string>> = {
   insufficient_scope: 'This needs a key with the scope products:write.',
   organisation_suspended: 'The organisation is suspended.',
   not_found: 'There is no such quote.',
+  cursor_expired: 'This cursor is older than 30 days, and events after it are no longer kept.',
   validation_failed: '/text: is required',
   rate_limited: 'Rate limit exceeded; retry in 23 s.',
 };

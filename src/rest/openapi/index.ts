@@ -88,7 +88,7 @@ function openAnswers(schemas: Readonly<Record<string, JsonSchema>>): Record<stri
 
 function describe(one: Linked, links: object): OpenApiOperation {
   const { operation, field } = one;
-  const { rest, scope } = operation;
+  const { rest } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
   const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
@@ -98,10 +98,10 @@ function describe(one: Linked, links: object): OpenApiOperation {
   return {
     operationId: operationId(one),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
-    description: `${description}\n\n${scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.'}`,
+    description: `${description}\n\n${requirement(operation)}`,
     tags: [tagOf(rest.path)],
     ...(field.deprecationReason != null && { deprecated: true }),
-    security: [{ api_key: scope ? [scope] : [] }],
+    security: scopesOf(operation).map((scopes) => ({ api_key: scopes })),
     parameters: [
       ...field.args
         .filter((argument) => !bodyArguments.includes(argument))
@@ -125,10 +125,24 @@ function describe(one: Linked, links: object): OpenApiOperation {
     responses: {
       [rest.status]: success(one, links),
       ...(readsOneObject(operation) && { 304: NOT_MODIFIED }),
-      ...errorResponses(operation, field.args.some(inPath)),
+      ...errorResponses(operation, {
+        hasId: field.args.some(inPath),
+        // rows that are kept for a time only are read after a cursor
+        expires: field.args.some(({ name }) => name === AFTER),
+      }),
       431: HEAD_TOO_LARGE,
     },
   };
+}
+
+/** The alternatives of scopes that a key needs. */
+function scopesOf({ scope, anyOf }: Operation): string[][] {
+  return anyOf ? anyOf.map((one) => [one]) : [scope ? [scope] : []];
+}
+
+function requirement({ scope, anyOf }: Operation): string {
+  if (anyOf) return `Requires one of the scopes ${anyOf.map((one) => `\`${one}\``).join(', ')}.`;
+  return scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.';
 }
 
 function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {
@@ -188,6 +202,9 @@ function storedDescription(schema: GraphQLSchema, collection: string): string | 
   return stored?.description ?? undefined;
 }
 
+/** The argument with the cursor of a feed. */
+const AFTER = 'after';
+
 const TAGS: Record<string, string> = {
   products: 'Products of the organisation.',
   customers: 'Customers of the organisation.',
@@ -195,4 +212,5 @@ const TAGS: Record<string, string> = {
   orders: 'Orders from customers.',
   requests: 'Threads of messages with customers.',
   me: 'The calling key.',
+  events: 'What changed in the organisation.',
 };

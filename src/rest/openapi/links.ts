@@ -8,7 +8,7 @@ export interface Linked {
 }
 
 /** Whether an operation returns a page of a list. */
-export function answersPage({ type }: Linked['field']): boolean {
+export function answersPage({ type }: Pick<Linked['field'], 'type'>): boolean {
   return getNamedType(type).name.endsWith('Page');
 }
 
@@ -19,7 +19,7 @@ export function answersPage({ type }: Linked['field']): boolean {
  */
 export function operationId({ operation: { name, rest }, field }: Linked): string {
   if (rest.method !== 'GET') return name;
-  return `${answersPage(field) ? 'list' : 'get'}_${name}`;
+  return `${membersOf(field).includes('data') ? 'list' : 'get'}_${name}`;
 }
 
 interface Link {

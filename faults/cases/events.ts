@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import mongoose, { type mongo } from 'mongoose';
+import { databaseName } from '../../src/database/organisationData';
+import { signalQuietly } from '../../src/database/embedded/liveness';
+import { type Caller, isSuccess, labelOf } from '../client';
+import type { Gateway } from '../gateway';
+import { type Case, number, Promises } from '../outcome';
+import { milliseconds, sleep, until } from '../timing';
+
+/** Longer than a lease lasts, in milliseconds (src/events/tail/lease.ts). */
+const STOPPED_FOR = 11_500;
+/** Between two changes of a writer, in milliseconds. */
+const PAUSE = 10;
+/** Changes of one object. */
+const TURNS = 12;
+/** How long changes go on at most, and how long their events may take afterwards, in milliseconds. */
+const [WRITES_WITHIN, TOLD_WITHIN] = [120_000, 60_000];
+
+/** Events of changes by three writers, while who records them is stopped and killed, and the database is killed. */
+export const events: Case = {
+  name: 'events',
+  title: 'Events of every change',
+  what: ({ changes }) =>
+    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and one with transactions, of which half are rolled back. Meanwhile the gateway that records events is stopped for ${milliseconds(STOPPED_FOR)}, longer than its lease; then the one that took over gets SIGKILL, and the database too. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back.`,
+  async run({ rig, scale, tell }) {
+    const gateways = await rig.gateways();
+    const { key, organisationId } = await rig.newTenant('events');
+    const bare = await mongoose.mongo.MongoClient.connect(rig.database.uri, {
+      writeConcern: { w: 'majority', journal: true },
+      serverSelectionTimeoutMS: 3000,
+    });
+    // a cluster that was never tailed is tailed from now on
+    const [first, second] = await recorders(gateways);
+    const made = createWriters(
+      bare,
+      organisationId,
+      gateways.map(({ call }) => call),
+      key,
+    );
+    const promises = new Promises();
+    const started = performance.now();
+    await until(() => made.count() > 20, 30_000);
+    tell('stopping the gateway that records');
+    signalQuietly(first.pid(), 'SIGSTOP');
+    await sleep(STOPPED_FOR);
+    await until(() => isRecording(second), 10_000);
+    signalQuietly(first.pid(), 'SIGCONT');
+    await sleep(500);
+    tell('killing the gateway that took over, and the database');
+    await second.end('SIGKILL');
+    await sleep(300);
+    await rig.database.kill();
+    await sleep(500);
+    await rig.database.restart();
+    await second.restart();
+    await until(() => made.count() >= scale.changes, WRITES_WITHIN);
+    const changes = await made.stop();
+    const wrote = performance.now() - started;
+    tell(`${number(made.count())} changes in ${milliseconds(wrote)}; reading the feed`);
+    const found = await readFeed(first.call, key, changes);
+    promises.keep(made.count() >= scale.changes, `only ${number(made.count())} changes were made`);
+    promises.keep(found.missing === 0, `${number(found.missing)} changes are not in the feed: ${found.example}`);
+    promises.keep(found.twice === 0, `${number(found.twice)} events are there twice`);
+    promises.keep(found.wrong === 0, `${number(found.wrong)} objects have other events than changes: ${found.example}`);
+    promises.keep(found.never === 0, `${number(found.never)} events are of changes that were rolled back`);
+    await bare.close();
+    return {
+      attempted: made.count(),
+      present: made.count() - found.missing,
+      lost: found.missing,
+      duplicated: found.twice,
+      notes: [
+        `${number(made.count())} committed changes of ${number(changes.objects.size)} objects, ${number(found.events)} events; ${number(changes.aborted.size)} objects were rolled back.`,
+        `The feed was complete ${milliseconds(found.ms)} after the last change.`,
+      ],
+      broken: promises.broken,
+    };
+  },
+};
+
+async function isRecording({ call }: Gateway): Promise<boolean> {
+  const reply = await call({ method: 'GET', path: '/metrics', fresh: true }, 2000);
+  return reply.kind === 'answer' && reply.body.includes('scopegate_events_lag_seconds{');
+}
+
+/** The gateway that records, and the other. */
+async function recorders([a, b]: [Gateway, Gateway]): Promise<[Gateway, Gateway]> {
+  let found: [Gateway, Gateway] | undefined;
+  await until(async () => {
+    if (await isRecording(a)) found = [a, b];
+    else if (await isRecording(b)) found = [b, a];
+    return found !== undefined;
+  }, 20_000);
+  if (!found) throw new Error('no gateway records events');
+  return found;
+}
+
+interface Changes {
+  /** The events of each object, in order. */
+  readonly objects: ReadonlyMap<string, readonly string[]>;
+  readonly aborted: ReadonlySet<string>;
+}
+
+interface Quote {
+  readonly _id: string;
+  readonly status: string;
+}
+
+function createWriters(bare: mongo.MongoClient, organisationId: string, callers: readonly Caller[], key: string) {
+  const objects = new Map<string, string[]>();
+  const aborted = new Set<string>();
+  const quotes = bare.db(databaseName(organisationId)).collection<Quote>('quotes');
+  let [isOver, done] = [false, 0];
+
+  /** The pause keeps slow servers from having nothing else to do. */
+  async function note(id: string, event: string): Promise<void> {
+    objects.set(id, [...(objects.get(id) ?? []), event]);
+    done += 1;
+    await sleep(PAUSE);
+  }
+
+  /** Repeats a change until it is known to be stored; each attempt finds out first whether an earlier one was. */
+  async function surely(attempt: () => Promise<boolean>): Promise<void> {
+    for (;;) {
+      if (await attempt().catch(() => false)) return;
+      await sleep(50);
+    }
+  }
+
+  async function ownDriver(): Promise<void> {
+    while (!isOver) {
+      const _id = randomUUID();
+      await surely(async () => {
+        await quotes.updateOne({ _id }, { $setOnInsert: { status: '0' } }, { upsert: true });
+        return true;
+      });
+      await note(_id, 'quote.created 0');
+      for (let turn = 1; turn < TURNS; turn += 1) {
+        const status = String(turn);
+        await surely(async () => {
+          await quotes.updateOne({ _id, status: String(turn - 1) }, { $set: { status } });
+          return (await quotes.findOne({ _id }))?.status === status;
+        });
+        await note(_id, `quote.status_changed ${status}`);
+      }
+      await surely(async () => {
+        await quotes.deleteOne({ _id });
+        return (await quotes.findOne({ _id })) === null;
+      });
+      await note(_id, 'quote.deleted null');
+    }
+  }
+
+  async function transactions(): Promise<void> {
+    while (!isOver) {
+      const [kept, gone] = [randomUUID(), randomUUID()];
+      aborted.add(gone);
+      await surely(async () => {
+        if (await quotes.findOne({ _id: kept })) return true;
+        await bare.withSession((session) =>
+          session.withTransaction(async () => {
+            await quotes.insertOne({ _id: kept, status: 'draft' }, { session });
+            await quotes.updateOne({ _id: kept }, { $set: { status: 'sent' } }, { session });
+          }),
+        );
+        return true;
+      });
+      await note(kept, 'quote.created draft');
+      await note(kept, 'quote.status_changed sent');
+      await bare
+        .withSession(async (session) => {
+          session.startTransaction();
+          await quotes.insertOne({ _id: gone, status: 'draft' }, { session });
+          await session.abortTransaction();
+        })
+        .catch(() => undefined);
+    }
+  }
+
+  async function overGateways(): Promise<void> {
+    for (let lane = 0; !isOver; lane += 1) {
+      const sku = randomUUID();
+      let id = '';
+      for (let turn = 0; turn < TURNS; turn += 1) {
+        const body = JSON.stringify({ products: [{ sku, name: String(turn) }] });
+        const idempotencyKey = randomUUID();
+        let attempt = lane;
+        await surely(async () => {
+          const call = callers[attempt++ % callers.length];
+          const reply = await call?.(
+            { method: 'POST', path: '/api/v1/products/bulk', key, body, idempotencyKey },
+            3000,
+          );
+          if (reply?.kind !== 'answer' || !isSuccess(reply)) return false;
+          const { results } = JSON.parse(reply.body) as { results: { id: string }[] };
+          id = results[0]?.id ?? '';
+          return true;
+        });
+        await note(id, turn === 0 ? 'product.created null' : 'product.updated null');
+      }
+    }
+  }
+
+  const lanes = [ownDriver(), transactions(), overGateways()];
+  return {
+    count: () => done,
+    async stop(): Promise<Changes> {
+      isOver = true;
+      await Promise.all(lanes);
+      return { objects, aborted };
+    },
+  };
+}
+
+interface Told {
+  readonly id: string;
+  readonly type: string;
+  readonly object: { readonly id: string } | null;
+  readonly status: string | null;
+}
+
+/** Reads the feed until it has as many events as there were changes, or for too long, and compares. */
+async function readFeed(call: Caller, key: string, { objects, aborted }: Changes) {
+  const wanted = [...objects.values()].reduce((sum, list) => sum + list.length, 0);
+  const all: Told[] = [];
+  const started = performance.now();
+  for (let after = ''; performance.now() - started < TOLD_WITHIN;) {
+    const reply = await call({ method: 'GET', path: `/api/v1/events?limit=100&wait=2${after}`, key });
+    if (!isSuccess(reply) || reply.kind !== 'answer') {
+      await sleep(200);
+      if (performance.now() - started > TOLD_WITHIN) throw new Error(`the feed returned ${labelOf(reply)}`);
+      continue;
+    }
+    const page = JSON.parse(reply.body) as { data: Told[]; has_more: boolean; next_cursor: string };
+    all.push(...page.data);
+    after = `&after=${page.next_cursor}`;
+    // a page more, so that what should not be there is found as well
+    if (all.length >= wanted && page.data.length === 0) break;
+  }
+  const told = new Map<string, string[]>();
+  for (const { type, object, status } of all) {
+    const id = object?.id ?? '';
+    told.set(id, [...(told.get(id) ?? []), `${type} ${String(status)}`]);
+  }
+  const wrong = [...objects].filter(([id, changes]) => told.get(id)?.join() !== changes.join());
+  const [example] = wrong.map(([id, changes]) => `${changes.join()} became ${String(told.get(id)?.join())}`);
+  return {
+    events: all.length,
+    missing: wrong.reduce((sum, [id, changes]) => sum + Math.max(0, changes.length - (told.get(id)?.length ?? 0)), 0),
+    twice: all.length - new Set(all.map(({ id }) => id)).size,
+    wrong: wrong.length,
+    never: [...aborted].filter((id) => told.has(id)).length + (told.has('') ? 1 : 0),
+    example: example ?? '',
+    ms: performance.now() - started,
+  };
+}

@@ -1,0 +1,105 @@
+import mongoose, { type mongo } from 'mongoose';
+
+/*
+ * A change stream of a whole cluster. Not the driver's own, which resumes by itself and so hides where a batch ends and that history
+ * was lost.
+ */
+
+/** Where a stream goes on; only its server knows what it means. */
+export type Token = Readonly<Record<string, unknown>>;
+
+export interface ChangeCursor<T> {
+  /** Where the stream began. */
+  readonly token: Token | undefined;
+  /** The next changes; none if there were none for {@link AWAIT} ms. @throws the driver's error, after which it is closed */
+  next(): Promise<T[]>;
+  close(): Promise<void>;
+}
+
+/** How long the server waits for a change, in milliseconds. */
+const AWAIT = 1000;
+/** Changes of one reply. */
+const BATCH = 500;
+
+interface Reply<T> {
+  readonly cursor: {
+    readonly id: number | mongo.Long;
+    readonly firstBatch?: T[];
+    readonly nextBatch?: T[];
+    readonly postBatchResumeToken?: Token;
+  };
+}
+
+/** Opens a stream of all databases, from now or after a token. @throws the driver's error; see {@link isLostHistory} */
+export async function openChanges<T>(
+  client: mongo.MongoClient,
+  stages: readonly object[],
+  resumeAfter?: Token,
+): Promise<ChangeCursor<T>> {
+  const admin = client.db('admin');
+  const session = client.startSession({ causalConsistency: false });
+  try {
+    const stream = { $changeStream: { allChangesForCluster: true, ...(resumeAfter && { resumeAfter }) } };
+    const command = { aggregate: 1, pipeline: [stream, ...stages], cursor: { batchSize: BATCH } };
+    const opened = (await admin.command({ ...command, readConcern: { level: 'majority' } }, { session })) as Reply<T>;
+    const { id, firstBatch = [], postBatchResumeToken: token } = opened.cursor;
+    const collection = '$cmd.aggregate';
+    const cursor = mongoose.mongo.Long.fromValue(id);
+    let first: T[] | undefined = firstBatch;
+    return {
+      token,
+      async next() {
+        if (first && first.length > 0) {
+          const found = first;
+          first = undefined;
+          return found;
+        }
+        const more = { getMore: cursor, collection, batchSize: BATCH, maxTimeMS: AWAIT };
+        return ((await admin.command(more, { session })) as Reply<T>).cursor.nextBatch ?? [];
+      },
+      async close() {
+        await admin.command({ killCursors: collection, cursors: [cursor] }, { session }).catch(() => undefined);
+        await session.endSession();
+      },
+    };
+  } catch (error) {
+    await session.endSession();
+    throw error;
+  }
+}
+
+/** ChangeStreamHistoryLost, ChangeStreamFatalError, InvalidResumeToken, and what other servers call a token that they do not know. */
+const LOST: ReadonlySet<unknown> = new Set([286, 280, 260, 40647, 50811]);
+
+/** Whether the server's log no longer has a token. */
+export function isLostHistory(error: unknown): boolean {
+  return error instanceof mongoose.mongo.MongoServerError && LOST.has(error.code);
+}
+
+const UNAUTHORISED = 13;
+/** `$changeStream` on a server that is in no replica set; CommandNotSupported of servers that have no log at all. */
+const NO_LOG: ReadonlySet<unknown> = new Set([40573, 115]);
+
+/** Why a cluster's log cannot be read, in a clause; undefined if an error means something else. */
+export function whyNoLog(error: unknown): string | undefined {
+  if (!(error instanceof mongoose.mongo.MongoServerError)) return undefined;
+  if (error.code === UNAUTHORISED) {
+    return 'the database user lacks the privileges find and changeStream on all databases (role readAnyDatabase)';
+  }
+  return NO_LOG.has(error.code) ? 'the server is not in a replica set' : undefined;
+}
+
+/** The time of a cluster by its log: all writes so far are not later. Undefined if the server has none. */
+export async function clusterTimeOf(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
+  return ((await client.db('admin').command({ hello: 1 })) as { operationTime?: mongo.Timestamp }).operationTime;
+}
+
+/** The time of the oldest entry of a cluster's log; undefined if this user may not read it. */
+export async function oldestInLog(client: mongo.MongoClient): Promise<mongo.Timestamp | undefined> {
+  const log = client.db('local').collection('oplog.rs');
+  const first = await log
+    .findOne({}, { sort: { $natural: 1 }, projection: { ts: 1 } })
+    // a metric and an early warning only: a token that is gone is an error of its own on MongoDB
+    .catch(() => null);
+  return (first as { ts?: mongo.Timestamp } | null)?.ts;
+}

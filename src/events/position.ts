@@ -1,0 +1,50 @@
+import { createHash } from 'node:crypto';
+import type { mongo } from 'mongoose';
+
+/*
+ * Where an event stands in its organisation's feed: epoch, cluster time, and the change's ordinal at that time, as hexadecimal digits
+ * that sort as the changes were committed (docs/decisions/events.md).
+ */
+
+const EPOCH = 4;
+const TIME = 16;
+const ORDINAL = 8;
+export const POSITION = /^[0-9a-f]{28}$/;
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
+
+/** A cluster time as 16 digits: seconds, then the increment. */
+export function timeDigits({ t, i }: Pick<mongo.Timestamp, 't' | 'i'>): string {
+  return hex(t, TIME / 2) + hex(i, TIME / 2);
+}
+
+export function positionOf(epoch: number, time: string, ordinal: number): string {
+  return hex(epoch, EPOCH) + time + hex(ordinal, ORDINAL);
+}
+
+/** The position behind everything that was committed up to a time, in the epoch of another position. */
+export function endOf(time: string, epochOf: string): string {
+  return epochOf.slice(0, EPOCH) + time + 'f'.repeat(ORDINAL);
+}
+
+/** The cluster time of a position, in milliseconds since 1970. */
+export function millisecondsOf(position: string): number {
+  return parseInt(position.slice(EPOCH, EPOCH + TIME / 2), 16) * 1000;
+}
+
+/** The id of an event: a UUID (version 8, RFC 9562) that follows from its organisation and position. */
+export function eventId(organisation: string, position: string): string {
+  const bytes = createHash('sha256').update(`${organisation} ${position}`).digest().subarray(0, 16);
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80;
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
+  const digits = bytes.toString('hex');
+  return [
+    [0, 8],
+    [8, 12],
+    [12, 16],
+    [16, 20],
+    [20, 32],
+  ]
+    .map(([from, to]) => digits.slice(from, to))
+    .join('-');
+}

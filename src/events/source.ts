@@ -1,0 +1,48 @@
+import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
+import type { EventSource, WaitingCaller } from '../context';
+import { AppError } from '../errors';
+import { readTail, type TailRow, tailRows } from './tail/lease';
+import type { Waiting } from './waiting';
+
+/** How long a reading of a tail's row is used, in milliseconds. An older one is true as well: it only says less. */
+const USED_FOR = 500;
+
+export interface SourceOptions {
+  /** The client of a cluster for change streams. @throws if it does not respond */
+  readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
+  /** Name of the control database. */
+  readonly control: string;
+  readonly waiting: Pick<Waiting, 'of'>;
+}
+
+/** The events of callers' organisations: one query in {@link USED_FOR} ms a cluster tells all requests how far its tail is. */
+export function createEventSource({
+  streams,
+  control,
+  waiting,
+}: SourceOptions): (caller: WaitingCaller) => EventSource {
+  const readings = new LRUCache<string, Promise<TailRow | null>>({ max: 1000, ttl: USED_FOR });
+
+  function reading(cluster: string): Promise<TailRow | null> {
+    let found = readings.get(cluster);
+    if (!found) {
+      found = streams(cluster).then((client) => readTail(tailRows(client, control)));
+      readings.set(cluster, found);
+      found.catch(() => readings.delete(cluster));
+    }
+    return found;
+  }
+
+  return (caller) => ({
+    async recordedUntil() {
+      const row = await reading(caller.principal.organisation.cluster);
+      if (!row)
+        throw new AppError('unavailable', 'Events are not recorded yet: no gateway has read the log of the database.');
+      if (row.fault !== undefined)
+        throw new AppError('unavailable', 'Events are not recorded: the log of the database cannot be read.');
+      return row.at;
+    },
+    wait: waiting.of(caller),
+  });
+}

@@ -1,0 +1,142 @@
+import type { mongo } from 'mongoose';
+import type { Token } from '../../database/changeCursor';
+import { DATABASE_NAME } from '../../database/organisationData';
+import { UUID } from '../../units';
+import type { EventRow } from '../collection';
+import { GAP, PUBLIC, type PublicCollection } from '../types';
+
+/* What the log says of a change, and the event that it is. */
+
+/** A change as {@link stagesFor} projects it: names of members, and no values but the status. */
+export interface Change {
+  readonly _id: Token;
+  readonly operationType: string;
+  readonly clusterTime: mongo.Timestamp;
+  readonly wallTime?: Date;
+  readonly ns: { readonly db: string; readonly coll?: string };
+  /** The new name of a collection that was renamed. */
+  readonly to?: { readonly db: string; readonly coll: string };
+  readonly documentKey?: { readonly _id: unknown };
+  readonly fullDocument?: Readonly<Record<string, unknown>>;
+  /** Paths of the members that an update set. */
+  readonly set?: readonly string[];
+  readonly updateDescription?: {
+    readonly updatedFields?: { readonly status?: unknown };
+    readonly removedFields?: readonly string[];
+    readonly truncatedArrays?: readonly { readonly field: string }[];
+  };
+}
+
+/** The collection of a cluster's tail, in a database named like the control database. */
+export const TAILS = 'event_tails';
+
+/** Everything that takes whole collections away. */
+const DROPS = ['drop', 'rename', 'dropDatabase'];
+
+/** What the server leaves out, and what it sends of the rest; `control` is the name of the control database. */
+export function stagesFor(control: string): object[] {
+  const kinds = ['insert', 'update', 'replace', 'delete', ...DROPS.slice(0, 2)];
+  const refers = [...PUBLIC.values()].flatMap(({ part }) =>
+    part ? [[`fullDocument.${part.member}`, 1] as const] : [],
+  );
+  const ofOrganisations = {
+    'ns.db': DATABASE_NAME,
+    'ns.coll': { $in: [...PUBLIC.keys()] },
+    operationType: { $in: kinds },
+  };
+  // also what $out does
+  const renamed = { operationType: 'rename', 'to.db': DATABASE_NAME, 'to.coll': { $in: [...PUBLIC.keys()] } };
+  const paths = { $objectToArray: { $ifNull: ['$updateDescription.updatedFields', {}] } };
+  return [
+    { $match: { $or: [ofOrganisations, renamed, { 'ns.db': control, 'ns.coll': TAILS }] } },
+    {
+      $project: {
+        ...{ operationType: 1, clusterTime: 1, wallTime: 1, ns: 1, to: 1, 'documentKey._id': 1 },
+        ...{ 'fullDocument.status': 1, ...Object.fromEntries(refers) },
+        set: { $map: { input: paths, in: '$$this.k' } },
+        'updateDescription.updatedFields.status': 1,
+        ...{ 'updateDescription.removedFields': 1, 'updateDescription.truncatedArrays': 1 },
+      },
+    },
+  ];
+}
+
+/** When a change was committed; the log of servers before 6.0 has only the second. */
+export function momentOf({ wallTime, clusterTime }: Pick<Change, 'wallTime' | 'clusterTime'>): Date {
+  return wallTime ?? new Date(clusterTime.t * 1000);
+}
+
+export function collectionOf({ ns, to }: Pick<Change, 'ns' | 'to'>): PublicCollection | undefined {
+  return PUBLIC.get(ns.coll ?? '') ?? PUBLIC.get(to?.coll ?? '');
+}
+
+/** Whether callers can read an object with this id. */
+function isId(id: unknown): id is string {
+  return typeof id === 'string' && UUID.test(id);
+}
+
+/** Names of the public members that an update changed. */
+export function changedMembers(change: Change, { members }: PublicCollection): string[] {
+  const { removedFields = [], truncatedArrays = [] } = change.updateDescription ?? {};
+  const paths = [...(change.set ?? []), ...removedFields, ...truncatedArrays.map(({ field }) => field)];
+  const names = new Set(paths.map((path) => path.split('.', 1)[0] ?? ''));
+  return [...members].filter((name) => names.has(name));
+}
+
+/** What a change does not tell: the status of its object before it, and now, or the object that a part belongs to. */
+export interface Known {
+  readonly before: string | undefined;
+  readonly now: string | null;
+  readonly owner?: string | undefined;
+}
+
+/** The event that a change is; undefined if it is none. */
+export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | undefined {
+  const found = collectionOf(change);
+  if (!found) return undefined;
+  const at = momentOf(change);
+  if (DROPS.includes(change.operationType)) return gapEvent(at, at);
+  const { object: type, part, hasStatus } = found;
+  const { operationType } = change;
+  if (part) {
+    const id = operationType === 'update' ? known.owner : change.fullDocument?.[part.member];
+    // the log does not say what a row that was deleted belonged to
+    if (!isId(id) || operationType === 'delete') return undefined;
+    const event = { at, object: { type, id }, status: null };
+    if (operationType === 'insert') return { ...event, type: part.added, changes: [] };
+    const isChanged = operationType === 'replace' || changedMembers(change, found).length > 0;
+    return isChanged ? { ...event, type: `${type}.updated`, changes: [found.collection] } : undefined;
+  }
+  const id = change.documentKey?._id;
+  if (!isId(id)) return undefined;
+  const object = { type, id };
+  const event = (what: string, changes: readonly string[], status: unknown) => ({
+    ...{ type: `${type}.${what}`, at, object, changes },
+    status: hasStatus && typeof status === 'string' ? status : null,
+  });
+  switch (operationType) {
+    case 'insert':
+      return event('created', [], change.fullDocument?.status);
+    case 'delete':
+      return event('deleted', [], null);
+    case 'replace': {
+      const status = change.fullDocument?.status;
+      // the log does not say what a replacement changed
+      const changes = [...found.members].filter((name) => name !== 'status' || status !== known.before);
+      return event(changes.includes('status') ? 'status_changed' : 'updated', changes, status);
+    }
+    case 'update': {
+      const changes = changedMembers(change, found);
+      if (changes.length === 0) return undefined;
+      if (!hasStatus || !changes.includes('status')) return event('updated', changes, known.now);
+      return event('status_changed', changes, change.updateDescription?.updatedFields?.status);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** History was lost between two times. */
+export function gapEvent(from: Date, to: Date): Omit<EventRow, '_id'> {
+  return { type: GAP, at: to, object: null, changes: [], status: null, gap: { from, to } };
+}

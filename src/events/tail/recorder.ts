@@ -1,0 +1,253 @@
+import { LRUCache } from 'lru-cache';
+import type { Connection, mongo } from 'mongoose';
+import type { Databases } from '../../database/connect';
+import { isDuplicateKey, isUnavailable } from '../../database/faults';
+import { createGate } from '../../database/gate';
+import { collectionNames } from '../../database/making';
+import { nativeCollection } from '../../database/native';
+import { type OrganisationData, organisationOf } from '../../database/organisationData';
+import { AppError } from '../../errors';
+import { MINUTE } from '../../units';
+import type { Feed } from '../../organisations/feeds';
+import { type EventRow, events } from '../collection';
+import { positionOf, timeDigits } from '../position';
+import { PUBLIC, type PublicCollection } from '../types';
+import { type Change, changedMembers, collectionOf, gapEvent, momentOf, toEvent } from './changes';
+
+/* Stores the events of a cluster's changes with their organisations. */
+
+/** A change with its ordinal at its cluster time, from 1; 0 is for a gap before it. */
+export interface Found {
+  readonly change: Change;
+  readonly ordinal: number;
+}
+
+export interface RecorderOptions {
+  readonly cluster: string;
+  readonly databases: Pick<Databases, 'organisationData' | 'organisationsOn'>;
+  readonly feeds: {
+    /** What the control database has of organisations' feeds, by id. */
+    readonly of: (ids: readonly string[]) => Promise<ReadonlyMap<string, Feed>>;
+    readonly oweGap: (id: string, from: Date) => Promise<void>;
+    readonly settleGap: (id: string, from: Date) => Promise<void>;
+  };
+  /** Called with the number of events that were stored. */
+  readonly onWritten: (cluster: string, events: number) => void;
+  /** Called if an organisation's database refuses its events. */
+  readonly onRefused: (cluster: string, organisation: string, error: unknown) => void;
+}
+
+/** Organisations whose events are stored at the same time. */
+const AT_ONCE = 4;
+/** Objects whose status is remembered, so that most updates need no query. */
+const STATUSES = 20_000;
+/** Organisations to look up, and rows to store, in one command. */
+const BATCH = 500;
+/** Most objects of a type that are said to be changed after a gap; the gap itself says that there may be more. */
+const MOST_AFTER_GAP = 10_000;
+/** How much earlier than the loss a change may be dated, in milliseconds: a write gets its time before it is committed. */
+const DATED_BEFORE = 2 * MINUTE;
+
+export function recorderOf({ cluster, databases, feeds, onWritten, onRefused }: RecorderOptions) {
+  const statuses = new LRUCache<string, string>({ max: STATUSES });
+  const gate = createGate(AT_ONCE);
+
+  const keyOfRow = (database: string, collection: string, id: unknown): string =>
+    `${database} ${collection} ${String(id)}`;
+  const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
+
+  /** Notes that the events of an organisation are owed to it. @throws the error if its cluster does not respond */
+  async function refused(id: string, from: Date, error: unknown): Promise<void> {
+    if (isUnavailable(error) && !(error instanceof AppError)) throw error;
+    // its database is closed for a move, or takes no events: the others must not wait for it
+    onRefused(cluster, id, error);
+    await feeds.oweGap(id, from);
+  }
+
+  /** Reads what these changes do not tell, by key: statuses, and what parts belong to; of rows that are gone it is missing. */
+  async function lookUp(data: OrganisationData, found: readonly Found[]): Promise<ReadonlyMap<string, string>> {
+    const missing = new Map<PublicCollection, Map<string, unknown>>();
+    for (const { change } of found) {
+      const of = collectionOf(change);
+      if (change.operationType !== 'update' || !(of?.hasStatus || of?.part) || statuses.has(keyOf(change))) continue;
+      const members = changedMembers(change, of);
+      if (members.length === 0 || members.includes('status')) continue;
+      const ids = missing.get(of) ?? new Map<string, unknown>();
+      missing.set(of, ids.set(keyOf(change), change.documentKey?._id));
+    }
+    const read = new Map<string, string>();
+    for (const [{ collection: name, part }, ids] of missing) {
+      const member = part?.member ?? 'status';
+      const rows = databaseOf(data.connection)
+        .collection(name)
+        .find({ _id: { $in: [...ids.values()] } } as object, { projection: { [member]: 1 } });
+      for await (const { _id, [member]: value } of rows)
+        if (typeof value === 'string') read.set(keyOfRow(data.connection.name, name, _id), value);
+    }
+    return read;
+  }
+
+  /** The events of an organisation's changes, with their positions. */
+  async function toRows(data: OrganisationData, { epoch }: Feed, found: readonly Found[]): Promise<EventRow[]> {
+    const read = await lookUp(data, found);
+    return found.flatMap(({ change, ordinal }) => {
+      const key = keyOf(change);
+      const before = statuses.get(key);
+      const said = read.get(key);
+      const event = toEvent(change, { before, now: before ?? said ?? null, owner: said });
+      if (event?.type.endsWith('.deleted')) statuses.delete(key);
+      else if (typeof event?.status === 'string') statuses.set(key, event.status);
+      return event ? [{ _id: positionOf(epoch, timeDigits(change.clusterTime), ordinal), ...event }] : [];
+    });
+  }
+
+  /** Stores rows in their order. Those that are there already change nothing. */
+  async function store(data: OrganisationData, rows: readonly EventRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    await data.prepare([events]);
+    const collection = nativeCollection(data.collection(events));
+    for (let at = 0; at < rows.length; at += BATCH) await insert(collection, rows.slice(at, at + BATCH));
+    onWritten(cluster, rows.length);
+  }
+
+  async function record(id: string, feed: Feed, found: readonly Found[]): Promise<void> {
+    const data = databases.organisationData({ id, cluster });
+    const kept = found.filter(({ change }) => timeDigits(change.clusterTime) > feed.since);
+    const [first] = kept;
+    if (!first) return;
+    const rows = await toRows(data, feed, kept);
+    // in the middle of a transaction a reader may have passed that position
+    const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
+    const gap = owed && {
+      _id: positionOf(feed.epoch, timeDigits(first.change.clusterTime), 0),
+      ...gapEvent(owed, momentOf(first.change)),
+    };
+    try {
+      await store(data, gap ? [gap, ...rows] : rows);
+    } catch (error) {
+      await refused(id, momentOf(first.change), error);
+      return;
+    }
+    if (owed) await feeds.settleGap(id, owed);
+  }
+
+  /** Whether an organisation's events belong on this cluster. */
+  const isHere = (feed: Feed | undefined): feed is Feed => feed?.cluster === cluster && feed.standing !== 'closed';
+
+  /** Work for each of these organisations; a database that came back after its organisation was erased is dropped. */
+  async function forEach(ids: readonly string[], work: (id: string, feed: Feed) => Promise<void>): Promise<void> {
+    const known = await feeds.of(ids);
+    const here = ids.flatMap((id) => {
+      const feed = known.get(id);
+      return isHere(feed) ? [{ id, feed }] : [];
+    });
+    await Promise.all(here.map(({ id, feed }) => gate(() => work(id, feed))));
+    if (here.length === 0) return;
+    const after = await feeds.of(here.map(({ id }) => id));
+    for (const { id } of here) if (!after.has(id)) await databases.organisationData({ id, cluster }).drop();
+  }
+
+  return {
+    /** Forgets what was seen, since others may have gone on. */
+    begin(): void {
+      statuses.clear();
+    },
+    /** Stores the events of a batch. @throws if the cluster does not respond */
+    async write(batch: readonly Found[]): Promise<void> {
+      const byOrganisation = new Map<string, Found[]>();
+      for (const found of batch) {
+        const id = organisationOf(found.change.ns.db) ?? '';
+        const before = byOrganisation.get(id);
+        if (before) before.push(found);
+        else byOrganisation.set(id, [found]);
+      }
+      if (byOrganisation.size === 0) return;
+      await forEach([...byOrganisation.keys()], (id, feed) => record(id, feed, byOrganisation.get(id) ?? []));
+    },
+    /** Tells every organisation of the cluster that has data that history was lost from a time to a change. */
+    async tellGap(from: Date, mark: Pick<Change, 'clusterTime' | 'wallTime'>): Promise<void> {
+      const all = await databases.organisationsOn(cluster);
+      for (let at = 0; at < all.length; at += BATCH) {
+        await forEach(all.slice(at, at + BATCH), async (id, feed) => {
+          const data = databases.organisationData({ id, cluster });
+          const names = await collectionNames(data.connection);
+          const found = [...PUBLIC.values()].filter(({ collection }) => names.has(collection));
+          if (found.length === 0) return;
+          const [time, to] = [timeDigits(mark.clusterTime), momentOf(mark)];
+          let ordinal = 0;
+          const next = (): string => positionOf(feed.epoch, time, ordinal++);
+          try {
+            await store(data, [{ _id: next(), ...gapEvent(from, to) }]);
+            for (const of of found) {
+              for await (const rows of changedSince(data, of, from)) {
+                await store(
+                  data,
+                  rows.map((event) => ({ _id: next(), ...event, at: to })),
+                );
+              }
+            }
+          } catch (error) {
+            await refused(id, from, error);
+          }
+        });
+      }
+    },
+  };
+}
+
+export type Recorder = ReturnType<typeof recorderOf>;
+
+interface StatusRow {
+  readonly _id: unknown;
+  readonly status?: unknown;
+}
+
+/** Batches of `.updated` events of what has changed since a time. */
+async function* changedSince(
+  data: OrganisationData,
+  { collection, object: type, members, hasStatus }: PublicCollection,
+  from: Date,
+): AsyncGenerator<Omit<EventRow, '_id' | 'at'>[]> {
+  if (!members.has('updated_at')) return;
+  const rows = databaseOf(data.connection)
+    .collection<StatusRow>(collection)
+    .find(
+      { updated_at: { $gte: new Date(from.getTime() - DATED_BEFORE) } },
+      { projection: { status: 1 }, sort: { updated_at: 1, _id: 1 }, limit: MOST_AFTER_GAP, batchSize: BATCH },
+    );
+  let batch: Omit<EventRow, '_id' | 'at'>[] = [];
+  for await (const { _id, status } of rows) {
+    const known = hasStatus && typeof status === 'string' ? status : null;
+    batch.push({ type: `${type}.updated`, object: { type, id: String(_id) }, changes: [], status: known });
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function insert(collection: mongo.Collection<EventRow>, rows: readonly EventRow[]): Promise<void> {
+  try {
+    await collection.insertMany([...rows], { ordered: true });
+    return;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+  }
+  // another tail has stored some of them: one that is there is left as it is
+  const writes = rows.map(({ _id, ...row }) => ({
+    updateOne: { filter: { _id }, update: { $setOnInsert: row }, upsert: true },
+  }));
+  for (;;) {
+    try {
+      await collection.bulkWrite(writes, { ordered: true });
+      return;
+    } catch (error) {
+      // two upserts of a row at the same moment: the next attempt finds it
+      if (!isDuplicateKey(error)) throw error;
+    }
+  }
+}
+
+function databaseOf(connection: Connection): mongo.Db {
+  return connection.getClient().db(connection.name);
+}

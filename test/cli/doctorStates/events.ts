@@ -1,0 +1,43 @@
+import mongoose from 'mongoose';
+import { replyWith } from '../../../faults/databaseProxy';
+import { tailRows } from '../../../src/events/tail/lease';
+import { type Make, type Place, through } from './scene';
+
+/* What doctor says of the log of a cluster, and of the recording of events. */
+
+/** A user who may do everything but read the log. */
+function withoutLog(place: Place): Make {
+  return (scene) =>
+    through(scene, place, (reply, command) =>
+      JSON.stringify(command ?? {}).includes('"$changeStream"')
+        ? replyWith(reply, { ok: 0, code: 13, codeName: 'Unauthorized', errmsg: 'not authorized on admin' })
+        : reply,
+    );
+}
+
+const secondsAgo = (seconds: number) =>
+  new mongoose.mongo.Timestamp({ t: Math.floor(Date.now() / 1000) - seconds, i: 1 });
+
+export const EVENTS: Readonly<Record<string, Make>> = {
+  'default: the user may not read the log': withoutLog('default'),
+  'eu: the user may not read the log': withoutLog('eu'),
+  'events are recorded late, or by nobody': async (scene) => {
+    const made = await through(scene, 'default', (reply, command) => {
+      if (command?.find !== 'oplog.rs') return reply;
+      const cursor = { id: mongoose.mongo.Long.ZERO, ns: 'local.oplog.rs', firstBatch: [{ ts: secondsAgo(1200) }] };
+      return replyWith(reply, { ok: 1, cursor });
+    });
+    const client = await mongoose.mongo.MongoClient.connect(scene.main.uri);
+    const row = { holder: 'dead', generation: 1, until: new Date(0), at: secondsAgo(900) };
+    await tailRows(client, made.cli.controlDatabase).updateOne({ _id: 'tail' }, { $set: row }, { upsert: true });
+    await client.close();
+    // doctor runs some seconds later
+    return {
+      ...made,
+      names: [
+        ...(made.names ?? []),
+        [/up to 9\d\d s ago, from a log of 12\d\d s/g, 'up to 900 s ago, from a log of 1200 s'],
+      ],
+    };
+  },
+};

@@ -1,0 +1,256 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import mongoose, { type mongo } from 'mongoose';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { events } from '../../src/events/collection';
+import { tailRows } from '../../src/events/tail/lease';
+import { type Client, client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { feedReader } from './feed';
+
+/* Events of changes by everyone who writes, whatever happens to who records them. */
+
+const ENVIRONMENT = { CONTROL_DATABASE: `scopegate_events_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
+let gateway: TestGateway;
+let bare: mongo.MongoClient;
+
+beforeAll(async () => {
+  gateway = await startGateway(ENVIRONMENT);
+  // as the product that owns quotes and orders
+  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, { writeConcern: { w: 'majority' } });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await bare.db(ENVIRONMENT.CONTROL_DATABASE).dropDatabase();
+  await bare.close();
+});
+
+interface Scene {
+  readonly organisation: Organisation;
+  readonly caller: Client;
+  readonly db: mongo.Db;
+}
+
+async function newScene(): Promise<Scene> {
+  const organisation = await makeOrganisation(gateway);
+  const { key } = await makeKey(gateway, organisation);
+  return { organisation, caller: client(gateway, key), db: bare.db(databaseName(organisation.id)) };
+}
+
+interface Row {
+  readonly _id: string;
+  readonly [member: string]: unknown;
+}
+
+const table = ({ db }: Scene, name: string): mongo.Collection<Row> => db.collection<Row>(name);
+
+const now = (): Date => new Date();
+const quote = (status = 'draft'): Row => ({ _id: randomUUID(), number: randomUUID(), status, updated_at: now() });
+
+/** All events so far. */
+const feed = ({ caller }: Scene, isLast: (event: Json) => boolean): Promise<Json[]> => feedReader(caller)(isLast);
+
+const short = ({ type, object, changes, status }: Json): unknown[] => [type, object?.id, changes, status];
+/** Ends a feed: nothing that was committed before can come after it. */
+async function end(scene: Scene): Promise<(event: Json) => boolean> {
+  const last = quote('withdrawn');
+  await table(scene, 'quotes').insertOne(last);
+  return ({ object }) => object?.id === last._id;
+}
+
+test('every committed change of every writer is one event, in order; what was rolled back or is internal is none', async () => {
+  const scene = await newScene();
+  const { caller, db } = scene;
+  const first = quote();
+  await table(scene, 'quotes').insertOne(first);
+  const { body: made } = await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'One' }] });
+  await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Two', description: 'x' }] });
+  await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Two', description: 'x' }] });
+  const { body: thread } = await caller.post('/requests', { text: 'How long?' });
+  await table(scene, 'messages').updateOne({ request_id: thread.id }, { $set: { body: 'redacted' } });
+  await table(scene, 'quotes').updateOne(
+    { _id: first._id },
+    { $set: { status: 'sent', 'contact.name': 'A', search: ['A'] } },
+  );
+  await table(scene, 'quotes').updateOne({ _id: first._id }, { $set: { search: ['B'] } });
+  await table(scene, 'quotes').updateOne(
+    { _id: first._id },
+    { $unset: { valid_until: '' }, $set: { currency: 'EUR' } },
+  );
+  const [kept, aborted] = [quote('draft'), quote('sent')];
+  const session = bare.startSession();
+  await session.withTransaction(async () => {
+    await table(scene, 'quotes').insertOne(kept, { session });
+    await table(scene, 'quotes').updateOne({ _id: kept._id }, { $set: { status: 'sent' } }, { session });
+    await table(scene, 'quotes').updateOne({ _id: first._id }, { $set: { status: 'accepted' } }, { session });
+  });
+  session.startTransaction();
+  await table(scene, 'quotes').insertOne(aborted, { session });
+  await table(scene, 'quotes').updateOne({ _id: first._id }, { $set: { status: 'declined' } }, { session });
+  await session.abortTransaction();
+  await session.endSession();
+  await table(scene, 'quotes').deleteOne({ _id: first._id });
+  const all = await feed(scene, await end(scene));
+  const product = made.results[0].id as string;
+  expect(all.slice(0, -1).map(short)).toEqual([
+    ['quote.created', first._id, [], 'draft'],
+    ['product.created', product, [], null],
+    ['product.updated', product, ['name', 'description', 'updated_at'], null],
+    ['request.created', thread.id, [], 'open'],
+    ['request.message_added', thread.id, [], null],
+    ['request.updated', thread.id, ['messages'], null],
+    ['quote.status_changed', first._id, ['status'], 'sent'],
+    ['quote.updated', first._id, ['currency'], 'sent'],
+    ['quote.created', kept._id, [], 'draft'],
+    ['quote.status_changed', kept._id, ['status'], 'sent'],
+    ['quote.status_changed', first._id, ['status'], 'accepted'],
+    ['quote.deleted', first._id, [], null],
+  ]);
+  expect(new Set(all.map(({ id }) => id as string)).size).toBe(all.length);
+  const times = all.map(({ occurred_at }) => Date.parse(occurred_at as string));
+  expect([...times].sort((a, b) => a - b)).toEqual(times);
+  const stored = await db.collection(events.name).indexes();
+  expect(stored.map(({ name }) => name).sort()).toEqual(['_id_', 'at_1', 'object.id_1__id_1']);
+}, 120_000);
+
+/** Writes to a few quotes from three writers until told to stop. Resolves with the statuses that each quote had, in order. */
+function writers(scene: Scene) {
+  const done = new Map<string, string[]>();
+  let isOver = false;
+  const lanes = Array.from({ length: 3 }, async () => {
+    const session = bare.startSession();
+    while (!isOver) {
+      const row = quote('0');
+      const statuses = ['0'];
+      done.set(row._id, statuses);
+      await table(scene, 'quotes').insertOne(row);
+      for (let turn = 1; turn < 6; turn += 1) {
+        const status = String(turn);
+        await session.withTransaction(async () => {
+          await table(scene, 'quotes').updateOne({ _id: row._id }, { $set: { status } }, { session });
+        });
+        statuses.push(status);
+      }
+    }
+    await session.endSession();
+  });
+  return {
+    done,
+    stop: async () => {
+      isOver = true;
+      await Promise.all(lanes);
+    },
+  };
+}
+
+/** Every change once and in order, by object. */
+function expectAll(all: readonly Json[], done: ReadonlyMap<string, readonly string[]>): void {
+  const told = new Map<string, string[]>();
+  for (const { object, status } of all) {
+    const { id } = object as { id: string };
+    if (done.has(id)) told.set(id, [...(told.get(id) ?? []), status as string]);
+  }
+  expect(Object.fromEntries(told)).toEqual(Object.fromEntries(done));
+}
+
+const lease = (): mongo.Collection<Json> => tailRows(bare, ENVIRONMENT.CONTROL_DATABASE) as never;
+
+test('gateways that take the lease from each other store the same events', async () => {
+  const scene = await newScene();
+  const other = await startGateway(ENVIRONMENT);
+  const writing = writers(scene);
+  const generations = new Set<number>();
+  for (let turn = 0; turn < 20; turn += 1) {
+    // as if the one that has it had been stopped for longer than it lasts
+    await lease().updateOne({ _id: 'tail' }, { $set: { until: new Date(0) } });
+    await sleep(500);
+    generations.add((await lease().findOne({ _id: 'tail' })).generation as number);
+  }
+  await writing.stop();
+  const all = await feed(scene, await end(scene));
+  await other.stop();
+  expectAll(all, writing.done);
+  expect(writing.done.size).toBeGreaterThan(5);
+  expect(generations.size).toBeGreaterThan(2);
+}, 120_000);
+
+test('what was written while nobody recorded is recorded later, once', async () => {
+  const scene = await newScene();
+  const writing = writers(scene);
+  await sleep(1000);
+  await gateway.stop();
+  await sleep(2000);
+  gateway = await startGateway(ENVIRONMENT);
+  await sleep(1000);
+  await writing.stop();
+  const { key } = await makeKey(gateway, scene.organisation);
+  const again = { ...scene, caller: client(gateway, key) };
+  expectAll(await feed(again, await end(again)), writing.done);
+}, 120_000);
+
+test('history that the log no longer has is told, with what was changed since', async () => {
+  const [scene, empty] = [await newScene(), await newScene()];
+  const old = { ...quote('sent'), updated_at: new Date('2020-01-01') };
+  await table(scene, 'quotes').insertOne(old);
+  const before = await feed(scene, await end(scene));
+  await gateway.stop();
+  const changed = quote('accepted');
+  await table(scene, 'quotes').insertOne(changed);
+  // older than anything in the log
+  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
+  await lease().updateOne({ _id: 'tail' }, { $set: { at } });
+  gateway = await startGateway(ENVIRONMENT);
+  const { key } = await makeKey(gateway, scene.organisation);
+  const again = { ...scene, caller: client(gateway, key) };
+  const all = (await feed(again, await gapped(again))).slice(before.length);
+  const [gap] = all;
+  expect(gap).toMatchObject({ type: 'feed.gap', object: null, changes: [], status: null });
+  expect(gap.gap.from).toBe(new Date(1_600_000_000_000).toISOString());
+  expect(Date.parse(gap.gap.to as string)).toBeGreaterThan(Date.now() - 60_000);
+  expect(all.map(short)).toContainEqual(['quote.updated', changed._id, [], 'accepted']);
+  expect(all.filter(({ object }) => object?.id === old._id)).toEqual([]);
+  // an organisation without data is not concerned, and gets no collection
+  expect(await empty.db.listCollections({ name: events.name }).toArray()).toEqual([]);
+  expect(gateway.logs.filter(({ msg }) => String(msg).includes('no longer has all changes'))).toHaveLength(1);
+
+  /** Waits for the gap, since changes before its end may not be told. */
+  async function gapped(of: Scene): Promise<(event: Json) => boolean> {
+    await feed(of, ({ type }) => type === 'feed.gap');
+    return end(of);
+  }
+}, 120_000);
+
+test('an organisation whose database refuses its events holds up nobody, and is told of the gap', async () => {
+  const [scene, other] = [await newScene(), await newScene()];
+  await feed(scene, await end(scene));
+  await scene.db.command({ collMod: events.name, validator: { $expr: false } });
+  await end(scene);
+  await feed(other, await end(other));
+  await scene.db.command({ collMod: events.name, validator: {} });
+  const all = await feed(scene, await end(scene));
+  expect(all.map(({ type }) => type as string)).toEqual(['quote.created', 'feed.gap', 'quote.created']);
+}, 120_000);
+
+test('a database of another installation, and one of an organisation without changes, get no collection', async () => {
+  const [scene, idle] = [await newScene(), await newScene()];
+  const foreign = { ...scene, db: bare.db(databaseName(randomUUID())) };
+  await end(foreign);
+  await feed(scene, await end(scene));
+  expect((await foreign.db.listCollections().toArray()).map(({ name }) => name)).toEqual(['quotes']);
+  expect(await idle.db.listCollections().toArray()).toEqual([]);
+  await foreign.db.dropDatabase();
+}, 120_000);
+
+test('a collection that takes the name of a public one, and one that loses it, is a gap', async () => {
+  const scene = await newScene();
+  const [kept, other] = [quote(), quote()];
+  await table(scene, 'quotes').insertOne(kept);
+  await table(scene, 'made_elsewhere').insertOne(other);
+  await table(scene, 'made_elsewhere').rename('quotes', { dropTarget: true });
+  await table(scene, 'orders').insertOne(quote());
+  await table(scene, 'orders').rename('orders_before');
+  const all = await feed(scene, await end(scene));
+  expect(all.slice(0, -1).map(({ type }) => type)).toEqual(['quote.created', 'feed.gap', 'order.created', 'feed.gap']);
+});

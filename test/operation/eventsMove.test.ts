@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import mongoose, { type mongo } from 'mongoose';
+import { databaseName } from '../../src/database/organisationData';
+import { tailRows } from '../../src/events/tail/lease';
+import { type CommandLine, commandLine, finished } from '../cli/commandLine';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type OwnDatabase, startDatabase } from './database';
+import { feedReader } from './feed';
+
+/* The events of an organisation that moves to another cluster. */
+
+const CONTROL_DATABASE = `scopegate_events_move_${randomUUID().slice(0, 8)}`;
+let eu: OwnDatabase;
+let gateway: TestGateway;
+let cli: CommandLine;
+let here: mongo.MongoClient;
+let there: mongo.MongoClient;
+
+beforeAll(async () => {
+  eu = await startDatabase();
+  const environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' };
+  [here, there] = await Promise.all(
+    [process.env.TEST_MONGODB_URI!, eu.uri].map((uri) =>
+      mongoose.mongo.MongoClient.connect(uri, { writeConcern: { w: 'majority' } }),
+    ) as [Promise<mongo.MongoClient>, Promise<mongo.MongoClient>],
+  );
+  gateway = await startGateway(environment);
+  cli = commandLine(environment);
+});
+afterAll(async () => {
+  await gateway.stop();
+  await Promise.all([here.close(), there.close()]);
+  await eu.stop();
+});
+
+interface Row {
+  readonly _id: string;
+  readonly status: string;
+}
+
+async function newScene() {
+  const organisation = await makeOrganisation(gateway, { cluster: 'default' });
+  const { key } = await makeKey(gateway, organisation);
+  const quotes = (of: mongo.MongoClient) => of.db(databaseName(organisation.id)).collection<Row>('quotes');
+  const read = feedReader(client(gateway, key));
+
+  /** Everything that the feed has told since the last time, up to the quote with this id. */
+  async function upTo(id: string): Promise<unknown[]> {
+    const seen = await read(({ object }) => object?.id === id);
+    return seen.map(({ type, object }) => [type, ...(object ? [object.id] : [])]);
+  }
+  return { organisation, quotes, upTo };
+}
+
+test('they move along and go on behind those before; the copy is none, and nothing is told twice', async () => {
+  const { organisation, quotes, upTo } = await newScene();
+  const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
+  await quotes(here).insertOne({ _id: first, status: 'draft' });
+  expect(await upTo(first)).toEqual([['quote.created', first]]);
+  // the last change before the move is among the events that are copied
+  await quotes(here).insertOne({ _id: second, status: 'draft' });
+  expect(await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']))).toMatchObject({
+    code: 0,
+  });
+  await quotes(there).updateOne({ _id: first }, { $set: { status: 'sent' } });
+  await quotes(there).insertOne({ _id: third, status: 'draft' });
+  expect(await upTo(third)).toEqual([
+    ['quote.created', second],
+    ['quote.status_changed', first],
+    ['quote.created', third],
+  ]);
+}, 240_000);
+
+test('if nobody records what the old cluster has in its log, the organisation is told of a gap', async () => {
+  const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_off`, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'off' };
+  const own = await startGateway(environment);
+  // as if the only gateway that recorded had died some time ago
+  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
+  const dead = { holder: 'dead', until: new Date(Date.now() - 60_000), at };
+  await tailRows(here, environment.CONTROL_DATABASE).updateOne({ _id: 'tail' }, { $set: dead });
+  const organisation = await makeOrganisation(own, { cluster: 'default' });
+  const quotes = here.db(databaseName(organisation.id)).collection<Row>('quotes');
+  await quotes.insertOne({ _id: randomUUID(), status: 'draft' });
+  const moved = await finished(commandLine(environment).start(['org', 'move', organisation.id, '--to', 'eu']));
+  expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('will be told of a gap') as unknown });
+  const { key } = await makeKey(own, organisation);
+  const { body } = await client(own, key).get('/events');
+  expect(body.data).toMatchObject([{ type: 'feed.gap', object: null }]);
+  await own.stop();
+}, 240_000);
