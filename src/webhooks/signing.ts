@@ -1,0 +1,47 @@
+import { createHmac, hkdfSync } from 'node:crypto';
+
+/*
+ * Standard Webhooks, version 1 (https://github.com/standard-webhooks/standard-webhooks): HMAC-SHA256 of id, time and body, joined by
+ * dots, in base64. A receiver with any of its libraries can check it.
+ */
+
+const SECRET_BYTES = 24;
+const PREFIX = 'whsec_';
+
+/** The secret of an endpoint, which follows from the master secret, so it is stored nowhere. `version` is raised by a rotation. */
+export function endpointSecret(master: string, endpoint: string, version: number): Buffer {
+  return Buffer.from(hkdfSync('sha256', master, 'scopegate webhooks', `${endpoint}:${String(version)}`, SECRET_BYTES));
+}
+
+/** As it is shown to people: `whsec_` and base64. */
+export const secretText = (secret: Buffer): string => PREFIX + secret.toString('base64');
+
+/** Reads what `secretText` wrote. Undefined if it is none. */
+export function secretFrom(text: string): Buffer | undefined {
+  if (!text.startsWith(PREFIX)) return undefined;
+  const secret = Buffer.from(text.slice(PREFIX.length), 'base64');
+  // the sizes that the specification allows
+  return secret.length >= 24 && secret.length <= 64 && secretText(secret) === text ? secret : undefined;
+}
+
+/** What is signed and sent with a webhook. */
+export interface Message {
+  /** The event's id, the same at each attempt. */
+  readonly id: string;
+  /** When this attempt is made, in whole seconds since 1970. */
+  readonly timestamp: number;
+  /** The body as it is sent, byte for byte. */
+  readonly body: string;
+}
+
+/** The headers of a webhook. With two secrets, while one is replaced, both sign it. */
+export function signedHeaders({ id, timestamp, body }: Message, secrets: readonly Buffer[]): Record<string, string> {
+  const signed = `${id}.${String(timestamp)}.${body}`;
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': secrets
+      .map((secret) => `v1,${createHmac('sha256', secret).update(signed).digest('base64')}`)
+      .join(' '),
+  };
+}
