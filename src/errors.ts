@@ -164,10 +164,20 @@ export interface Findings {
   readonly faults: readonly Fault[];
   /** How many more there are. */
   readonly more: number;
+  /** Whether counting stopped, so that there may be more than `more`. */
+  readonly isCut: boolean;
 }
 
-/** Checks a value; keeps at most some of its faults (default {@link MOST_FAULTS}) and counts the others. */
-export type Check = (value: unknown, most?: number) => Findings;
+/** How far a check goes on once it has found faults. */
+export interface FaultRoom {
+  /** How many faults it keeps. */
+  readonly kept: number;
+  /** How many faults beyond those it counts before it looks at no further element of a list. */
+  readonly counted: number;
+}
+
+/** Checks a value. By default it keeps {@link MOST_FAULTS} and counts all others. */
+export type Check = (value: unknown, room?: FaultRoom) => Findings;
 
 /** Shortens a text from a caller for use in a response, to `most` characters. */
 export function shorten(text: string, most = 100): string {
@@ -220,23 +230,23 @@ export function invalidRequest(errors: readonly Fault[], more = 0): AppError {
   return new AppError('invalid_request', ...faultsOf(errors, more, 'The request is invalid.'));
 }
 
-/** 422 with the faults of the body, and `more` that are not listed. */
-export function validationFailed(errors: readonly Fault[], more = 0): AppError {
-  return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.'));
+/** 422 with the faults of the body, and `more` that are not listed; at least so many if counting was cut. */
+export function validationFailed(errors: readonly Fault[], more = 0, isCut = false): AppError {
+  return new AppError('validation_failed', ...faultsOf(errors, more, 'The body is invalid.', isCut));
 }
 
-function faultsOf(all: readonly Fault[], more: number, otherwise: string): [string, AppErrorExtras] {
+function faultsOf(all: readonly Fault[], more: number, otherwise: string, isCut = false): [string, AppErrorExtras] {
   const errors = all.length > MOST_FAULTS ? all.slice(0, MOST_FAULTS) : all;
   const moreErrors = more + all.length - errors.length;
-  return [summary(errors, moreErrors, otherwise), { errors, ...(moreErrors > 0 && { moreErrors }) }];
+  return [summary(errors, moreErrors, otherwise, isCut), { errors, ...(moreErrors > 0 && { moreErrors }) }];
 }
 
-function summary(errors: readonly Fault[], more: number, otherwise: string): string {
+function summary(errors: readonly Fault[], more: number, otherwise: string, isCut: boolean): string {
   const [first] = errors;
   if (first === undefined) return otherwise;
   const where = first.parameter ?? (first.pointer === '' ? 'the body' : first.pointer);
   const others = errors.length - 1 + more;
-  return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${String(others)} more)` : ''}`;
+  return `${where ?? 'request'}: ${first.detail}${others > 0 ? ` (and ${isCut ? 'at least ' : ''}${String(others)} more)` : ''}`;
 }
 
 /** An error and those inside it, since libraries may wrap it several times. */

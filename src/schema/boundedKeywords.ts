@@ -18,8 +18,11 @@ import { MOST_FAULTS } from '../errors';
 /** ajv's variable names for the errors found so far. */
 const [ERRORS, FOUND] = [new Name('errors'), new Name('vErrors')];
 
-/** Of the current check: how many faults to keep, and how many it found beyond. Checks are synchronous, so only one runs at a time. */
-export const bounds = { kept: MOST_FAULTS, unkept: 0 };
+/**
+ * Of the current check: how many faults to keep, how many to count beyond, how many it found beyond, and whether it stopped
+ * counting. Checks are synchronous, so only one runs at a time.
+ */
+export const bounds = { kept: MOST_FAULTS, counted: Infinity, unkept: 0, isCut: false };
 
 /** Maps ajv's errors to faults. */
 export interface Faults {
@@ -50,7 +53,7 @@ export function boundKeywords(ajv: Ajv2020, { distinct, countFrom }: Faults): Aj
   return ajv.removeKeyword('additionalProperties').addKeyword(ADDITIONAL_PROPERTIES);
 }
 
-/** Skips the elements of a list that is too long, and keeps only the first faults of other lists. */
+/** Skips the elements of a list that is too long, and those after enough faults; keeps only the first faults. */
 function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDefinition {
   return {
     keyword: 'items',
@@ -65,6 +68,9 @@ function items(keepFew: (errors: ErrorObject[]) => ErrorObject[]): CodeKeywordDe
           cxt.subschema({ keyword: 'items', dataProp: index, dataPropType: Type.Num }, gen.name('valid'));
           gen.if(_`${ERRORS} > ${most}.kept`, () => {
             gen.assign(FOUND, _`${keep}(${FOUND})`).assign(ERRORS, _`${FOUND}.length`);
+            gen.if(_`${most}.unkept > ${most}.counted && ${index} < ${data}.length - 1`, () => {
+              gen.assign(_`${most}.isCut`, true).break();
+            });
           });
         });
       };

@@ -3,12 +3,13 @@ import addFormats from 'ajv-formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
-import { type Check, type Fault, type Findings, MOST_FAULTS, shorten } from '../errors';
+import { type Check, type Fault, type FaultRoom, type Findings, MOST_FAULTS, shorten } from '../errors';
 import { componentSchemas, type JsonSchemaOptions, SCHEMA_ROOT } from './jsonSchema';
 import { accepts, scalars } from './scalars';
 import { UUID } from '../units';
 
-const SOUND: Findings = { faults: [], more: 0 };
+const SOUND: Findings = { faults: [], more: 0, isCut: false };
+const ROOM: FaultRoom = { kept: MOST_FAULTS, counted: Infinity };
 
 /** Maximum length of a string to match against a format: longer than any valid one, too short to overflow the regex stack. */
 const MOST_CHARACTERS = 320;
@@ -46,16 +47,16 @@ export function requireSchema(ajv: Ajv2020, reference: string): ValidateFunction
 /** A check whose schema is compiled when it is first used: compiling all of them takes most of a start. */
 export function checkAtFirstUse(compile: () => ValidateFunction): Check {
   let check: Check | undefined;
-  return (value, most) => (check ??= checkWith(compile()))(value, most);
+  return (value, room) => (check ??= checkWith(compile()))(value, room);
 }
 
 export function checkWith(validate: ValidateFunction): Check {
-  return (value, most = MOST_FAULTS) => {
-    Object.assign(bounds, { kept: most, unkept: 0 });
+  return (value, room = ROOM) => {
+    Object.assign(bounds, room, { unkept: 0, isCut: false });
     if (validate(value)) return SOUND;
     const found = distinct(validate.errors ?? []);
-    const faults = found.slice(0, most).map(toFault);
-    return { faults, more: bounds.unkept + found.length - faults.length };
+    const faults = found.slice(0, room.kept).map(toFault);
+    return { faults, more: bounds.unkept + found.length - faults.length, isCut: bounds.isCut };
   };
 }
 

@@ -67,7 +67,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       // no idempotent replay, since a key's value must never be stored
       once: (_operation, _args, run) => Promise.resolve(run()),
       idempotencyKey: undefined,
-      checkElement: () => ({ faults: [], more: 0 }),
+      checkElement: () => ({ faults: [], more: 0, isCut: false }),
     };
   };
 }

@@ -96,7 +96,7 @@ function openContext(): Promise<RequestContext> {
       }),
     limiter: { consume: () => Promise.resolve({ allowed: true, limit: 600, remaining: 599, resetAt: new Date() }) },
     organisationData: gateway.databases.organisationData,
-    checkElement: () => ({ faults: [], more: 0 }),
+    checkElement: () => ({ faults: [], more: 0, isCut: false }),
     eventSource: () => ({ recordedUntil: () => Promise.resolve(undefined), wait: () => Promise.resolve() }),
   });
   return open({

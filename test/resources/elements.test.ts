@@ -177,6 +177,17 @@ describe.each(FACES)('in $name, errors', (face) => {
     expect(problem!.errors).toHaveLength(100);
     expect(answer.text).toContain('(and 199 more)');
   });
+
+  test('of very many are counted up to a limit, which the answer says', async () => {
+    const contacts = Array.from({ length: 100 }, () => ({ name: '', email: 'a', phone: '1'.repeat(51) }));
+    const elements = Array.from({ length: 12 }, () => element({ contacts }));
+    const { results } = await report(elements);
+    const details = results.map(({ errors }: Json) => errors.at(-1).detail as string);
+    expect(details[0]).toMatch(/^at least 19\d more faults$/);
+    expect(details[11]).toMatch(/^at least 2\d faults, not listed: a call lists at most 100$/);
+    const { answer } = await call(elements, { atomic: true });
+    expect(answer.text).toMatch(/\(and at least 2\d\d\d more\)/);
+  });
 });
 
 test('keys and pointers in answers are truncated at whole characters', async () => {

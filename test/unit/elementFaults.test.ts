@@ -10,20 +10,31 @@ const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', de
 
 test('keeps at most as many errors per element as a call lists, and counts all', async () => {
   const faults = Array.from({ length: 5000 }, (_none, at) => fault(at));
-  const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7 }), PAUSE);
+  const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7, isCut: false }), PAUSE);
   expect(judged.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
 });
 
 test('keeps all faults of an element only while the response has room for them', async () => {
   const most: (number | undefined)[] = [];
-  const check: Parameters<typeof judge>[2] = (_element, kept) => {
-    most.push(kept);
-    return { faults: [fault(0)], more: 3 };
+  const check: Parameters<typeof judge>[2] = (_element, room) => {
+    most.push(room?.kept);
+    return { faults: [fault(0)], more: 3, isCut: false };
   };
   const judged = await judge(Array(30).fill({}), LIST, check, PAUSE);
   // 25 elements list four faults each
   expect(most).toEqual([...Array(25).fill(100), ...Array(5).fill(1)]);
   expect(judged.map(({ count }) => count)).toEqual(Array(30).fill(4));
+});
+
+test('counts the broken texts of an element only until there are enough', async () => {
+  const texts = Array.from({ length: 900 }, () => '\u0000');
+  const sound: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
+  const judged = await judge(Array(30).fill({ texts }), LIST, sound, PAUSE);
+  // ten elements fill the call
+  expect(judged.map(({ count, isCut }) => [count, isCut])).toEqual([
+    ...Array(10).fill([200, true]),
+    ...Array(20).fill([21, true]),
+  ]);
 });
 
 test('searches for lone surrogates only as deep as valid elements are nested', async () => {
@@ -34,12 +45,12 @@ test('searches for lone surrogates only as deep as valid elements are nested', a
       return depth < 1000 ? nested : 'x';
     },
   };
-  await judge([nested], LIST, () => ({ faults: [], more: 0 }), PAUSE);
+  await judge([nested], LIST, () => ({ faults: [], more: 0, isCut: false }), PAUSE);
   expect(depth).toBeLessThan(20);
 });
 
 test('yields between parts of a large call, but not during a small one', async () => {
-  const sound = (): { faults: []; more: 0 } => ({ faults: [], more: 0 });
+  const sound: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
   pauses = 0;
   await judge(Array(200).fill({}), LIST, sound, PAUSE);
   expect(pauses).toBe(0);

@@ -92,7 +92,7 @@ describe('a caller over its limit', () => {
       authenticate,
       limiter,
       organisationData,
-      checkElement: () => ({ faults: [], more: 0 }),
+      checkElement: () => ({ faults: [], more: 0, isCut: false }),
     });
     for (let time = 0; time < 20; time += 1) {
       await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
@@ -111,7 +111,7 @@ describe('a caller over its limit', () => {
       authenticate,
       limiter: { consume },
       organisationData,
-      checkElement: () => ({ faults: [], more: 0 }),
+      checkElement: () => ({ faults: [], more: 0, isCut: false }),
     });
     await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
     allowed = true;
@@ -127,7 +127,7 @@ describe('a caller over its limit', () => {
       authenticate,
       limiter,
       organisationData,
-      checkElement: () => ({ faults: [], more: 0 }),
+      checkElement: () => ({ faults: [], more: 0, isCut: false }),
     });
     await expect(open(request('10.0.0.1'))).rejects.toThrow();
     await expect(open(request('10.0.0.2'))).rejects.toThrow();

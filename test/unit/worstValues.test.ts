@@ -41,17 +41,57 @@ describe('100 errors are listed and the rest counted, for', () => {
     check({ customers: [{}], ...unknown(500) });
     expect(check({ customers: [{}], x: 1 })).toMatchObject({ more: 0, faults: [{ pointer: '/x' }] });
     check({ customers: [{}], ...unknown(500) });
-    expect(check({ customers: [{}] })).toEqual({ faults: [], more: 0 });
+    expect(check({ customers: [{}] })).toEqual({ faults: [], more: 0, isCut: false });
   });
 });
 
-test('the elements of a list that is too long are not visited', () => {
-  const looked: PropertyKey[] = [];
-  const list = new Proxy(new Array(80_000).fill(0), {
-    get: (target, name) => (looked.push(name), Reflect.get(target, name) as unknown),
+/** A list, and how many of its elements were looked at. */
+function watched(elements: readonly unknown[]) {
+  const looked = new Set<PropertyKey>();
+  const list = new Proxy([...elements], {
+    get: (target, name) => {
+      if (/^\d+$/.test(String(name))) looked.add(name);
+      return Reflect.get(target, name) as unknown;
+    },
   });
+  return { list, looked };
+}
+
+test('the elements of a list that is too long are not visited', () => {
+  const { list, looked } = watched(new Array(80_000).fill(0));
   expect(check({ customers: list })).toMatchObject({ more: 0, faults: [{ pointer: '/customers', code: 'length' }] });
-  expect(looked.filter((name) => /^\d+$/.test(String(name)))).toEqual([]);
+  expect(looked.size).toBe(0);
+});
+
+describe('a check that counts only so many faults', () => {
+  const element = typeChecks(graphql, { elementBounds: true, closed: false })('CustomerUpsert');
+  const customer = (contacts: readonly unknown[]) => ({ external_ref: 'A', name: 'A', contacts });
+
+  test('visits no further elements after them, and says that there may be more', () => {
+    const { list, looked } = watched(many(100, () => BAD_CONTACT));
+    const found = element(customer(list), { kept: 1, counted: 20 });
+    expect(found).toMatchObject({ more: 24, isCut: true });
+    expect(looked.size).toBe(5);
+  });
+
+  test.each([
+    [4, 19],
+    // the last element is complete
+    [5, 24],
+  ])('counts all of %i elements', (contacts, more) => {
+    const found = element(customer(many(contacts, () => BAD_CONTACT)), { kept: 1, counted: 20 });
+    expect(found).toMatchObject({ more, isCut: false });
+    expect(found.faults).toHaveLength(1);
+  });
+
+  test('still finds what is wrong beside the list', () => {
+    const { faults, more } = element(
+      { ...customer(many(100, () => BAD_CONTACT)), name: 1, x: 1 },
+      { kept: 100, counted: 20 },
+    );
+    expect(faults.length + more).toBeLessThan(150);
+    expect(faults.map(({ pointer }) => pointer)).toEqual(expect.arrayContaining(['/name', '/x']));
+  });
 });
 
 test('a member name in a pointer is truncated to 100 characters', () => {

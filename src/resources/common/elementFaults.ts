@@ -1,4 +1,4 @@
-import { type Check, type Fault, shorten } from '../../errors';
+import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../../errors';
 import { brokenTexts } from './brokenTexts';
 import { comparable } from '../../schema/compared';
 
@@ -26,7 +26,14 @@ export interface Judged {
   readonly faults: readonly Fault[];
   /** Number of all faults. */
   readonly count: number;
+  /** Whether there may be more: counting stops once there are many more than a response can list. */
+  readonly isCut: boolean;
 }
+
+/** While the response has room for faults. */
+const ROOMY: FaultRoom = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
+/** Once it has none, and faults are only counted: to count the faults of 1,000 elements took most of a worst body's time. */
+const FULL: FaultRoom = { kept: 1, counted: 20 };
 
 interface Keyed {
   /** Name of the list in the call. */
@@ -51,8 +58,8 @@ export async function judge(
   for (const [index, sent] of elements.entries()) {
     if (index > 0 && index % ELEMENTS_OF_PIECE === 0) await giveWay();
     // faults that the response has no room for are only counted
-    const most = listed < LISTED_OF_CALL ? LISTED_OF_CALL : 1;
-    const one = judgeOne(sent, `/${list}/${String(index)}`, member, (element) => check(element, most));
+    const room = listed < LISTED_OF_CALL ? ROOMY : FULL;
+    const one = judgeOne(sent, `/${list}/${String(index)}`, member, (element) => faultsIn(element, check, room));
     listed += Math.min(LISTED_OF_ELEMENT, one.count);
     const first = one.key === null ? undefined : seen.get(one.key);
     if (one.key !== null && first === undefined) seen.set(one.key, index);
@@ -61,14 +68,14 @@ export async function judge(
   return judged;
 }
 
-function judgeOne(sent: unknown, at: string, member: string, check: Check): Judged {
+function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
   const sentKey = isObject(sent) ? sent[member] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
-    return { at, element: sent, key: null, shownKey: null, ...faultsOf(sent, at, check) };
+    return { at, element: sent, key: null, shownKey: null, ...placed(check(sent), at) };
   }
   const key = comparable(sentKey);
   const element = key === sentKey ? sent : { ...sent, [member]: key };
-  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...faultsOf(element, at, check) };
+  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(check(element), at) };
 }
 
 function asRepeated(one: Judged, member: string, first: number): Judged {
@@ -84,7 +91,7 @@ export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
   return faults.some((fault) => fault.pointer === pointer);
 }
 
-type Faults = Pick<Judged, 'faults' | 'count'>;
+type Faults = Pick<Judged, 'faults' | 'count' | 'isCut'>;
 
 /** Appends faults to an element. */
 export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]): T {
@@ -92,14 +99,22 @@ export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]):
   return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };
 }
 
-function faultsOf(element: unknown, at: string, check: Check): Faults {
-  const { faults: broken, more } = check(element);
-  const found = [...broken, ...brokenTexts(element)];
+/** Faults of form, then those of texts, which a check by schema does not see. */
+function faultsIn(element: unknown, check: Check, room: FaultRoom): Findings {
+  const found = check(element, room);
+  if (found.isCut) return found;
+  const most = room.kept + room.counted;
+  const broken = brokenTexts(element, most);
+  return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
+}
+
+/** With pointers into the call. */
+function placed({ faults: found, more, isCut }: Findings, at: string): Faults {
   const faults = found.slice(0, LISTED_OF_CALL).map((fault) => ({
     ...fault,
     pointer: at + shortened(fault.pointer ?? '', REPEATED_POINTER),
   }));
-  return { faults, count: found.length + more };
+  return { faults, count: found.length + more, isCut };
 }
 
 /** Truncates a caller's string, and replaces lone surrogates, as a database does when it stores them. */
@@ -112,12 +127,12 @@ function shortened(text: string, most: number): string {
 /** Returns the faults to list of each element. Call it in the order of the elements. */
 export function faultLister(): (judged: Judged) => readonly Fault[] {
   let left = LISTED_OF_CALL;
-  return ({ at: pointer, faults, count: all }) => {
+  return ({ at: pointer, faults, count: all, isCut }) => {
     const room = Math.min(left, LISTED_OF_ELEMENT);
     left -= Math.min(room, all);
     const rest = all - room;
     if (rest <= 0) return faults;
-    const count = `${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
+    const count = `${isCut ? 'at least ' : ''}${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
     const detail = room > 0 ? count : `${count}, not listed: a call lists at most ${String(LISTED_OF_CALL)}`;
     return [...faults.slice(0, room), { pointer, code: 'more', detail }];
   };

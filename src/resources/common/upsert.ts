@@ -68,7 +68,7 @@ async function bulkUpsert<Document extends Stored, Input>(
 ): Promise<UpsertReport> {
   const { data } = context;
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
-  const check: Check = (element, most) => context.checkElement(spec.type, element, most);
+  const check: Check = (element, room) => context.checkElement(spec.type, element, room);
   const judged = await judge(args[spec.list] as readonly unknown[], spec, check, () => data.giveWay());
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -149,7 +149,8 @@ function refuseFaults(steps: readonly Step<unknown>[]): void {
   const total = steps.reduce((sum, { of }) => sum + of.count, 0);
   if (total === 0) return;
   const faults = steps.flatMap(({ of }) => of.faults).slice(0, LISTED_OF_CALL);
-  throw validationFailed(faults, total - faults.length);
+  const isCut = steps.some(({ of }) => of.isCut);
+  throw validationFailed(faults, total - faults.length, isCut);
 }
 
 function step<Document extends Stored>(

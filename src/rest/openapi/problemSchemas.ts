@@ -43,7 +43,12 @@ export const problemSchemas = (used: ReadonlySet<number>): Readonly<Record<strin
         description: `The faults of the request, at most ${String(MOST_FAULTS)}.`,
         items: { $ref: '#/components/schemas/Fault' },
       },
-      more_errors: { type: 'integer', minimum: 1, description: 'Number of faults that are not listed in `errors`.' },
+      more_errors: {
+        type: 'integer',
+        minimum: 1,
+        description:
+          'Number of faults that are not listed in `errors`; of a bulk call with very many, at least so many.',
+      },
     },
   },
   Fault: {
