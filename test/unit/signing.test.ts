@@ -46,7 +46,7 @@ test.each([
   '',
   'whsec_',
   'whsec_YWJj',
-  `${'a'.repeat(38)}`,
+  'a'.repeat(38),
   `whsec_${'A'.repeat(31)}!`,
   `whsec_${randomBytes(65).toString('base64')}`,
 ])('%j is no secret', (text) => {
