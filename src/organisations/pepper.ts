@@ -62,6 +62,11 @@ export function pepperGuard(
     return { salt, hash: (await hashOf(KEY_PEPPER, salt)).toString('base64') };
   }
 
+  /** Whether there may be keys with the previous pepper of which no fingerprint was stored: versions before made some. */
+  async function areKeysOlder(): Promise<boolean> {
+    return KEY_PEPPER_PREVIOUS !== undefined && (await apiKeys.exists(active())) !== null;
+  }
+
   async function knownAs(fingerprint: Fingerprint): Promise<PepperState['known']> {
     if (await isOf(KEY_PEPPER, fingerprint)) return 'current';
     return KEY_PEPPER_PREVIOUS !== undefined && (await isOf(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
@@ -74,10 +79,13 @@ export function pepperGuard(
    */
   async function adopt(given?: Fingerprint): Promise<void> {
     const own = await make();
+    const first =
+      given ??
+      ((await rows.findOne({ _id: 'pepper' })) === null && (await areKeysOlder()) ? { ...own, number: 1 } : own);
     for (;;) {
       const fingerprint = await rows.findOneAndUpdate(
         { _id: 'pepper' },
-        { $setOnInsert: given ?? own },
+        { $setOnInsert: first },
         { upsert: true, returnDocument: 'after' },
       );
       number = fingerprint?.number ?? 0;
@@ -97,8 +105,12 @@ export function pepperGuard(
     /** What the database says about the peppers of the environment. */
     async state(): Promise<PepperState> {
       const fingerprint = await rows.findOne({ _id: 'pepper' });
-      const known = fingerprint === null ? 'current' : await knownAs(fingerprint);
-      const current = fingerprint?.number ?? 0;
+      if (fingerprint === null) {
+        const left = (await areKeysOlder()) ? await apiKeys.countDocuments(active()) : 0;
+        return { known: 'current', left, lost: 0 };
+      }
+      const known = await knownAs(fingerprint);
+      const current = fingerprint.number ?? 0;
       if (known !== 'current' || current === 0) return { known, left: 0, lost: 0 };
       // a key without a number has the first pepper
       const previous = current === 1 ? null : current - 1;

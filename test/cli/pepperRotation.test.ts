@@ -155,3 +155,24 @@ test('a thousand keys at most are hashed in one write, however many are used at 
   bulkWrite.mockRestore();
   expect(sent).toEqual([1000]);
 });
+
+test('keys of which no fingerprint was stored count as those with the previous pepper', async () => {
+  const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_none` };
+  // as versions did whose demo stored none
+  const first = await startGateway({ ...environment, ...OLD });
+  running.push(first);
+  const key = await makeKey(first, await makeOrganisation(first));
+  const left = (): Promise<unknown> => pepperCheck({ ...environment, ...BOTH });
+  const needed = {
+    ok: true,
+    detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown,
+  };
+  expect(await left()).toMatchObject(needed);
+  const both = await startGateway({ ...environment, ...BOTH });
+  running.push(both);
+  await both.control.pepper.adopt();
+  expect(await left()).toMatchObject(needed);
+  expect(await statusOf(both, key)).toBe(200);
+  await both.control.apiKeys.settle();
+  expect(await left()).toMatchObject({ detail: expect.stringContaining('no active key needs') as unknown });
+});

@@ -43,13 +43,15 @@ export async function demoKeyOf(
   return made.key;
 }
 
-/** Whether a text is an active key of the organisation, with this prefix and pepper and every scope. */
+/** Whether a text is an active key of the organisation, with this prefix, one of these peppers and every scope. */
 async function works(text: string, keys: ApiKeys, { id }: Organisation, config: Config): Promise<boolean> {
   const parsed = parseKey(text, config.KEY_PREFIX);
   const found = parsed && (await keys.find(parsed.id));
   return (
     !!found &&
-    secretMatches(parsed.secret, found, config.KEY_PEPPER) &&
+    [config.KEY_PEPPER, config.KEY_PEPPER_PREVIOUS].some(
+      (pepper) => pepper !== undefined && secretMatches(parsed.secret, found, pepper),
+    ) &&
     keyState(found, new Date()) === 'active' &&
     found.organisation.id === id &&
     ALL_SCOPES.every((scope) => found.scopes.includes(scope))

@@ -25,6 +25,7 @@ const NORTHWIND = join(__dirname, '..', '..', '..', 'examples', 'northwind');
 /** Creates the demo's organisation, data and key, unless they exist. */
 export async function prepareDemo(store: Store, config: Config, signal: AbortSignal): Promise<PreparedDemo> {
   const { control, databases, operator } = store;
+  await control.pepper.adopt();
   const organisation =
     (await control.organisations.findDemo()) ?? (await control.organisations.create(await example()));
   await loadNorthwind(await databases.open(organisation), signal);
