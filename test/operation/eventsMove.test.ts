@@ -90,3 +90,22 @@ test('if nobody records what the old cluster has in its log, the organisation is
   expect(body.data).toMatchObject([{ type: 'feed.gap', object: null }]);
   await own.stop();
 }, 240_000);
+
+test('a copy that is only read in the log after the move is no event either', async () => {
+  const { organisation, quotes, upTo } = await newScene();
+  const [first, second] = [randomUUID(), randomUUID()];
+  await quotes(here).insertOne({ _id: first, status: 'draft' });
+  expect(await upTo(first)).toEqual([['quote.created', first]]);
+  // nobody reads either log while the copy is made
+  await gateway.stop();
+  expect(await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu']))).toMatchObject({ code: 0 });
+  gateway = await startGateway({ CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' });
+  await quotes(there).insertOne({ _id: second, status: 'draft' });
+  const { key } = await makeKey(gateway, organisation);
+  const told = await feedReader(client(gateway, key))(({ object }) => object?.id === second);
+  expect(told.map(({ type, object }) => [type, object?.id])).toEqual([
+    ['quote.created', first],
+    ['feed.gap', undefined],
+    ['quote.created', second],
+  ]);
+}, 240_000);
