@@ -14,14 +14,21 @@ const PAUSE = 10;
 /** Changes of one object. */
 const TURNS = 12;
 /** How long changes go on at most, and how long their events may take afterwards, in milliseconds. */
-const [WRITES_WITHIN, TOLD_WITHIN] = [120_000, 60_000];
+const [WRITES_WITHIN, TOLD_WITHIN] = [400_000, 60_000];
+
+type Trouble = 'stopped' | 'killed' | 'database killed';
+/** What happens, in order; the short run has the first of each. */
+const TROUBLES: readonly Trouble[] = [
+  ...(['stopped', 'killed', 'database killed', 'killed', 'killed'] as const),
+  ...(['stopped', 'killed', 'database killed', 'killed', 'stopped', 'killed'] as const),
+];
 
 /** Events of changes by three writers, while who records them is stopped and killed, and the database is killed. */
 export const events: Case = {
   name: 'events',
   title: 'Events of every change',
   what: ({ changes }) =>
-    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and one with transactions, of which half are rolled back. Meanwhile the gateway that records events is stopped for ${milliseconds(STOPPED_FOR)}, longer than its lease; then the one that took over gets SIGKILL, and the database too. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back.`,
+    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and one with transactions, of which half are rolled back. Meanwhile the gateway that records events is ${troublesOf(changes)}; a stop lasts ${milliseconds(STOPPED_FOR)}, longer than its lease. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back.`,
   async run({ rig, scale, tell }) {
     const gateways = await rig.gateways();
     const { key, organisationId } = await rig.newTenant('events');
@@ -30,7 +37,7 @@ export const events: Case = {
       serverSelectionTimeoutMS: 3000,
     });
     // a cluster that was never tailed is tailed from now on
-    const [first, second] = await recorders(gateways);
+    await recorders(gateways);
     const made = createWriters(
       bare,
       organisationId,
@@ -39,25 +46,33 @@ export const events: Case = {
     );
     const promises = new Promises();
     const started = performance.now();
-    await until(() => made.count() > 20, 30_000);
-    tell('stopping the gateway that records');
-    signalQuietly(first.pid(), 'SIGSTOP');
-    await sleep(STOPPED_FOR);
-    await until(() => isRecording(second), 10_000);
-    signalQuietly(first.pid(), 'SIGCONT');
-    await sleep(500);
-    tell('killing the gateway that took over, and the database');
-    await second.end('SIGKILL');
-    await sleep(300);
-    await rig.database.kill();
-    await sleep(500);
-    await rig.database.restart();
-    await second.restart();
+    const troubles = troublesFor(scale.changes);
+    for (const [at, trouble] of troubles.entries()) {
+      // changes before, between and after
+      const enough = (scale.changes * at) / (troubles.length + 1) + 20;
+      await until(() => made.count() > enough, WRITES_WITHIN);
+      const [recorder, other] = await recorders(gateways);
+      tell(`${trouble} (${String(at + 1)} of ${String(troubles.length)})`);
+      if (trouble === 'stopped') {
+        signalQuietly(recorder.pid(), 'SIGSTOP');
+        await sleep(STOPPED_FOR);
+        await until(() => isRecording(other), 10_000);
+        signalQuietly(recorder.pid(), 'SIGCONT');
+        await sleep(500);
+      } else if (trouble === 'killed') {
+        await recorder.end('SIGKILL');
+        await recorder.restart();
+      } else {
+        await rig.database.kill();
+        await sleep(500);
+        await rig.database.restart();
+      }
+    }
     await until(() => made.count() >= scale.changes, WRITES_WITHIN);
     const changes = await made.stop();
     const wrote = performance.now() - started;
     tell(`${number(made.count())} changes in ${milliseconds(wrote)}; reading the feed`);
-    const found = await readFeed(first.call, key, changes);
+    const found = await readFeed(gateways[0].call, key, changes);
     promises.keep(made.count() >= scale.changes, `only ${number(made.count())} changes were made`);
     promises.keep(found.missing === 0, `${number(found.missing)} changes are not in the feed: ${found.example}`);
     promises.keep(found.twice === 0, `${number(found.twice)} events are there twice`);
@@ -78,6 +93,17 @@ export const events: Case = {
   },
 };
 
+/** In full, or the first of each. */
+function troublesFor(changes: number): readonly Trouble[] {
+  return changes < 10_000 ? TROUBLES.slice(0, 3) : TROUBLES;
+}
+
+function troublesOf(changes: number): string {
+  const all = troublesFor(changes);
+  const times = (wanted: Trouble): string => `${wanted} ${String(all.filter((one) => one === wanted).length)} times`;
+  return `${times('stopped')} and ${times('killed')}, and the ${times('database killed')}`;
+}
+
 async function isRecording({ call }: Gateway): Promise<boolean> {
   const reply = await call({ method: 'GET', path: '/metrics', fresh: true }, 2000);
   return reply.kind === 'answer' && reply.body.includes('scopegate_events_lag_seconds{');
@@ -90,7 +116,7 @@ async function recorders([a, b]: [Gateway, Gateway]): Promise<[Gateway, Gateway]
     if (await isRecording(a)) found = [a, b];
     else if (await isRecording(b)) found = [b, a];
     return found !== undefined;
-  }, 20_000);
+  }, 40_000);
   if (!found) throw new Error('no gateway records events');
   return found;
 }
