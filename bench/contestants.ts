@@ -15,6 +15,7 @@ export const CONTESTANTS = {
   parse: 'Parse Server 9',
   scopegate: 'Scopegate',
   limited: 'Scopegate, with every key over its limit',
+  silent: 'Scopegate that records no events',
   before: 'Scopegate, another checkout',
 } as const;
 
@@ -37,6 +38,7 @@ const STARTS: Readonly<Record<ContestantName, Start>> = {
   scopegate: { args: [join('dist', 'main.js'), 'serve'] },
   before: { args: ['dist/main.js', 'serve'] },
   limited: { args: [join('dist', 'main.js'), 'serve'], env: { RATE_LIMIT_PER_MINUTE: '1' } },
+  silent: { args: [join('dist', 'main.js'), 'serve'], env: { EVENTS: 'off' } },
 };
 
 export interface Contestant extends Target {

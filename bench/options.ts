@@ -17,6 +17,8 @@ export interface Options {
   readonly before: string | undefined;
   readonly growth: boolean;
   readonly soak: boolean;
+  /** Whether to measure what events cost. */
+  readonly events: boolean;
   /** Duration of the soak test. */
   readonly soakMinutes: number;
   /** Folder to which each server writes a CPU profile when it exits. */
@@ -36,6 +38,7 @@ Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their REA
   --entries A,B    only these entries of each scenario (Scopegate, node, …); no report is written
   --before DIR     also measure another checkout, already built; no report is written
   --growth         also measure 10^3 to 10^6 quotes and 10 to 5,000 organisations (takes minutes)
+  --events         also measure what recording events costs, and how fast they arrive
   --soak           also run ten minutes of load and check memory
   --soak-minutes M duration of the soak test (default 10)
   --smoke          a few requests each, to check that everything works; no Parse Server, no report
@@ -56,6 +59,7 @@ export function readOptions(argv: readonly string[]): Options {
       before: { type: 'string' },
       growth: { type: 'boolean', default: false },
       soak: { type: 'boolean', default: false },
+      events: { type: 'boolean', default: false },
       'soak-minutes': { type: 'string' },
       smoke: { type: 'boolean', default: false },
       profile: { type: 'string' },
@@ -73,6 +77,7 @@ export function readOptions(argv: readonly string[]): Options {
     before: values.before,
     growth: values.growth,
     soak: values.soak,
+    events: values.events,
     soakMinutes: positive('--soak-minutes', values['soak-minutes'] ?? (values.smoke ? '0.05' : '10')),
     profile: values.profile,
     help: values.help,

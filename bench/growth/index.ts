@@ -1,6 +1,7 @@
 import { type Measured, startMeasured } from './server';
 import type { Cores } from '../machine';
 import type { Content, Rig } from '../rig';
+import { type EventRounds, measureEvents } from './events';
 import { type Grown, grow } from './grow';
 import { measureImport } from './importing';
 import { makeTenants, measureOrganisations, type OrganisationCounts } from './organisations';
@@ -18,6 +19,7 @@ interface GrowthScale {
   readonly organisations: OrganisationCounts;
   /** Records per file. */
   readonly imported: number;
+  readonly events: EventRounds;
   readonly soak: Omit<SoakOptions, 'minutes'>;
 }
 
@@ -27,6 +29,7 @@ const FULL: GrowthScale = {
   quoteRounds: { rounds: 5, calls: 200, seconds: 2, pagesUpTo: 1e5 },
   organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
   imported: 50_000,
+  events: { rounds: 9, seconds: 2, timed: 500, burst: 20_000 },
   soak: { perSecond: 50, every: 5 },
 };
 
@@ -35,10 +38,11 @@ const SMOKE: GrowthScale = {
   quoteRounds: { rounds: 1, calls: 5, seconds: 1, pagesUpTo: 400 },
   organisations: { few: 2, warm: 4, all: 6, again: 5 },
   imported: 50,
+  events: { rounds: 1, seconds: 0.3, timed: 5, burst: 100 },
   soak: { perSecond: 20, every: 0.5 },
 };
 
-export const GROWTH_PARTS = ['growth-quotes', 'growth-organisations', 'growth-import', 'soak'] as const;
+export const GROWTH_PARTS = ['growth-quotes', 'growth-organisations', 'growth-import', 'events', 'soak'] as const;
 export type GrowthPart = (typeof GROWTH_PARTS)[number];
 
 interface GrowthOptions {
@@ -53,13 +57,16 @@ interface GrowthOptions {
 export function growthParts({
   growth,
   soak,
+  events,
   only,
 }: {
   growth: boolean;
   soak: boolean;
+  events: boolean;
   only: readonly string[] | undefined;
 }): GrowthPart[] {
-  return GROWTH_PARTS.filter((part) => (part === 'soak' ? soak : growth) && (only?.includes(part) ?? true));
+  const asked: Partial<Record<GrowthPart, boolean>> = { soak, events };
+  return GROWTH_PARTS.filter((part) => (asked[part] ?? growth) && (only?.includes(part) ?? true));
 }
 
 /** Measures the parts in turn, each with its own server. */
@@ -84,6 +91,7 @@ export async function measureGrowth(
       const tenants = await makeTenants(rig, scale.organisations.all);
       return withServer((server) => measureOrganisations(server, tenants, scale.organisations));
     },
+    events: () => measureEvents(rig, cores, content, scale.events),
     soak: () => withServer((server) => measureSoak(server, content, { ...scale.soak, minutes: soakMinutes })),
   };
   async function withServer(work: (server: Measured) => Promise<GrowthSection>): Promise<GrowthSection> {

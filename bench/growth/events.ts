@@ -1,0 +1,196 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import mongoose, { type mongo } from 'mongoose';
+import { databaseName } from '../../src/database/organisationData';
+import { readQuote } from '../calls';
+import { type Contestant, start } from '../contestants';
+import { ask, fetchOnce, saturate } from '../load';
+import { type Cores, cpuSeconds } from '../machine';
+import { milliseconds } from '../report/format';
+import type { Content, Rig } from '../rig';
+import { quantile, spreadOf } from '../statistics';
+import { atMost, type GrowthSection } from './section';
+
+/* What events cost: a reader beside the tail, the time from a write to the feed, and how many one tail can take. */
+
+export interface EventRounds {
+  readonly rounds: number;
+  /** Duration of one measurement. */
+  readonly seconds: number;
+  /** Changes whose way to the feed is timed. */
+  readonly timed: number;
+  /** Changes at once. */
+  readonly burst: number;
+}
+
+/** Most CPU of one read beside the tail, of one without. */
+const MOST_COST = 1.05;
+/** Changes a second while reads are measured, and while their way to the feed is timed. */
+const [BESIDE, TIMED] = [10, 20];
+const ROWS_AT_ONCE = 1000;
+/** How long a burst may take to be recorded, in milliseconds. */
+const RECORDED_WITHIN = 300_000;
+const CONNECTIONS = 16;
+
+interface Row {
+  readonly _id: string;
+  readonly status: string;
+  readonly updated_at: Date;
+}
+
+const row = (): Row => ({ _id: randomUUID(), status: 'draft', updated_at: new Date() });
+
+export async function measureEvents(
+  rig: Rig,
+  cores: Cores | undefined,
+  content: Content,
+  scale: EventRounds,
+): Promise<GrowthSection> {
+  const options = { cores, profile: undefined, before: undefined };
+  const silent = await start('silent', rig, options);
+  const recording = await start('scopegate', rig, options);
+  const client = await mongoose.mongo.MongoClient.connect(rig.database.uri, {
+    writeConcern: { w: 'majority', journal: true },
+  });
+  try {
+    const db = client.db(databaseName(content.organisation.id));
+    const orders = db.collection<Row>('orders');
+    await untilRecorded(recording, content);
+    const cost = await readsBeside(orders, [silent, recording], content, scale);
+    const took = await writeToFeed(orders, recording, content, scale.timed);
+    const { perSecond, cpu } = await takeBurst(db, recording, scale.burst);
+    const [without, beside] = cost;
+    return {
+      title: 'Events',
+      method:
+        `One quote is read by ${String(CONNECTIONS)} connections from a gateway that records events and from one that does not (EVENTS=off), in turn, ` +
+        `${String(scale.rounds)} rounds, while another program makes ${String(BESIDE)} changes a second. Then ${whole(scale.timed)} single changes, ${String(TIMED)} a second, ` +
+        `are timed from their acknowledgement to the answer of a waiting request, and ${whole(scale.burst)} changes are made at once.`,
+      headings: ['', ''],
+      rows: [
+        ['CPU of one quote, without the tail', `${whole(without)} µs`],
+        ['CPU of one quote, with the tail', `${whole(beside)} µs`],
+        ['write to feed, p50', milliseconds(quantile(took, 0.5))],
+        ['write to feed, p99', milliseconds(quantile(took, 0.99))],
+        ['events a second of one tail', whole(perSecond)],
+        ['CPU of one event', cpu === undefined ? 'unknown' : `${whole(cpu)} µs`],
+      ],
+      goals: [
+        atMost('events/cost', 'CPU of one quote with the tail, of that without', {
+          most: MOST_COST,
+          value: beside / without,
+          show: (value) => value.toFixed(2),
+        }),
+      ],
+    };
+  } finally {
+    await client.close();
+    await recording.stop();
+    await silent.stop();
+  }
+}
+
+function headersOf({ keys: [key = ''] }: Content): Record<string, string> {
+  return { Authorization: `Bearer ${key}` };
+}
+
+/** A cluster that was never tailed is tailed from now on. */
+async function untilRecorded({ url }: Contestant, content: Content): Promise<void> {
+  for (let attempts = 0; attempts < 100; attempts += 1) {
+    const { status } = await fetchOnce({ url }, { method: 'GET', path: '/api/v1/events', headers: headersOf(content) });
+    if (status === 200) return;
+    await pause(200);
+  }
+  throw new Error(`${url} does not record events`);
+}
+
+/** CPU of a read in microseconds, median over the rounds, of each server. */
+async function readsBeside(
+  orders: mongo.Collection<Row>,
+  servers: readonly Contestant[],
+  content: Content,
+  { rounds, seconds }: EventRounds,
+): Promise<[number, number]> {
+  const samples = new Map(servers.map((server) => [server, [] as number[]]));
+  const load = { next: readQuote(content), connections: CONNECTIONS, status: 200 };
+  for (const server of servers) await saturate(server, { ...load, seconds, seed: 0 });
+  const writing = new AbortController();
+  const changes = changeEvery(1000 / BESIDE, orders, writing.signal);
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
+      const { cpu } = await saturate(server, { ...load, seconds, seed: round });
+      if (cpu !== undefined) samples.get(server)?.push(cpu);
+    }
+  }
+  writing.abort();
+  await changes;
+  const [without = NaN, beside = NaN] = servers.map((server) => spreadOf(samples.get(server) ?? []).median);
+  return [without, beside];
+}
+
+async function changeEvery(interval: number, orders: mongo.Collection<Row>, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await orders.insertOne(row());
+    await pause(interval);
+  }
+}
+
+/** From the acknowledgement of a change to its event at a waiting caller, in milliseconds, ascending. */
+async function writeToFeed(
+  orders: mongo.Collection<Row>,
+  { url }: Contestant,
+  content: Content,
+  count: number,
+): Promise<number[]> {
+  const written = new Map<string, number>();
+  const seen = new Map<string, number>();
+  const headers = headersOf(content);
+  const read = async (): Promise<void> => {
+    for (let after = 'now'; seen.size < count;) {
+      const path = `/api/v1/events?types=order.created&limit=100&wait=2&after=${after}`;
+      const { status, body } = await ask(false, url, { method: 'GET', path, headers });
+      if (status !== 200) throw new Error(`GET /events returned ${String(status)}`);
+      const at = performance.now();
+      const page = JSON.parse(body) as { data: { object: { id: string } }[]; next_cursor: string };
+      for (const { object } of page.data) seen.set(object.id, at);
+      after = page.next_cursor;
+    }
+  };
+  const reading = read();
+  await pause(500);
+  for (let at = 0; at < count; at += 1) {
+    const made = row();
+    await orders.insertOne(made);
+    written.set(made._id, performance.now());
+    await pause(1000 / TIMED);
+  }
+  await reading;
+  // the answer can be there before the writer hears that it has written
+  const took = [...written].map(([id, at]) => Math.max(0, (seen.get(id) ?? NaN) - at));
+  return took.toSorted((one, other) => one - other);
+}
+
+/** Events a second from the first change until all are recorded, and the CPU of each in microseconds. */
+async function takeBurst(
+  db: mongo.Db,
+  { pid }: Contestant,
+  burst: number,
+): Promise<{ perSecond: number; cpu: number | undefined }> {
+  const [orders, events] = [db.collection<Row>('orders'), db.collection('events')];
+  const [before, started] = [await events.countDocuments({}), performance.now()];
+  const cpuBefore = await cpuSeconds(pid);
+  for (let made = 0; made < burst; made += ROWS_AT_ONCE)
+    await orders.insertMany(Array.from({ length: Math.min(ROWS_AT_ONCE, burst - made) }, row));
+  while ((await events.countDocuments({})) < before + burst) {
+    if (performance.now() - started > RECORDED_WITHIN) throw new Error('the tail did not record all changes');
+    await pause(50);
+  }
+  const seconds = (performance.now() - started) / 1000;
+  const cpuAfter = await cpuSeconds(pid);
+  const cpu = cpuBefore === undefined || cpuAfter === undefined ? undefined : ((cpuAfter - cpuBefore) / burst) * 1e6;
+  return { perSecond: burst / seconds, cpu };
+}
+
+function whole(value: number): string {
+  return Math.round(value).toLocaleString('en');
+}
