@@ -12,10 +12,12 @@ export interface EventMetricsOptions {
   }[];
   /** Requests that wait for events. */
   readonly waiting: () => number;
+  /** Open streams of events. */
+  readonly streams: () => number;
 }
 
 /** How far the events of each cluster are that this gateway records. */
-export function addEvents(registry: Registry, { tails, waiting }: EventMetricsOptions): void {
+export function addEvents(registry: Registry, { tails, waiting, streams }: EventMetricsOptions): void {
   const registers = [registry];
   const gauges = [
     [
@@ -48,6 +50,14 @@ export function addEvents(registry: Registry, { tails, waiting }: EventMetricsOp
     registers,
     collect() {
       this.set(waiting());
+    },
+  });
+  new Gauge({
+    name: 'scopegate_event_streams',
+    help: 'Open streams of events.',
+    registers,
+    collect() {
+      this.set(streams());
     },
   });
 }
