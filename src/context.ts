@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
 import type { Authenticate, Refusal } from './access/authenticate';
 import { rateLimited, requireAccess } from './access/authenticate';
 import type { KeyPrincipal, Organisation, Principal } from './access/principal';
@@ -40,6 +41,9 @@ export interface EventPage {
   readonly next: string;
 }
 
+/** Reads stored events after a position, once all up to a time of their cluster can be read. */
+export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+
 /** Stored events as they come. Throws the reason if it ends before the caller has left. */
 export interface EventStream extends AsyncIterable<EventRow> {
   /** Aborts when it ends, also while an event is being sent. */
@@ -70,7 +74,7 @@ export interface EventSource {
    * Follows events after a position: those that `read` finds, and then each as it is stored.
    * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains
    */
-  follow(wanted: WantedEvents, after: string, read: (after: string) => Promise<EventPage>): EventStream;
+  follow(wanted: WantedEvents, after: string, read: ReadEvents): EventStream;
 }
 
 /** A caller that may wait for events. */

@@ -9,7 +9,11 @@ import { settingsResolvers } from './settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  return buildSchemas(loadDocument(), mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers), collections);
+  return buildSchemas(
+    loadDocument(),
+    mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers),
+    collections,
+  );
 }
 
 /** The OpenAPI 3.1 document of the REST API; needs no database. */

@@ -1,5 +1,6 @@
 import type { Scope } from '../access/scopes';
 import type { EventPage, EventRow, EventSource, RequestContext, WantedEvents } from '../context';
+import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, DEFAULT_LIMIT, encodeCursor, positionIn } from '../database/pagination';
@@ -115,18 +116,40 @@ export async function startOf(data: OrganisationData, after: string | null | und
   return position;
 }
 
+interface ReadFrom {
+  readonly after: string;
+  readonly limit: number;
+  /** A time of the cluster: what was written until then is waited for if it is not settled. */
+  readonly since?: mongo.Timestamp | undefined;
+}
+
+/** Runs reads, which see everything that was written until a time; majority alone may lag behind it. */
+function settledReads<T>(
+  data: OrganisationData,
+  since: mongo.Timestamp | undefined,
+  read: (options: { readonly session?: mongo.ClientSession }) => Promise<T>,
+): Promise<T> {
+  if (!since) return data.reads(() => read({}));
+  return data.reads(() =>
+    data.connection.getClient().withSession({ causalConsistency: true }, (session) => {
+      session.advanceOperationTime(since);
+      return read({ session });
+    }),
+  );
+}
+
 /** Reads the events after a position, at most `limit`. */
 export async function read(
   data: OrganisationData,
   source: EventSource,
   { types, objectId }: WantedEvents,
-  { after, limit }: { readonly after: string; readonly limit: number },
+  { after, limit, since }: ReadFrom,
 ): Promise<EventPage> {
   // before the events, all of which up to its time are stored
   const until = await source.recordedUntil();
   const rows = nativeCollection(data.collection(events));
-  const options = { ...SETTLED_READ, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
-  return data.reads(async () => {
+  return settledReads(data, since, async (session) => {
+    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
     let bound: string | undefined;
     if (types && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MOST_LOOKED_AT - 1 } as const;

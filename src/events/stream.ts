@@ -1,3 +1,4 @@
+import type { mongo } from 'mongoose';
 import type { EventPage, EventRow, EventStream } from '../context';
 import { AppError } from '../errors';
 
@@ -12,9 +13,10 @@ export const MOST_UNSENT = 256 * 1024;
 export interface StreamOptions {
   /** The position to begin after. */
   readonly after: string;
-  readonly read: (after: string) => Promise<EventPage>;
-  /** Resolves when no later event can be missed. */
-  readonly listen: () => Promise<void>;
+  /** Reads events after a position, all of which up to a time of their cluster are settled. */
+  readonly read: (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+  /** Resolves with the time after which it is told of every event. */
+  readonly listen: () => Promise<mongo.Timestamp | undefined>;
   /** Takes a point for each page but the first of those that it reads in a row. @throws AppError rate_limited */
   readonly pay: () => Promise<void>;
 }
@@ -56,10 +58,10 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
   /** Reads pages until there is nothing more. Resolves with the position up to which all is read. */
   async function* readOn(from: string): AsyncGenerator<EventRow, string> {
     let position = from;
-    await listen();
+    const since = await listen();
     for (let pages = 0, hasMore = true; hasMore && !isOver(); pages += 1) {
       if (pages > 0) await pay();
-      const page = await read(position);
+      const page = await read(position, since);
       for (const row of page.rows) {
         if (isOver()) break;
         yield row;

@@ -16,7 +16,9 @@ export const subscriptionResolvers = {
         const after = await startOf(data, context.lastEventId ?? args.after ?? NOW);
         // refuses if none are recorded
         await source.recordedUntil();
-        const stream = source.follow(wanted, after, (from) => read(data, source, wanted, { after: from, limit: PAGE }));
+        const stream = source.follow(wanted, after, (from, since) =>
+          read(data, source, wanted, { after: from, limit: PAGE, since }),
+        );
         let position = after;
         return {
           ended: stream.ended,

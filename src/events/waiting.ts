@@ -26,6 +26,7 @@ const MOVED = 'The organisation has moved to another cluster of databases.';
 const DRAINING = 'This gateway is being stopped; others go on.';
 
 type Start = Pick<StreamOptions, 'after' | 'read'>;
+type Timestamp = mongo.Timestamp;
 
 interface Waiter {
   readonly caller: WaitingCaller;
@@ -60,7 +61,7 @@ export type Waiting = ReturnType<typeof createWaiting>;
 export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
   const reads = createReads();
   const waiters = new Set<Waiter>();
-  const notices = new Map<string, Promise<void>>();
+  const notices = new Map<string, Promise<Timestamp | undefined>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   // a function, since it changes while something else is awaited
@@ -89,8 +90,8 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       throw new AppError('unavailable', `Too many requests are waiting for events; ${advice}.`);
   }
 
-  /** Opens the stream of a cluster unless it is open. Resolves when no later event can be missed. */
-  function listen(cluster: string): Promise<void> {
+  /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event can be missed. */
+  function listen(cluster: string): Promise<Timestamp | undefined> {
     let opening = notices.get(cluster);
     if (!opening) {
       opening = open(cluster);
@@ -100,12 +101,13 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
     return opening;
   }
 
-  async function open(cluster: string): Promise<void> {
+  async function open(cluster: string): Promise<Timestamp | undefined> {
     const cursor = await openChanges<Notice>(await streams(cluster), [
       { $match: { 'ns.coll': events.name, operationType: 'insert' } },
       { $project: { ns: 1, fullDocument: 1 } },
     ]);
     void relay(cluster, cursor);
+    return cursor.openedAt;
   }
 
   async function relay(cluster: string, cursor: ChangeCursor<Notice>): Promise<void> {
@@ -226,7 +228,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
     timer ??= setInterval(tick, TICK).unref();
     const following = createFollowing({
       after,
-      read: (from) => reads(organisation.id, () => read(from)),
+      read: (from, since) => reads(organisation.id, () => read(from, since)),
       listen: () => listen(organisation.cluster),
       pay: () => caller.charge(1),
     });

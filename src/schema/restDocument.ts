@@ -1,5 +1,14 @@
 import { type DefinitionNode, type DocumentNode, type FieldDefinitionNode, Kind, type NameNode, visit } from 'graphql';
-import { allFieldNodes, directiveOf, isObjectNode, isRootType, PAGE, rootFieldNodes, rowName, SUBSCRIPTION } from './sdl';
+import {
+  allFieldNodes,
+  directiveOf,
+  isObjectNode,
+  isRootType,
+  PAGE,
+  rootFieldNodes,
+  rowName,
+  SUBSCRIPTION,
+} from './sdl';
 
 /**
  * The SDL of the REST API: only root fields with @rest, no fields with @graphql_only, and no subscriptions. A type with a field that only lists

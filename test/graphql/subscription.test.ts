@@ -156,7 +156,11 @@ test('arguments are checked as those of the feed: types, cursors, and cursors fr
 test.each([
   ['two root fields', 'subscription { events { id } other: events { id } }', 'only one'],
   ['a deep document', `subscription { ${'events { '.repeat(11)} id ${'}'.repeat(11)} }`, 'depth'],
-  ['many aliases', `subscription { events { ${Array.from({ length: 31 }, (_n, at) => `a${String(at)}: id`).join(' ')} } }`, 'aliases'],
+  [
+    'many aliases',
+    `subscription { events { ${Array.from({ length: 31 }, (_n, at) => `a${String(at)}: id`).join(' ')} } }`,
+    'aliases',
+  ],
   ['a fragment of itself', 'subscription { events { ...F } } fragment F on Event { id ...F }', 'within itself'],
   ['an unknown field', 'subscription { events { secret } }', 'secret'],
 ])('%s is refused', async (_what, query, words) => {
@@ -184,7 +188,10 @@ test('a subscription without Accept: text/event-stream is told what to send; oth
   }
   const all = 'application/graphql-response+json, application/json, text/event-stream, multipart/mixed';
   const { status, headers } = await caller.graphql('{ products { has_more } }', {}, { accept: all });
-  expect([status, headers.get('content-type')]).toEqual([200, expect.stringContaining('application/graphql-response+json')]);
+  expect([status, headers.get('content-type')]).toEqual([
+    200,
+    expect.stringContaining('application/graphql-response+json'),
+  ]);
   const stream = await open({ headers: { accept: all } });
   expect(stream.headers['content-type']).toContain('text/event-stream');
   const onlyStream = await open({ query: '{ products { has_more } }' });

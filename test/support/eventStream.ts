@@ -17,7 +17,7 @@ export interface OpenedStream {
   readonly headers: IncomingMessage['headers'];
   /** Everything that was sent so far. */
   text(): string;
-  /** The complete frames so far, comments left out. */
+  /** The complete frames so far, without what is comment in them. */
   frames(): Frame[];
   /** The events so far. */
   events(): Json[];
@@ -68,21 +68,29 @@ export async function subscribe({
   sent.on('error', () => undefined);
   response.on('error', () => undefined);
   let text = '';
+  let rest = '';
+  const frames: Frame[] = [];
+  const events: Json[] = [];
   let isOver = false;
-  response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+  response.setEncoding('utf8').on('data', (chunk: string) => {
+    text += chunk;
+    const blocks = (rest + chunk).split('\n\n');
+    rest = blocks.pop() ?? '';
+    const more = blocks.map(parse);
+    frames.push(...more);
+    events.push(...more.flatMap(({ data }) => (data?.data ? [data.data.events] : [])));
+  });
   response.on('close', () => (isOver = true));
-  const frames = (): Frame[] => parse(text);
-  const events = (): Json[] => frames().flatMap(({ data }) => (data?.data ? [data.data.events] : []));
   return {
     status: response.statusCode ?? 0,
     headers: response.headers,
     text: () => text,
-    frames,
-    events,
-    first: (count) => eventually(() => (events().length >= count ? events() : undefined), 30_000),
+    frames: () => frames,
+    events: () => events,
+    first: (count) => eventually(() => (events.length >= count ? events : undefined), 60_000),
     error: () =>
       eventually(() => {
-        const errors = isOver ? (/^\{/.test(text) ? JSON.parse(text) : frames().at(-2)?.data)?.errors : undefined;
+        const errors = isOver ? (/^\{/.test(text) ? JSON.parse(text) : frames.at(-2)?.data)?.errors : undefined;
         return errors?.[0] && { message: errors[0].message, ...errors[0].extensions };
       }, 30_000),
     isOver: () => isOver,
@@ -97,17 +105,14 @@ export async function subscribe({
   };
 }
 
-function parse(text: string): Frame[] {
-  const blocks = text.split('\n\n').slice(0, -1);
-  return blocks.map((block) => {
-    const lines = block.split('\n').filter((line) => !line.startsWith(':'));
-    const members = lines.map((line): [string, string] => {
-      const at = line.indexOf(':');
-      return [line.slice(0, at), line.slice(at + 1).trim()];
-    });
-    const { data, ...others } = Object.fromEntries(members) as Record<string, string>;
-    return { ...others, ...(data !== undefined && { data: data === '' ? null : JSON.parse(data) }) };
+function parse(block: string): Frame {
+  const lines = block.split('\n').filter((line) => !line.startsWith(':'));
+  const members = lines.map((line): [string, string] => {
+    const at = line.indexOf(':');
+    return [line.slice(0, at), line.slice(at + 1).trim()];
   });
+  const { data, ...others } = Object.fromEntries(members) as Record<string, string>;
+  return { ...others, ...(data !== undefined && { data: data === '' ? null : JSON.parse(data) }) };
 }
 
 /** A number on a gateway's page of metrics. */

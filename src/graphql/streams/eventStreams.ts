@@ -81,8 +81,7 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
       exchange.log.code = known.code;
       const extensions = { ...extensionsOf(known), request_id: requestId, cursor: source.cursor };
       const message = `${known.detail} To go on, subscribe again with after set to the cursor in extensions.`;
-      if (!isClosed(response))
-        response.end(frame(source.cursor, { errors: [{ message, extensions }] }) + COMPLETE);
+      if (!isClosed(response)) response.end(frame(source.cursor, { errors: [{ message, extensions }] }) + COMPLETE);
     } finally {
       open.delete(one);
     }
