@@ -199,13 +199,10 @@ function createTraffic(
     version,
     files: () => control.placement.lastKnown(),
     tails: () => tails.states(),
-    waiting: () => waiting.count(),
-    streams: () => waiting.streams(),
+    waiting: () => waiting.counts(),
   });
-  const { waiting, tails } = eventsOf({
-    ...{ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded },
-    payEvery: carrier.streams.payEvery,
-  });
+  const onWritten = metrics.eventsRecorded;
+  const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten, ...carrier.streams });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics, waiting, tails };
 }

@@ -24,11 +24,11 @@ export interface StreamOptions {
 export interface Following {
   readonly stream: EventStream;
   /** Tells it of a row, with its size in bytes. */
-  hear(row: EventRow, bytes: number): void;
+  readonly hear: (row: EventRow, bytes: number) => void;
   /** Makes it read on from where it is, since it may have missed something. */
-  catchUp(): void;
+  readonly catchUp: () => void;
   /** Ends it, with a reason unless its caller has left. */
-  end(reason?: unknown): void;
+  readonly end: (reason?: unknown) => void;
 }
 
 export function createFollowing({ after, read, listen, pay }: StreamOptions): Following {

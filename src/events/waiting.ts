@@ -71,8 +71,6 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
   const ofCluster = (cluster: string): Waiter[] =>
     [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
 
-  const streamCount = (): number => [...waiters].filter(({ payAt }) => payAt !== undefined).length;
-
   /** @throws AppError if too many wait already, with what to do instead */
   function admit({ key, organisation }: WaitingCaller['principal'], advice: string): void {
     let [ofKey, ofOrganisation] = [0, 0];
@@ -257,10 +255,11 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
   }
 
   return {
-    /** How many requests wait. */
-    count: (): number => waiters.size - streamCount(),
-    /** How many streams are open. */
-    streams: streamCount,
+    /** How many requests wait, and how many streams are open. */
+    counts: () => {
+      const streams = [...waiters].filter(({ payAt }) => payAt !== undefined).length;
+      return { requests: waiters.size - streams, streams };
+    },
     /** The waits of one caller. */
     of:
       (caller: WaitingCaller): EventSource['wait'] =>

@@ -67,8 +67,9 @@ export function createApollo({
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const execution = { document, operation, contextValue: context, variableValues: variables };
-            if (context.streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
-              return subscribe(schema, execution, context.streaming);
+            const { streaming } = context as GraphqlContext;
+            if (streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
+              return subscribe(schema, execution, streaming);
             const written = await answerWritten(execution);
             if (written) return written;
             const result = await execute(execution);

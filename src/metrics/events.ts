@@ -10,14 +10,12 @@ export interface EventMetricsOptions {
     readonly lag: number;
     readonly log: number | undefined;
   }[];
-  /** Requests that wait for events. */
-  readonly waiting: () => number;
-  /** Open streams of events. */
-  readonly streams: () => number;
+  /** Requests that wait for events, and open streams of them. */
+  readonly waiting: () => { readonly requests: number; readonly streams: number };
 }
 
 /** How far the events of each cluster are that this gateway records. */
-export function addEvents(registry: Registry, { tails, waiting, streams }: EventMetricsOptions): void {
+export function addEvents(registry: Registry, { tails, waiting }: EventMetricsOptions): void {
   const registers = [registry];
   const gauges = [
     [
@@ -49,7 +47,7 @@ export function addEvents(registry: Registry, { tails, waiting, streams }: Event
     help: 'Requests that wait for events.',
     registers,
     collect() {
-      this.set(waiting());
+      this.set(waiting().requests);
     },
   });
   new Gauge({
@@ -57,7 +55,7 @@ export function addEvents(registry: Registry, { tails, waiting, streams }: Event
     help: 'Open streams of events.',
     registers,
     collect() {
-      this.set(streams());
+      this.set(waiting().streams);
     },
   });
 }

@@ -90,7 +90,7 @@ export async function subscribe({
     first: (count) => eventually(() => (events.length >= count ? events : undefined), 60_000),
     error: () =>
       eventually(() => {
-        const errors = isOver ? (/^\{/.test(text) ? JSON.parse(text) : frames.at(-2)?.data)?.errors : undefined;
+        const errors = isOver ? (text.startsWith('{') ? JSON.parse(text) : frames.at(-2)?.data)?.errors : undefined;
         return errors?.[0] && { message: errors[0].message, ...errors[0].extensions };
       }, 30_000),
     isOver: () => isOver,
