@@ -240,6 +240,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       fail: end,
     };
     waiters.add(waiter);
+    stream.ended.addEventListener('abort', () => waiters.delete(waiter));
     // the caller may also leave before the stream is read, or end it without leaving
     void caller.hold(async (gone) => {
       const leave = (): void => {
@@ -249,7 +250,6 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       if (gone.aborted) end();
       if (!stream.ended.aborted) await once(stream.ended, 'abort');
       gone.removeEventListener('abort', leave);
-      waiters.delete(waiter);
     });
     return stream;
   }
