@@ -61,7 +61,7 @@ function tabs() {
 
 /** After a tab change GraphiQL may still send the previous tab's operation name, so it is only sent if it is needed. */
 function withoutStaleName({ operationName, ...parameters }) {
-  const named = parameters.query.match(/^\s*(query|mutation)\b/gm) ?? [];
+  const named = parameters.query.match(/^\s*(query|mutation|subscription)\b/gm) ?? [];
   return named.length > 1 ? { operationName, ...parameters } : parameters;
 }
 
@@ -75,12 +75,44 @@ async function send(parameters, { headers = {} } = {}) {
     credentials: 'omit',
     headers: {
       'Content-Type': 'application/json',
-      Accept: 'application/graphql-response+json, application/json',
+      Accept: 'application/graphql-response+json, application/json, text/event-stream',
       ...headers,
     },
     body: JSON.stringify(withoutStaleName(parameters)),
   });
-  return answer.json();
+  const isStream = answer.headers.get('Content-Type')?.startsWith('text/event-stream');
+  return isStream ? results(answer.body) : answer.json();
+}
+
+/** The results of a subscription, from its Server-Sent Events. GraphiQL's stop ends the iteration, and that the stream. */
+function results(body) {
+  const reader = body.pipeThrough(new TextDecoderStream()).getReader();
+  const iterator = framesOf(reader);
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next: () => iterator.next(),
+    // a generator would wait for the next frame
+    async return() {
+      await reader.cancel();
+      return { done: true, value: undefined };
+    },
+  };
+}
+
+async function* framesOf(reader) {
+  let text = '';
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    const frames = (text + value).split('\n\n');
+    text = frames.pop();
+    for (const frame of frames) {
+      const data = /^data: (.+)$/m.exec(frame)?.[1];
+      if (data) yield JSON.parse(data);
+    }
+  }
 }
 
 const examples = document.getElementById('examples');

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
 import type { Authenticate, Refusal } from './access/authenticate';
 import { rateLimited, requireAccess } from './access/authenticate';
 import type { KeyPrincipal, Organisation, Principal } from './access/principal';
@@ -17,6 +18,36 @@ export interface Access {
   readonly scope: Scope | undefined;
   readonly anyOf?: readonly Scope[];
   readonly role: Role | undefined;
+}
+
+/** An event as stored (src/events), in the database of its organisation. */
+export interface EventRow {
+  /** Its position. */
+  readonly _id: string;
+  readonly type: string;
+  readonly at: Date;
+  readonly object: { readonly type: string; readonly id: string } | null;
+  readonly changes: readonly string[];
+  readonly status: string | null;
+  /** Between which times history was lost. */
+  readonly gap?: { readonly from: Date; readonly to: Date };
+}
+
+/** Stored events after a position. */
+export interface EventPage {
+  readonly rows: readonly EventRow[];
+  readonly hasMore: boolean;
+  /** The position to go on after. */
+  readonly next: string;
+}
+
+/** Reads stored events after a position, once all up to a time of their cluster can be read. */
+export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+
+/** Stored events as they come. Throws the reason if it ends before the caller has left. */
+export interface EventStream extends AsyncIterable<EventRow> {
+  /** Aborts when it ends, also while an event is being sent. */
+  readonly ended: AbortSignal;
 }
 
 /** Which events a caller is told. */
@@ -39,13 +70,20 @@ export interface EventSource {
    * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key was revoked meanwhile
    */
   wait(longest: number, wanted: WantedEvents, look: () => Promise<boolean>): Promise<void>;
+  /**
+   * Follows events after a position: those that `read` finds, and then each as it is stored.
+   * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains
+   */
+  follow(wanted: WantedEvents, after: string, read: ReadEvents): EventStream;
 }
 
 /** A caller that may wait for events. */
 export interface WaitingCaller {
   readonly principal: KeyPrincipal;
   /** Authenticates it again. @throws AppError if it may no longer call */
-  readonly recheck: () => Promise<void>;
+  readonly recheck: () => Promise<Organisation>;
+  /** Takes points. @throws AppError rate_limited if there are not enough */
+  readonly charge: (points: number) => Promise<void>;
   /** Runs the wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
   readonly hold: NonNullable<IncomingRequest['hold']>;
 }
@@ -62,6 +100,8 @@ export interface RequestContext {
   readonly integrations?: Integrations;
   /** The organisation's events, for a key only. */
   readonly events?: EventSource | undefined;
+  /** The cursor from which a caller resumes a stream that was interrupted, from its header Last-Event-ID. */
+  readonly lastEventId?: string | undefined;
   /** The key's budget after the points of this request. */
   readonly rate: RateState;
   /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
@@ -169,7 +209,12 @@ export function contextFactory(options: ContextOptions): OpenContext {
         return eventSource?.({
           principal,
           recheck: async () => {
-            requireAccess((await authenticate(authorization, address)).organisation);
+            const { organisation } = await authenticate(authorization, address);
+            requireAccess(organisation);
+            return organisation;
+          },
+          charge: async (points) => {
+            await take(points);
           },
           hold: request.hold ?? ((wait) => wait(new AbortController().signal)),
         });

@@ -56,6 +56,8 @@ export interface Carrier {
   readonly openConnections: () => number;
   /** Maximum duration of a request, in milliseconds. */
   readonly longest: number;
+  /** How often a stream costs a point and is sent a comment, in milliseconds. */
+  readonly streams: { readonly payEvery: number; readonly commentEvery: number };
 }
 
 export async function createGateway(options: GatewayOptions, carrier: Carrier) {
@@ -197,9 +199,10 @@ function createTraffic(
     version,
     files: () => control.placement.lastKnown(),
     tails: () => tails.states(),
-    waiting: () => waiting.count(),
+    waiting: () => waiting.counts(),
   });
-  const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded });
+  const onWritten = metrics.eventsRecorded;
+  const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten, ...carrier.streams });
   databases.giveWayTo(patience.hasOthers);
   return { bodies, turns, availability, patience, metrics, waiting, tails };
 }
@@ -294,6 +297,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       introspection: config.INTROSPECTION,
       introspectionLimiter: metrics.counted('introspection', limiters.introspection),
       logger,
+      commentEvery: carrier.streams.commentEvery,
     }),
     settings: createSettings({
       config,

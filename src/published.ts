@@ -1,4 +1,5 @@
 import { feedResolvers } from './events/feed';
+import { subscriptionResolvers } from './events/subscription';
 import { collections, resolvers } from './resources';
 import { buildOpenApi, type OpenApiDocument } from './rest/openapi';
 import { buildSchemas, type Schemas } from './schema/build';
@@ -8,7 +9,11 @@ import { settingsResolvers } from './settings/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  return buildSchemas(loadDocument(), mergeResolvers(resolvers, feedResolvers, settingsResolvers), collections);
+  return buildSchemas(
+    loadDocument(),
+    mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers),
+    collections,
+  );
 }
 
 /** The OpenAPI 3.1 document of the REST API; needs no database. */

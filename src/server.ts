@@ -31,6 +31,9 @@ export const TIMEOUTS = {
   stalled: 60_000,
   /** Maximum duration of a request before it gets 503; with a final check of the database it must stay below `stalled`. */
   answer: 50_000,
+  /** How often a stream costs a point, and how often it is sent a comment. */
+  streamPoint: 60_000,
+  comment: 15_000,
   /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
   drain: 24_000,
 };
@@ -69,6 +72,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     isDraining: () => draining !== undefined,
     openConnections: connections.count,
     longest: timeouts.answer,
+    streams: { payEvery: timeouts.streamPoint, commentEvery: timeouts.comment },
   });
   const { metrics, bodies, turns } = gateway;
   server.on('drop', metrics.connectionDropped);

@@ -11,6 +11,8 @@ export type Token = Readonly<Record<string, unknown>>;
 export interface ChangeCursor<T> {
   /** Where the stream began. */
   readonly token: Token | undefined;
+  /** The cluster's time when it was opened: it tells of all later changes. */
+  readonly openedAt: mongo.Timestamp | undefined;
   /** The next changes; none if there were none for {@link AWAIT} ms. @throws the driver's error, after which it is closed */
   next(): Promise<T[]>;
   close(): Promise<void>;
@@ -22,6 +24,7 @@ const AWAIT = 1000;
 const BATCH = 500;
 
 interface Reply<T> {
+  readonly operationTime?: mongo.Timestamp;
   readonly cursor: {
     readonly id: number | mongo.Long;
     readonly firstBatch?: T[];
@@ -48,6 +51,7 @@ export async function openChanges<T>(
     let first: T[] | undefined = firstBatch;
     return {
       token,
+      openedAt: opened.operationTime,
       async next() {
         if (first && first.length > 0) {
           const found = first;

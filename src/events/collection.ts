@@ -1,21 +1,11 @@
 import { DAY } from '../units';
+import type { EventRow } from '../context';
 import { defineCollection } from '../database/collection';
+
+export type { EventRow } from '../context';
 
 /** How long events are kept, in milliseconds. */
 export const KEPT_FOR = 30 * DAY;
-
-/** An event as stored, in the database of its organisation. */
-export interface EventRow {
-  /** Its position. */
-  readonly _id: string;
-  readonly type: string;
-  readonly at: Date;
-  readonly object: { readonly type: string; readonly id: string } | null;
-  readonly changes: readonly string[];
-  readonly status: string | null;
-  /** Between which times history was lost. */
-  readonly gap?: { readonly from: Date; readonly to: Date };
-}
 
 const text = { type: String, required: true } as const;
 

@@ -1,12 +1,13 @@
 import type { Scope } from '../access/scopes';
-import type { EventSource, RequestContext, WantedEvents } from '../context';
+import type { EventPage, EventRow, EventSource, RequestContext, WantedEvents } from '../context';
+import type { mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, DEFAULT_LIMIT, encodeCursor, positionIn } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
 import { timeOf } from '../database/clock';
 import { AppError } from '../errors';
-import { type EventRow, events, KEPT_FOR } from './collection';
+import { events, KEPT_FOR } from './collection';
 import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
 import { EVENT_TYPES } from './types';
 
@@ -29,7 +30,7 @@ export interface EventFeed {
 /** What to do about a cursor that is none. */
 const AGAIN = 'begin with after=now, and then copy all objects again';
 /** In place of a cursor: what happens from now on. */
-const NOW = 'now';
+export const NOW = 'now';
 /** Before all events. */
 const BEGINNING = '0'.repeat(28);
 /** Events that are looked at for one page. */
@@ -40,10 +41,7 @@ const READ_WITHIN = 10_000;
 export const feedResolvers = {
   Query: {
     events: async (_: unknown, args: FeedArguments, context: RequestContext): Promise<EventFeed> => {
-      const { data, principal, events: source } = context;
-      // the guard admits only keys
-      if (principal.kind !== 'key' || !source) throw new Error('events was called without a key');
-      const wanted = wantedBy(args, principal.scopes);
+      const { data, source, wanted } = listenerOf(context, args);
       const limit = args.limit ?? DEFAULT_LIMIT;
       let after = await startOf(data, args.after);
       const look = async (): Promise<boolean> => {
@@ -51,16 +49,32 @@ export const feedResolvers = {
         after = page.next;
         return page.rows.length > 0 || page.hasMore;
       };
-      let page: Page = { rows: [], hasMore: false, next: after };
+      let page: EventPage = { rows: [], hasMore: false, next: after };
       if (!(await look()) && args.wait) await source.wait(args.wait * 1000, wanted, look);
       return {
         data: page.rows.map((row) => shown(data.organisationId, row)),
         has_more: page.hasMore,
-        next_cursor: encodeCursor([page.next], markOf(data)),
+        next_cursor: cursorAt(data, page.next),
       };
     },
   },
+  Event: {
+    cursor: ({ position }: ShownEvent, _: unknown, { data }: RequestContext): string => cursorAt(data, position),
+  },
 };
+
+interface Listener {
+  readonly data: OrganisationData;
+  readonly source: EventSource;
+  readonly wanted: WantedEvents;
+}
+
+/** Who asks for which events. @throws AppError insufficient_scope */
+export function listenerOf({ data, principal, events: source }: RequestContext, args: FeedArguments): Listener {
+  // the guard admits only keys
+  if (principal.kind !== 'key' || !source) throw new Error('events was called without a key');
+  return { data, source, wanted: wantedBy(args, principal.scopes) };
+}
 
 /** @throws AppError insufficient_scope if the key may not hear of a type that is asked for */
 function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<Scope>): WantedEvents {
@@ -76,12 +90,17 @@ function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<S
   return { types: asked ?? all, objectId: id?.toLowerCase() };
 }
 
+/** The cursor that goes on after a position. */
+export function cursorAt(data: OrganisationData, position: string): string {
+  return encodeCursor([position], markOf(data));
+}
+
 function markOf({ organisationId }: OrganisationData): string {
   return cursorMark([organisationId, 'events']);
 }
 
 /** The position to read after. @throws AppError invalid_request; cursor_expired */
-async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
+export async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
   if (after === null || after === undefined) return BEGINNING;
   if (after === NOW) {
     const rows = nativeCollection(data.collection(events));
@@ -97,24 +116,40 @@ async function startOf(data: OrganisationData, after: string | null | undefined)
   return position;
 }
 
-interface Page {
-  readonly rows: readonly EventRow[];
-  readonly hasMore: boolean;
-  /** The position to go on after. */
-  readonly next: string;
+interface ReadFrom {
+  readonly after: string;
+  readonly limit: number;
+  /** A time of the cluster: what was written until then is waited for if it is not settled. */
+  readonly since?: mongo.Timestamp | undefined;
 }
 
-async function read(
+/** Runs reads, which see everything that was written until a time; majority alone may lag behind it. */
+function settledReads<T>(
+  data: OrganisationData,
+  since: mongo.Timestamp | undefined,
+  read: (options: { readonly session?: mongo.ClientSession }) => Promise<T>,
+): Promise<T> {
+  if (!since) return data.reads(() => read({}));
+  return data.reads(() =>
+    data.connection.getClient().withSession({ causalConsistency: true }, (session) => {
+      session.advanceOperationTime(since);
+      return read({ session });
+    }),
+  );
+}
+
+/** Reads the events after a position, at most `limit`. */
+export async function read(
   data: OrganisationData,
   source: EventSource,
   { types, objectId }: WantedEvents,
-  { after, limit }: { readonly after: string; readonly limit: number },
-): Promise<Page> {
+  { after, limit, since }: ReadFrom,
+): Promise<EventPage> {
   // before the events, all of which up to its time are stored
   const until = await source.recordedUntil();
   const rows = nativeCollection(data.collection(events));
-  const options = { ...SETTLED_READ, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
-  return data.reads(async () => {
+  return settledReads(data, since, async (session) => {
+    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
     let bound: string | undefined;
     if (types && objectId === undefined) {
       const beyond = { ...options, projection: { _id: 1 }, skip: MOST_LOOKED_AT - 1 } as const;
@@ -136,9 +171,17 @@ async function read(
   });
 }
 
-function shown(organisation: string, { _id, type, at, object, changes, status, gap }: EventRow): object {
+/** An event as the resolvers of its fields take it. */
+export interface ShownEvent {
+  readonly position: string;
+}
+
+export function shown(
+  organisation: string,
+  { _id, type, at, object, changes, status, gap }: EventRow,
+): ShownEvent & object {
   return {
-    ...{ id: eventId(organisation, _id), type, occurred_at: at },
+    ...{ position: _id, id: eventId(organisation, _id), type, occurred_at: at },
     ...{ object: object ?? null, changes, status: status ?? null, gap: gap ?? null },
   };
 }

@@ -1,16 +1,21 @@
 import type { Logger } from 'pino';
 import { describeError } from '../log';
 import { createTails, type Tails, type TailsOptions } from './tail';
-import { createWaiting, type Waiting } from './waiting';
+import { createWaiting, type Waiting, type WaitingOptions } from './waiting';
 
-interface PartsOptions extends Pick<TailsOptions, 'databases' | 'feeds' | 'onWritten'> {
+interface PartsOptions
+  extends Pick<TailsOptions, 'databases' | 'feeds' | 'onWritten'>, Pick<WaitingOptions, 'payEvery'> {
   readonly logger: Logger;
 }
 
 /** What records the events of all clusters, and what requests wait with for them; both log what they cannot do. */
-export function eventsOf({ logger, ...options }: PartsOptions): { readonly tails: Tails; readonly waiting: Waiting } {
+export function eventsOf({ logger, payEvery, ...options }: PartsOptions): {
+  readonly tails: Tails;
+  readonly waiting: Waiting;
+} {
   const waiting = createWaiting({
     streams: options.databases.streams,
+    payEvery,
     onError: (cluster, error) => {
       logger.warn(
         { cluster, error: describeError(error) },

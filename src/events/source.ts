@@ -13,7 +13,7 @@ export interface SourceOptions {
   readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
   /** Name of the control database. */
   readonly control: string;
-  readonly waiting: Pick<Waiting, 'of'>;
+  readonly waiting: Pick<Waiting, 'of' | 'followOf'>;
 }
 
 /** The events of callers' organisations: one query in {@link USED_FOR} ms a cluster tells all requests how far its tail is. */
@@ -44,5 +44,6 @@ export function createEventSource({
       return row.at;
     },
     wait: waiting.of(caller),
+    follow: waiting.followOf(caller),
   });
 }

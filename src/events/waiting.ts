@@ -1,51 +1,67 @@
+import { once } from 'node:events';
 import type { mongo } from 'mongoose';
-import type { EventSource, WaitingCaller, WantedEvents } from '../context';
+import type { EventRow, EventSource, EventStream, WaitingCaller, WantedEvents } from '../context';
 import { type ChangeCursor, openChanges } from '../database/changeCursor';
 import { databaseName } from '../database/organisationData';
 import { AppError } from '../errors';
 import { events } from './collection';
+import { createReads } from './reads';
+import { createFollowing, type StreamOptions } from './stream';
 
 /*
- * Requests that wait for events. One stream a cluster tells all of them, and one timer ends them and reads their keys again, so a request
- * that waits costs its connection and little else.
+ * Requests that wait for events, and streams of them. One change stream a cluster tells all of them, and one timer ends them and reads
+ * their keys again, so each costs its connection and little else.
  */
 
-/** Most waiting requests of a key, of an organisation, and of a gateway. */
+/** Most waiting requests and streams together of a key, of an organisation, and of a gateway. */
 const MOST = { key: 20, organisation: 200, gateway: 1000 };
 /** How often waits are ended that are over, in milliseconds, and the least time between two looks of one. */
 const TICK = 200;
 /** How often the keys of waiting requests are read again, in milliseconds. */
 const RECHECK_EVERY = 2000;
-/** How long a stream stays open that nobody waits for, in milliseconds: a caller usually asks again at once. */
+/** How long a change stream stays open that nobody waits for, in milliseconds: a caller usually asks again at once. */
 const LINGER = 5000;
+
+const MOVED = 'The organisation has moved to another cluster of databases.';
+const DRAINING = 'This gateway is being stopped; others go on.';
+
+type Start = Pick<StreamOptions, 'after' | 'read'>;
+type Timestamp = mongo.Timestamp;
 
 interface Waiter {
   readonly caller: WaitingCaller;
   readonly wanted: WantedEvents;
   readonly until: number;
+  /** When a stream next costs a point; undefined for a request, which has paid. */
+  payAt?: number;
+  /** Tells it of an event that it wants. */
+  hear: (row: EventRow, bytes: number) => void;
   /** Ends the wait: with true it looks once more. */
   wake: (again: boolean) => void;
   fail: (error: unknown) => void;
 }
 
-/** An event as the stream tells of it. */
+/** An event as the change stream tells of it. */
 interface Notice {
   readonly ns: { readonly db: string };
-  readonly fullDocument?: { readonly type?: string; readonly object?: { readonly id?: string } | null };
+  readonly fullDocument: EventRow;
 }
 
 export interface WaitingOptions {
   /** The client of a cluster for change streams. @throws if it does not respond */
   readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
-  /** Called if a stream fails; it is opened again. */
+  /** Called if a change stream fails; it is opened again. */
   readonly onError: (cluster: string, error: unknown) => void;
+  /** How often a stream costs a point, in milliseconds. */
+  readonly payEvery: number;
 }
 
 export type Waiting = ReturnType<typeof createWaiting>;
 
-export function createWaiting({ streams, onError }: WaitingOptions) {
+export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
+  const reads = createReads();
   const waiters = new Set<Waiter>();
-  const notices = new Map<string, Promise<void>>();
+  const notices = new Map<string, Promise<Timestamp | undefined>>();
   let timer: NodeJS.Timeout | undefined;
   let isStopped = false;
   // a function, since it changes while something else is awaited
@@ -55,28 +71,25 @@ export function createWaiting({ streams, onError }: WaitingOptions) {
   const ofCluster = (cluster: string): Waiter[] =>
     [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
 
-  /** @throws AppError if too many wait already */
-  function admit({ key, organisation }: WaitingCaller['principal']): void {
+  /** @throws AppError if too many wait already, with what to do instead */
+  function admit({ key, organisation }: WaitingCaller['principal'], advice: string): void {
     let [ofKey, ofOrganisation] = [0, 0];
     for (const { caller } of waiters) {
       if (caller.principal.organisation.id === organisation.id) ofOrganisation += 1;
       if (caller.principal.key.id === key.id) ofKey += 1;
     }
     if (ofKey >= MOST.key) {
-      const detail = `${String(MOST.key)} requests of this key are waiting for events already; use their answers, or ask without wait.`;
+      const detail = `${String(MOST.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
       throw new AppError('rate_limited', detail, { retryAfter: 1 });
     }
     if (ofOrganisation >= MOST.organisation)
-      throw new AppError(
-        'unavailable',
-        'Too many requests of this organisation are waiting for events; ask without wait.',
-      );
+      throw new AppError('unavailable', `Too many requests of this organisation are waiting for events; ${advice}.`);
     if (waiters.size >= MOST.gateway)
-      throw new AppError('unavailable', 'Too many requests are waiting for events; ask without wait.');
+      throw new AppError('unavailable', `Too many requests are waiting for events; ${advice}.`);
   }
 
-  /** Opens the stream of a cluster unless it is open. Resolves when no later event can be missed. */
-  function listen(cluster: string): Promise<void> {
+  /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event can be missed. */
+  function listen(cluster: string): Promise<Timestamp | undefined> {
     let opening = notices.get(cluster);
     if (!opening) {
       opening = open(cluster);
@@ -86,15 +99,16 @@ export function createWaiting({ streams, onError }: WaitingOptions) {
     return opening;
   }
 
-  async function open(cluster: string): Promise<void> {
+  async function open(cluster: string): Promise<Timestamp | undefined> {
     const cursor = await openChanges<Notice>(await streams(cluster), [
       { $match: { 'ns.coll': events.name, operationType: 'insert' } },
-      { $project: { ns: 1, 'fullDocument.type': 1, 'fullDocument.object.id': 1 } },
+      { $project: { ns: 1, fullDocument: 1 } },
     ]);
-    void follow(cluster, cursor);
+    void relay(cluster, cursor);
+    return cursor.openedAt;
   }
 
-  async function follow(cluster: string, cursor: ChangeCursor<Notice>): Promise<void> {
+  async function relay(cluster: string, cursor: ChangeCursor<Notice>): Promise<void> {
     let usedAt = performance.now();
     try {
       while (!isStopped && performance.now() - usedAt < LINGER) {
@@ -114,16 +128,23 @@ export function createWaiting({ streams, onError }: WaitingOptions) {
   }
 
   function tell(here: readonly Waiter[], { ns, fullDocument }: Notice): void {
-    for (const { caller, wanted, wake } of here) {
+    let bytes: number | undefined;
+    for (const { caller, wanted, hear } of here) {
       const isOther = databaseName(caller.principal.organisation.id) !== ns.db;
-      if (isOther || (wanted.types && !wanted.types.has(fullDocument?.type ?? ''))) continue;
-      if (wanted.objectId === undefined || wanted.objectId === fullDocument?.object?.id) wake(true);
+      if (isOther || (wanted.types && !wanted.types.has(fullDocument.type))) continue;
+      if (wanted.objectId === undefined || wanted.objectId === fullDocument.object?.id)
+        hear(fullDocument, (bytes ??= JSON.stringify(fullDocument).length));
     }
   }
 
   function tick(): void {
     const now = performance.now();
-    for (const { until, wake } of waiters) if (now >= until) wake(false);
+    for (const waiter of waiters) {
+      if (now >= waiter.until) waiter.wake(false);
+      if (waiter.payAt === undefined || now < waiter.payAt) continue;
+      waiter.payAt += payEvery;
+      waiter.caller.charge(1).catch(waiter.fail);
+    }
     if (waiters.size === 0) {
       clearInterval(timer);
       timer = undefined;
@@ -135,18 +156,30 @@ export function createWaiting({ streams, onError }: WaitingOptions) {
   }
 
   function recheck({ principal, recheck: again }: WaitingCaller): void {
-    again().catch((error: unknown) => {
-      // while the database is away nothing is known of the key
-      if (!(error instanceof AppError) || error.status >= 500) return;
-      for (const { caller, fail } of waiters) if (caller.principal.key.id === principal.key.id) fail(error);
-    });
+    const ofKey = (): Waiter[] => [...waiters].filter(({ caller }) => caller.principal.key.id === principal.key.id);
+    again().then(
+      ({ cluster }) => {
+        // a request ends soon enough by itself
+        for (const { caller, payAt, fail } of ofKey())
+          if (payAt !== undefined && caller.principal.organisation.cluster !== cluster)
+            fail(new AppError('unavailable', MOVED));
+      },
+      (error: unknown) => {
+        // while the database is away nothing is known of the key
+        if (!(error instanceof AppError) || error.status >= 500) return;
+        for (const { fail } of ofKey()) fail(error);
+      },
+    );
   }
 
   /** Waits once. Resolves with whether to look again. */
-  function once(caller: WaitingCaller, wanted: WantedEvents, until: number, gone: AbortSignal) {
+  function waitOnce(caller: WaitingCaller, wanted: WantedEvents, until: number, gone: AbortSignal) {
     let end: (() => void) | undefined;
     const woken = new Promise<boolean>((resolve, reject) => {
-      const waiter: Waiter = { caller, wanted, until, wake: resolve, fail: reject };
+      const hear = (): void => {
+        resolve(true);
+      };
+      const waiter: Waiter = { caller, wanted, until, hear, wake: resolve, fail: reject };
       const leave = (): void => {
         resolve(false);
       };
@@ -167,13 +200,13 @@ export function createWaiting({ streams, onError }: WaitingOptions) {
     { longest, wanted, gone }: { readonly longest: number; readonly wanted: WantedEvents; readonly gone: AbortSignal },
     look: () => Promise<boolean>,
   ): Promise<void> {
-    admit(caller.principal);
+    admit(caller.principal, 'use their answers, or ask without wait');
     timer ??= setInterval(tick, TICK).unref();
     const until = performance.now() + longest;
     const { cluster } = caller.principal.organisation;
     for (;;) {
       // before it looks, so that nothing is missed in between
-      const { woken, end } = once(caller, wanted, until, gone);
+      const { woken, end } = waitOnce(caller, wanted, until, gone);
       try {
         await listen(cluster).catch((error: unknown) => {
           onError(cluster, error);
@@ -186,15 +219,58 @@ export function createWaiting({ streams, onError }: WaitingOptions) {
     }
   }
 
+  function follow(caller: WaitingCaller, wanted: WantedEvents, { after, read }: Start): EventStream {
+    if (isStopped) throw new AppError('unavailable', DRAINING);
+    const { organisation } = caller.principal;
+    admit(caller.principal, 'end some of them');
+    timer ??= setInterval(tick, TICK).unref();
+    const following = createFollowing({
+      after,
+      read: (from, since) => reads(organisation.id, () => read(from, since)),
+      listen: () => listen(organisation.cluster),
+      pay: () => caller.charge(1),
+    });
+    const { stream, hear, catchUp, end } = following;
+    const waiter: Waiter = {
+      ...{ caller, wanted, hear, until: Infinity, payAt: performance.now() + payEvery },
+      wake: (again) => {
+        if (again) catchUp();
+        else end(new AppError('unavailable', DRAINING));
+      },
+      fail: end,
+    };
+    waiters.add(waiter);
+    stream.ended.addEventListener('abort', () => waiters.delete(waiter));
+    // the caller may also leave before the stream is read, or end it without leaving
+    void caller.hold(async (gone) => {
+      const leave = (): void => {
+        end();
+      };
+      gone.addEventListener('abort', leave);
+      if (gone.aborted) end();
+      if (!stream.ended.aborted) await once(stream.ended, 'abort');
+      gone.removeEventListener('abort', leave);
+    });
+    return stream;
+  }
+
   return {
-    /** How many requests wait. */
-    count: (): number => waiters.size,
+    /** How many requests wait, and how many streams are open. */
+    counts: () => {
+      const streams = [...waiters].filter(({ payAt }) => payAt !== undefined).length;
+      return { requests: waiters.size - streams, streams };
+    },
     /** The waits of one caller. */
     of:
       (caller: WaitingCaller): EventSource['wait'] =>
       (longest, wanted, look) =>
         isStopped ? Promise.resolve() : caller.hold((gone) => wait(caller, { longest, wanted, gone }, look)),
-    /** Ends all waits at once; their answers are empty pages. */
+    /** The streams of one caller. @throws AppError if there are too many, or the gateway drains */
+    followOf:
+      (caller: WaitingCaller): EventSource['follow'] =>
+      (wanted, after, read) =>
+        follow(caller, wanted, { after, read }),
+    /** Ends all waits at once, whose answers are empty pages, and all streams. */
     stop(): void {
       isStopped = true;
       clearInterval(timer);

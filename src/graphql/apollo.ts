@@ -28,6 +28,7 @@ import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
+import { subscribe } from './streams/subscribe';
 import { createAnswerWritten, stringifyAnswer } from './written';
 
 export interface ApolloOptions {
@@ -66,6 +67,9 @@ export function createApollo({
             const errors = variableErrors(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const execution = { document, operation, contextValue: context, variableValues: variables };
+            const { streaming } = context as GraphqlContext;
+            if (streaming && operation.operation === OperationTypeNode.SUBSCRIPTION)
+              return subscribe(schema, execution, streaming);
             const written = await answerWritten(execution);
             if (written) return written;
             const result = await execute(execution);
@@ -107,10 +111,13 @@ function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<Graphq
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation: async ({ document, operation, request, contextValue }) => {
-          const { caller, onOperation, takeTurn } = contextValue;
+          const { caller, onOperation, takeTurn, streaming } = contextValue;
           // several operations but no name to select one: reject, or it would run without being charged
           if (!operation) throw unfit('operationName must be the name of an operation in the document.');
-          if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw unfit('Subscriptions are not supported.');
+          const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
+          if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
+          if (!isSubscription && streaming?.takesJson === false) throw unfit(ONLY_STREAMING, 406);
+          if (streaming) streaming.isSubscription = isSubscription;
           onOperation(
             operation.selectionSet.selections
               .map((field) => (field.kind === Kind.FIELD ? field.name.value : '…'))
@@ -146,8 +153,13 @@ function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<Graphq
   };
 }
 
-function unfit(message: string): GraphQLError {
-  const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status: 400 } };
+const NOT_STREAMING =
+  'A subscription is answered with Server-Sent Events: send it to POST /graphql with an API key and Accept: text/event-stream.';
+const ONLY_STREAMING =
+  'Only subscriptions are answered with text/event-stream: add application/json to Accept for other operations.';
+
+function unfit(message: string, status = 400): GraphQLError {
+  const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status } };
   return new GraphQLError(message, { extensions });
 }
 

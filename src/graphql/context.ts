@@ -1,11 +1,14 @@
 import type { RequestContext } from '../context';
 import type { LargePart } from '../http/turns';
+import type { Streaming } from './streams/subscribe';
 
 /** The resolver context with additions for GraphQL. Root fields never run without a caller. */
 export interface GraphqlContext extends RequestContext {
   /** The context of a key or user; undefined for callers who can only introspect. */
   readonly caller: RequestContext | undefined;
   readonly onOperation: (fields: string) => void;
+  /** For a request with a key that takes a stream as its answer. */
+  readonly streaming?: Streaming | undefined;
   /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */
   readonly takeTurn: (part: LargePart) => Promise<void>;
 }

@@ -48,7 +48,7 @@ export function isCallerFault(formatted: GraphQLFormattedError, error: unknown):
   return CALLER_FAULTS.includes(String(formatted.extensions?.code)) && !findAppError(error);
 }
 
-function extensionsOf({ code, status, extras }: ErrorContent): Record<string, unknown> {
+export function extensionsOf({ code, status, extras }: ErrorContent): Record<string, unknown> {
   return { code, status, ...extraMembers(extras) };
 }
 

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { HTTPGraphQLResponse } from '@apollo/server';
 import type { GraphQLSchema } from 'graphql';
 import type { Logger } from 'pino';
@@ -13,6 +14,9 @@ import { type Exchange, incomingRequest, setSunsetHeaders } from '../http/exchan
 import type { LargePart } from '../http/turns';
 import { createApollo } from './apollo';
 import { createIntrospectionAnswers } from './introspectionAnswers';
+import { acceptBesideStream, acceptForJson, acceptsStream } from './streams/accept';
+import { createEventStreams } from './streams/eventStreams';
+import type { Streaming } from './streams/subscribe';
 import { runApollo, writeApollo } from './mount';
 import { QUERY_LIMITS } from './queryLimits';
 
@@ -30,6 +34,8 @@ export interface GraphqlOptions {
   readonly introspectionLimiter: RateLimiter;
   readonly logger: Logger;
   readonly onWritable?: (reason?: string) => void;
+  /** How often an open stream is sent a comment, in milliseconds. */
+  readonly commentEvery: number;
 }
 
 export interface GraphqlFace {
@@ -46,8 +52,10 @@ export async function createGraphqlFace({
   introspectionLimiter,
   logger,
   onWritable,
+  commentEvery,
 }: GraphqlOptions): Promise<GraphqlFace> {
   const apollo = createApollo({ schema, operations, introspection, logger, onWritable });
+  const eventStreams = createEventStreams({ logger, commentEvery });
   const introspectionAnswers = createIntrospectionAnswers();
   const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
   await apollo.start();
@@ -80,9 +88,22 @@ export async function createGraphqlFace({
           );
       };
       const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
-      const context = Object.assign(caller ?? ({} as RequestContext), { requestId, caller, onOperation, takeTurn });
-      const run = (): Promise<HTTPGraphQLResponse> => runApollo(apollo, request, body, () => Promise.resolve(context));
+      const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
+      const lastEventId = streaming && lastEventIdOf(request);
+      const additions = { requestId, caller, onOperation, takeTurn, streaming, lastEventId };
+      const context = Object.assign(caller ?? ({} as RequestContext), additions);
+      const accept = streaming && acceptForJson(request);
+      const run = (): Promise<HTTPGraphQLResponse> =>
+        runApollo(apollo, request, body, () => Promise.resolve(context), accept);
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));
+      if (streaming?.subscribed) {
+        eventStreams.send(exchange, streaming.subscribed);
+        return;
+      }
+      if (streaming && answer.body.kind === 'complete' && isRefusal(streaming, answer)) {
+        eventStreams.sendResult(exchange, JSON.parse(withRequestId(exchange, answer.body.string)) as object);
+        return;
+      }
       response.setHeader('X-Content-Type-Options', 'nosniff');
       // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
       answer.headers.set('cache-control', 'no-store');
@@ -90,6 +111,26 @@ export async function createGraphqlFace({
     },
     stop: () => apollo.stop(),
   };
+}
+
+/** What a request that accepts streams can be sent; undefined for all others. */
+function streamingOf(request: IncomingMessage): Streaming | undefined {
+  if (request.method !== 'POST' || !acceptsStream(request)) return undefined;
+  return { takesJson: acceptBesideStream(request) !== undefined };
+}
+
+/**
+ * Whether an answer is told in a stream: why a subscription was not accepted. Unless the whole request was refused, whose status says
+ * whether to repeat it; a client of the protocol repeats every request that has one.
+ */
+function isRefusal({ isSubscription, takesJson }: Streaming, { status = 200 }: HTTPGraphQLResponse): boolean {
+  return (status === 200 || status === 400) && (isSubscription ?? !takesJson);
+}
+
+/** From where a client of Server-Sent Events resumes; empty if it knows nothing. */
+function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
+  const given = headers['last-event-id'];
+  return typeof given === 'string' && given !== '' ? given : undefined;
 }
 
 async function readBody(exchange: Exchange): Promise<unknown> {

@@ -1,17 +1,19 @@
 import { type ApolloServer, type BaseContext, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-/** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none. */
+/** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none; `accept` replaces that header. */
 export function runApollo<Context extends BaseContext>(
   server: ApolloServer<Context>,
   request: IncomingMessage,
   body: unknown,
   context: () => Promise<Context>,
+  accept?: string,
 ): Promise<HTTPGraphQLResponse> {
   const headers = new HeaderMap();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  if (accept !== undefined) headers.set('accept', accept);
   const target = request.url ?? '/';
   const at = target.indexOf('?');
   return server.executeHTTPGraphQLRequest({

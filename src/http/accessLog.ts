@@ -52,11 +52,16 @@ export function createAccessLog({ logger, metrics, finished }: Watchers) {
       const { response, log } = exchange;
       const started = performance.now();
       response.once('close', () => {
-        const ms = performance.now() - started;
-        const status = response.writableFinished ? response.statusCode : CALLER_LEFT;
+        const { streaming } = log;
+        const ended = performance.now();
+        // callers usually end streams by leaving
+        const isAnswered = response.writableFinished || streaming !== undefined;
+        const status = isAnswered ? response.statusCode : CALLER_LEFT;
         finished(exchange, status);
-        metrics.requestFinished({ face, operation: log.operation, status, seconds: ms / 1000 });
-        note(exchange, face, ms, status);
+        // of a stream until it was open, since how long it goes on is up to its caller
+        const seconds = ((streaming ?? ended) - started) / 1000;
+        metrics.requestFinished({ face, operation: log.operation, status, seconds });
+        note(exchange, face, ended - started, status);
       });
     },
     /** Writes the line of what was only counted. */

@@ -52,6 +52,8 @@ interface ExchangeLog {
   refusal?: Refusal;
   /** Id of its trace. */
   traceId?: string;
+  /** Since when it is answered with a stream, by performance.now(). */
+  streaming?: number;
 }
 
 /** Headers of the budget of a key, which {@link setRateHeaders} sets. */
@@ -191,6 +193,8 @@ function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrinc
 
 /** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones, whose reset is in Unix seconds. */
 function setRateHeaders(response: ServerResponse, state: RateState): void {
+  // a stream goes on paying
+  if (response.headersSent) return;
   const seconds = secondsUntilReset(state);
   response.setHeader('RateLimit-Policy', `"default";q=${String(state.limit)};w=${String(WINDOW_SECONDS)}`);
   response.setHeader('RateLimit', `"default";r=${String(state.remaining)};t=${String(seconds)}`);

@@ -10,8 +10,8 @@ export interface EventMetricsOptions {
     readonly lag: number;
     readonly log: number | undefined;
   }[];
-  /** Requests that wait for events. */
-  readonly waiting: () => number;
+  /** Requests that wait for events, and open streams of them. */
+  readonly waiting: () => { readonly requests: number; readonly streams: number };
 }
 
 /** How far the events of each cluster are that this gateway records. */
@@ -47,7 +47,15 @@ export function addEvents(registry: Registry, { tails, waiting }: EventMetricsOp
     help: 'Requests that wait for events.',
     registers,
     collect() {
-      this.set(waiting());
+      this.set(waiting().requests);
+    },
+  });
+  new Gauge({
+    name: 'scopegate_event_streams',
+    help: 'Open streams of events.',
+    registers,
+    collect() {
+      this.set(waiting().streams);
     },
   });
 }

@@ -5,7 +5,7 @@ import { IF_MATCH, takesIfMatch } from './entityTags';
 import { filterGaps } from './filterGaps';
 import type { Resolvers } from './guard';
 import { isMethod, METHODS } from './methods';
-import { allFieldNodes, directiveOf, isRootType, namedType, rootFieldNodes, type RootType } from './sdl';
+import { allFieldNodes, directiveOf, isRootType, namedType, rootFieldNodes, type RootType, SUBSCRIPTION } from './sdl';
 import { type CheckedResource, sentences } from './sentences';
 import { storedGaps } from './storedGaps';
 
@@ -32,7 +32,7 @@ function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolve
   const access = directiveOf(field, 'access');
   const { scope, any_of: anyOf = [], role } = access ?? {};
   const unknown = [...anyOf, ...(scope === undefined ? [] : [scope])].filter((one) => !Object.hasOwn(SCOPES, one));
-  const isGuarded = isRootType(type) || access !== undefined;
+  const isGuarded = isRootType(type) || type === SUBSCRIPTION || access !== undefined;
   return sentences(
     isGuarded && !access && 'has no @access',
     ...unknown.map((one) => `has the unknown scope ${one}`),

@@ -34,9 +34,14 @@ export function guardFields(
   const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
   for (const { type, field } of guarded) {
-    const resolve = field.resolve as Resolver;
     const access = accessOf(field.astNode);
     const checkArguments = checks?.({ type, field });
+    // once for all events of the stream
+    if (field.subscribe) {
+      field.subscribe = guard(field.subscribe as Resolver, access, checkArguments);
+      continue;
+    }
+    const resolve = field.resolve as Resolver;
     field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checkArguments);
     // from where it was defined, since the schema has a bound copy of the function
     const writerOf = options.resolvers?.[type]?.[field.name]?.writerOf;

@@ -1,8 +1,17 @@
 import { type DefinitionNode, type DocumentNode, type FieldDefinitionNode, Kind, type NameNode, visit } from 'graphql';
-import { allFieldNodes, directiveOf, isObjectNode, isRootType, PAGE, rootFieldNodes, rowName } from './sdl';
+import {
+  allFieldNodes,
+  directiveOf,
+  isObjectNode,
+  isRootType,
+  PAGE,
+  rootFieldNodes,
+  rowName,
+  SUBSCRIPTION,
+} from './sdl';
 
 /**
- * The SDL of the REST API: only root fields with @rest, and no fields with @graphql_only. A type with a field that only lists
+ * The SDL of the REST API: only root fields with @rest, no fields with @graphql_only, and no subscriptions. A type with a field that only lists
  * omit gets a twin for list items (`Quote` and `QuoteItem`), and its list a twin whose items have the field (`quotes` and
  * `quotes_with_lines`), for `include`. Sofa selects every field of this schema, so fields that are not here cannot leak.
  */
@@ -11,6 +20,7 @@ export function deriveRestDocument(document: DocumentNode): DocumentNode {
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
     if (!isObjectNode(node)) return [node];
     const { value: name } = node.name;
+    if (name === SUBSCRIPTION) return [];
     const fields = (node.fields ?? []).filter((field) => omittedFrom(field) !== 'EVERYWHERE');
     if (isRootType(name)) {
       const onRest = fields.filter((field) => directiveOf(field, 'rest'));

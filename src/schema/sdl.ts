@@ -29,6 +29,8 @@ export function loadDocument(): DocumentNode {
 
 export type ObjectNode = ObjectTypeDefinitionNode | ObjectTypeExtensionNode;
 export type RootType = 'Query' | 'Mutation';
+/** The root type of streams. Its fields are no operations: a stream has no answer that REST, retries or totals could be about. */
+export const SUBSCRIPTION = 'Subscription';
 
 export function isObjectNode(node: DefinitionNode): node is ObjectNode {
   return node.kind === Kind.OBJECT_TYPE_DEFINITION || node.kind === Kind.OBJECT_TYPE_EXTENSION;

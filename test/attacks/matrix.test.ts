@@ -1,5 +1,6 @@
 import { argumentProbes, type Probe } from '../support/attackProbes';
 import { organisationProbes, relationCursorProbes, relationProbes, replayProbes } from '../support/attackDetours';
+import { subscriptionProbes } from '../support/attackStreams';
 import { expectedOutcome, expectedStatus, outcomeOf } from '../support/attackRule';
 import { hashOf, type Identity, type KeyKind, KEYS, makeScene, type Scene } from '../support/attackScene';
 import { canariesIn } from '../support/attackCanaries';
@@ -19,6 +20,7 @@ const WAYS = [
   'GraphQL alias',
   'GraphQL fragment',
   'GraphQL relation',
+  'GraphQL subscription',
   'REST organisation header',
   'GraphQL organisation header',
   'REST organisation parameter',
@@ -42,6 +44,7 @@ beforeAll(async () => {
     ...(await relationCursorProbes(scene)),
     ...(await relationProbes(scene)),
     ...organisationProbes(scene),
+    ...(await subscriptionProbes(scene)),
     ...(await replayProbes(scene)),
   ];
 });

@@ -97,7 +97,13 @@ function openContext(): Promise<RequestContext> {
     limiter: { consume: () => Promise.resolve({ allowed: true, limit: 600, remaining: 599, resetAt: new Date() }) },
     organisationData: gateway.databases.organisationData,
     checkElement: () => ({ faults: [], more: 0, isCut: false }),
-    eventSource: () => ({ recordedUntil: () => Promise.resolve(undefined), wait: () => Promise.resolve() }),
+    eventSource: () => ({
+      recordedUntil: () => Promise.resolve(undefined),
+      wait: () => Promise.resolve(),
+      follow: () => {
+        throw new Error('REST has no streams');
+      },
+    }),
   });
   return open({
     requestId: 'test',

@@ -9,7 +9,7 @@ const FULL = getIntrospectionQuery();
 const TYPE = '{ __type(name: "Quote") { fields { name } } }';
 
 /** Types added by the server and graphql, and enums of the SDL's own directives. */
-const BARE: readonly string[] = ['Query', 'Mutation', 'HttpMethod', 'GraphqlOnly'];
+const BARE: readonly string[] = ['Query', 'Mutation', 'Subscription', 'HttpMethod', 'GraphqlOnly'];
 
 type Caller = 'nobody' | 'a key' | 'a made-up key';
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { concatAST, parse } from 'graphql';
 import { feedResolvers } from '../../src/events/feed';
+import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { changeObject, type ChangeArguments } from '../../src/resources/common/change';
 import { deriveResolvers } from '../../src/resources/common/derived';
@@ -61,7 +62,14 @@ function schemas(): Schemas {
   const own = { Mutation: { change_quote: change, touch_quote: change } };
   return buildSchemas(
     extended,
-    mergeResolvers(deriveResolvers(extended, collections), resolvers, feedResolvers, settingsResolvers, own),
+    mergeResolvers(
+      deriveResolvers(extended, collections),
+      resolvers,
+      feedResolvers,
+      subscriptionResolvers,
+      settingsResolvers,
+      own,
+    ),
     collections,
   );
 }

@@ -57,9 +57,28 @@ export function client(gateway: { readonly url: string }, key?: string): Client 
 }
 
 async function toAnswer(response: Response): Promise<Answer> {
+  const { status, headers } = response;
+  if (headers.get('content-type')?.startsWith('text/event-stream')) {
+    const text = await firstData(response);
+    return { status, headers, text, body: JSON.parse(text) };
+  }
   const text = await response.text();
   const isJson = (response.headers.get('content-type') ?? '').includes('json') && text !== '';
-  return { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : undefined };
+  return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
+}
+
+/** The first data of a stream, which is then left. */
+async function firstData({ body }: Response): Promise<string> {
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  for (let text = ''; ;) {
+    const { done, value = '' } = await reader.read();
+    text += value;
+    const data = /^data: (.+)\n\n/m.exec(text)?.[1];
+    if (data === undefined && !done) continue;
+    await reader.cancel();
+    if (data !== undefined) return data;
+    throw new Error(`a stream without data: ${text}`);
+  }
 }
 
 function queryText(query: Record<string, unknown>): string {

@@ -4,7 +4,7 @@ import pino from 'pino';
 import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
-import { startServer } from '../../src/server';
+import { type ServerOptions, startServer } from '../../src/server';
 
 /** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store {
@@ -14,8 +14,11 @@ export interface TestGateway extends Store {
   stop(): Promise<void>;
 }
 
-/** Starts a gateway; `environment` overrides the defaults for tests, such as a very high rate limit. */
-export async function startGateway(environment: Record<string, string> = {}): Promise<TestGateway> {
+/** Starts a gateway; `environment` overrides the defaults for tests, such as a very high rate limit, and `timeouts` those of production. */
+export async function startGateway(
+  environment: Record<string, string> = {},
+  timeouts: NonNullable<ServerOptions['timeouts']> = {},
+): Promise<TestGateway> {
   const config = readConfig({
     MONGODB_URI: process.env.TEST_MONGODB_URI,
     PORT: '0',
@@ -36,7 +39,8 @@ export async function startGateway(environment: Record<string, string> = {}): Pr
       done();
     },
   });
-  const server = await startServer({ config, ...store, logger: pino({ level: config.LOG_LEVEL, base: null }, sink) });
+  const logger = pino({ level: config.LOG_LEVEL, base: null }, sink);
+  const server = await startServer({ config, ...store, logger, timeouts });
   if (config.EVENTS === 'on') await untilRecorded(store);
   return {
     ...store,

@@ -183,7 +183,7 @@ export interface Relation {
 /** Every field with @access that is not a root field. */
 export const RELATIONS: readonly Relation[] = Object.values(graphqlSchema.getTypeMap())
   .filter(isObjectType)
-  .filter(({ name }) => name !== 'Query' && name !== 'Mutation')
+  .filter(({ name }) => !['Query', 'Mutation', 'Subscription'].includes(name))
   .flatMap((type) =>
     Object.values(type.getFields()).flatMap((field) => {
       const access = directiveOf(field.astNode, 'access');

@@ -1,6 +1,7 @@
 import { type DocumentNode, parse, print, visit } from 'graphql';
 import { mergeResolvers } from '../../src/schema/guard';
 import { feedResolvers } from '../../src/events/feed';
+import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { loadDocument } from '../../src/schema/sdl';
@@ -13,7 +14,7 @@ import { settingsResolvers } from '../../src/settings/resolvers';
 const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
-const ALL = mergeResolvers(resolvers, feedResolvers, settingsResolvers);
+const ALL = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers);
 
 function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
   try {

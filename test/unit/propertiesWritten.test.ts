@@ -7,6 +7,7 @@ import { pageWriter, singleWriter } from '../../src/database/answerWriter';
 import { Unforeseen } from '../../src/database/bson';
 import { onlyRoot } from '../../src/graphql/written';
 import { feedResolvers } from '../../src/events/feed';
+import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { pageShape, shapeOf } from '../../src/resources/common/shapes';
 import { restOperations } from '../../src/rest/routes/routes';
@@ -38,7 +39,7 @@ let found: unknown;
 const given = Object.fromEntries([...LISTS, ...TYPES].map((name) => [name, () => found]));
 const { rest, graphql, operations } = buildSchemas(
   loadDocument(),
-  mergeResolvers(resolvers, feedResolvers, settingsResolvers, { Query: given }),
+  mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, { Query: given }),
   collections,
 );
 const routes = sofaRoutes(rest, operations);

@@ -6,6 +6,7 @@ const DOCUMENT = parse(`
   type Query { a: A @rest(path: "/a", status: 201, method: POST) }
   extend type Query { b: APage @rest(path: "/b") c: A }
   type Mutation { d: A }
+  type Subscription { e: A }
   type A { id: ID! lines: [ID!]! @graphql_only(on: LISTS) other: B @graphql_only }
   type B { id: ID! }
   type APage { data: [A!]! next: A }
@@ -59,6 +60,7 @@ describe('deriving the REST schema', () => {
       ],
     ],
     ['Mutation', ['type Mutation']],
+    ['Subscription', []],
     ['A', ['type A { id: ID! lines: [ID!]! @graphql_only(on: LISTS) }']],
     ['AItem', ['type AItem { id: ID! }']],
     ['APage', ['type APage { data: [AItem!]! next: AItem }']],

@@ -1,0 +1,126 @@
+import type { mongo } from 'mongoose';
+import type { EventPage, EventRow, EventStream } from '../context';
+import { AppError } from '../errors';
+
+/*
+ * One stream of events: pages of the feed until everything has been read, and from then on the rows that it is told of. Rows are
+ * inserted in order, so what it is told continues what it has read (docs/decisions/subscription.md).
+ */
+
+/** Most bytes of events that are kept for a caller who does not read them. */
+export const MOST_UNSENT = 256 * 1024;
+
+export interface StreamOptions {
+  /** The position to begin after. */
+  readonly after: string;
+  /** Reads events after a position, all of which up to a time of their cluster are settled. */
+  readonly read: (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+  /** Resolves with the time after which it is told of every event. */
+  readonly listen: () => Promise<mongo.Timestamp | undefined>;
+  /** Takes a point for each page but the first of those that it reads in a row. @throws AppError rate_limited */
+  readonly pay: () => Promise<void>;
+}
+
+export interface Following {
+  readonly stream: EventStream;
+  /** Tells it of a row, with its size in bytes. */
+  readonly hear: (row: EventRow, bytes: number) => void;
+  /** Makes it read on from where it is, since it may have missed something. */
+  readonly catchUp: () => void;
+  /** Ends it, with a reason unless its caller has left. */
+  readonly end: (reason?: unknown) => void;
+}
+
+export function createFollowing({ after, read, listen, pay }: StreamOptions): Following {
+  const ended = new AbortController();
+  let unsent: { readonly row: EventRow; readonly bytes: number }[] = [];
+  let bytesUnsent = 0;
+  let isBehind = true;
+  let isReading = false;
+  let failure: { readonly reason: unknown } | undefined;
+  let wake = (): void => undefined;
+  // a function, since it changes while something else is awaited
+  const isOver = (): boolean => ended.signal.aborted;
+
+  function end(reason?: unknown): void {
+    if (isOver()) return;
+    if (reason !== undefined) failure = { reason };
+    unsent = [];
+    ended.abort();
+    wake();
+  }
+
+  function forget(): void {
+    unsent = [];
+    bytesUnsent = 0;
+  }
+
+  /** Reads pages until there is nothing more. Resolves with the position up to which all is read. */
+  async function* readOn(from: string): AsyncGenerator<EventRow, string> {
+    let position = from;
+    const since = await listen();
+    for (let pages = 0, hasMore = true; hasMore && !isOver(); pages += 1) {
+      if (pages > 0) await pay();
+      const page = await read(position, since);
+      for (const row of page.rows) {
+        if (isOver()) break;
+        yield row;
+      }
+      ({ hasMore, next: position } = page);
+    }
+    return position;
+  }
+
+  async function* rows(): AsyncGenerator<EventRow> {
+    let position = after;
+    let readUpTo = after;
+    try {
+      while (!isOver()) {
+        if (isBehind) {
+          [isBehind, isReading] = [false, true];
+          readUpTo = position = yield* readOn(position);
+          isReading = false;
+          continue;
+        }
+        const next = unsent.shift();
+        if (!next) {
+          await new Promise<void>((resolve) => (wake = resolve));
+          continue;
+        }
+        bytesUnsent -= next.bytes;
+        if (next.row._id <= readUpTo) continue;
+        position = next.row._id;
+        yield next.row;
+      }
+    } finally {
+      end();
+    }
+    if (failure) throw failure.reason;
+  }
+
+  return {
+    stream: { ended: ended.signal, [Symbol.asyncIterator]: rows },
+    hear(row, bytes) {
+      // what it has not read yet it will read
+      if (isOver() || isBehind) return;
+      if (bytesUnsent + bytes > MOST_UNSENT) {
+        forget();
+        // while it reads, its caller gets pages as fast as it takes them
+        if (isReading) isBehind = true;
+        else end(new AppError('unavailable', tooSlow));
+        return;
+      }
+      unsent.push({ row, bytes });
+      bytesUnsent += bytes;
+      wake();
+    },
+    catchUp() {
+      forget();
+      isBehind = true;
+      wake();
+    },
+    end,
+  };
+}
+
+const tooSlow = `The stream was ended because its events were not read: more than ${String(MOST_UNSENT / 1024)} KiB of them were waiting.`;

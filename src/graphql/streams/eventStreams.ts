@@ -1,0 +1,136 @@
+import type { ServerResponse } from 'node:http';
+import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
+import { print } from 'graphql-sse';
+import type { Logger } from 'pino';
+import type { Exchange } from '../../http/exchange';
+import { describeError } from '../../log';
+import { toAppError } from '../../mask';
+import { extensionsOf, formatError } from '../errors';
+import type { Subscribed } from './subscribe';
+
+/*
+ * Answers that are streams: GraphQL over Server-Sent Events in the distinct connections mode
+ * (https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md), with an `id:` from which each can be resumed.
+ */
+
+/** Shows proxies and callers that a stream is alive. */
+const COMMENT = ':\n\n';
+const COMPLETE = print({ event: 'complete', data: null });
+const HEADERS = {
+  'Content-Type': 'text/event-stream; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Content-Type-Options': 'nosniff',
+  // nginx would collect events before it passes them on
+  'X-Accel-Buffering': 'no',
+};
+
+interface Open {
+  readonly response: ServerResponse;
+  commentAt: number;
+}
+
+export interface EventStreams {
+  /** Answers with the results of a subscription, for as long as it goes on. */
+  send(exchange: Exchange, subscribed: Subscribed): void;
+  /** Answers with one result. */
+  sendResult(exchange: Exchange, result: FormattedExecutionResult): void;
+}
+
+interface Options {
+  readonly logger: Logger;
+  /** How often an open stream is sent a comment, in milliseconds. */
+  readonly commentEvery: number;
+}
+
+export function createEventStreams({ logger, commentEvery }: Options): EventStreams {
+  const open = new Set<Open>();
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Sends all comments that are due. */
+  function tick(): void {
+    const now = performance.now();
+    for (const one of open) {
+      if (now < one.commentAt) continue;
+      one.commentAt = now + commentEvery;
+      // with one more write to a socket that takes nothing, it would never time out
+      if (!one.response.writableNeedDrain) one.response.write(COMMENT);
+    }
+    if (open.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  }
+
+  async function run(exchange: Exchange, { source, resultOf }: Subscribed): Promise<void> {
+    const { response, requestId } = exchange;
+    const one = { response, commentAt: performance.now() + commentEvery };
+    open.add(one);
+    timer ??= setInterval(tick, Math.min(commentEvery, 1000)).unref();
+    try {
+      response.writeHead(200, HEADERS);
+      response.write(idLine(source.cursor) + COMMENT);
+      for await (const payload of source) {
+        const result = formatted(await resultOf(payload));
+        if (isClosed(response)) return;
+        if (!response.write(frame(source.cursor, result))) await drained(response, source.ended);
+      }
+      if (!isClosed(response)) response.end(COMPLETE);
+    } catch (error) {
+      const known = toAppError(error);
+      if (known.code === 'internal')
+        logger.error({ request_id: requestId, error: describeError(error) }, 'stream failed');
+      exchange.log.code = known.code;
+      const extensions = { ...extensionsOf(known), request_id: requestId, cursor: source.cursor };
+      const message = `${known.detail} To go on, subscribe again with after set to the cursor in extensions.`;
+      if (!isClosed(response)) response.end(frame(source.cursor, { errors: [{ message, extensions }] }) + COMPLETE);
+    } finally {
+      open.delete(one);
+    }
+  }
+
+  return {
+    send(exchange, subscribed) {
+      // it was answered because it took too long
+      if (exchange.response.headersSent) return;
+      exchange.log.streaming = performance.now();
+      run(exchange, subscribed).catch((error: unknown) => {
+        logger.error({ request_id: exchange.requestId, error: describeError(error) }, 'stream failed');
+        exchange.response.destroy();
+      });
+    },
+    sendResult({ response }, result) {
+      response.writeHead(200, HEADERS);
+      response.end(print({ event: 'next', data: result as ExecutionResult }) + COMPLETE);
+    },
+  };
+}
+
+function idLine(cursor: string): string {
+  return `id: ${cursor}\n`;
+}
+
+function frame(cursor: string, result: FormattedExecutionResult): string {
+  return idLine(cursor) + print({ event: 'next', data: result as ExecutionResult });
+}
+
+/** A result with its errors worded as everywhere. */
+function formatted({ errors, ...result }: ExecutionResult): FormattedExecutionResult {
+  return errors ? { ...result, errors: errors.map((error) => formatError(error.toJSON(), error)) } : result;
+}
+
+function isClosed(response: ServerResponse): boolean {
+  return response.closed || response.destroyed || response.writableEnded;
+}
+
+/** Waits until the caller has taken enough to be sent more, has left, or the stream has ended. */
+function drained(response: ServerResponse, ended: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      response.off('drain', done).off('close', done);
+      ended.removeEventListener('abort', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+    ended.addEventListener('abort', done);
+    if (isClosed(response) || ended.aborted) done();
+  });
+}

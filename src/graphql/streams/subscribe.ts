@@ -1,0 +1,59 @@
+import {
+  createSourceEventStream,
+  execute,
+  type ExecutionArgs,
+  type ExecutionResult,
+  type GraphQLError,
+  type GraphQLSchema,
+} from 'graphql';
+import { findAppError } from '../../errors';
+import type { Execution } from '../../schema/execution';
+import { withHttpStatus } from '../errors';
+
+/** What a subscription's resolver returns: payloads, and how to go on after them. Throws the reason if it ends by itself. */
+export interface Source extends AsyncIterable<unknown> {
+  /** Where to go on after the payloads so far. */
+  readonly cursor: string;
+  /** Aborts when it ends, also while a payload is being sent. */
+  readonly ended: AbortSignal;
+}
+
+/** A subscription that was accepted. */
+export interface Subscribed {
+  readonly source: Source;
+  /** Executes the operation for a payload. */
+  readonly resultOf: (payload: unknown) => Promise<ExecutionResult>;
+}
+
+/** What the caller of a request can be sent. */
+export interface Streaming {
+  /** Whether it takes an answer in JSON too. */
+  readonly takesJson: boolean;
+  /** Whether the request is a subscription, once that is known. */
+  isSubscription?: boolean;
+  /** The subscription, once it is accepted. */
+  subscribed?: Subscribed;
+}
+
+/** Accepts a subscription, or resolves with why not. */
+export async function subscribe(
+  schema: GraphQLSchema,
+  { document, operation, contextValue, variableValues }: Execution,
+  streaming: Streaming,
+): Promise<ExecutionResult> {
+  const operationName = operation.name?.value;
+  const args: ExecutionArgs = { schema, document, variableValues, operationName };
+  const accepted = await createSourceEventStream({ ...args, contextValue });
+  if (!(Symbol.asyncIterator in accepted)) return { errors: accepted.errors?.map(withStatus) ?? [] };
+  streaming.subscribed = {
+    source: accepted as Source,
+    resultOf: async (payload) => execute({ ...args, contextValue, rootValue: payload }),
+  };
+  return { data: null };
+}
+
+/** Gives the errors that concern the whole request their HTTP status: its caller may repeat it as it is. */
+function withStatus(error: GraphQLError): GraphQLError {
+  const known = findAppError(error);
+  return known?.code === 'rate_limited' || known?.code === 'unavailable' ? withHttpStatus(known) : error;
+}

@@ -1,0 +1,251 @@
+import mongoose, { type mongo } from 'mongoose';
+import { eventId } from '../../src/events/position';
+import { MOST_UNSENT } from '../../src/events/stream';
+import { eventually } from '../http/eventually';
+import { client } from '../support/client';
+import { eventRow, type EventScene, eventScene } from '../support/eventScene';
+import { metric, type OpenedStream, type StreamRequest, subscribe } from '../support/eventStream';
+import { makeKey } from '../support/factories';
+import { recordCommands } from '../support/recordedCommands';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* What streams of events may cost, and how they end (docs/decisions/subscription.md). */
+
+let gateway: TestGateway;
+let bare: mongo.MongoClient;
+let scene: EventScene;
+const opened: OpenedStream[] = [];
+/** Points a key has in a gateway of its own. */
+const POINTS = 30;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!);
+});
+beforeEach(async () => {
+  scene = await eventScene(gateway, bare);
+});
+afterEach(async () => {
+  for (const stream of opened.splice(0)) stream.leave();
+  await open(0);
+});
+afterAll(async () => {
+  await bare.close();
+  await gateway.stop();
+});
+
+async function follow(request: Partial<StreamRequest> = {}): Promise<OpenedStream> {
+  const stream = await subscribe({ url: gateway.url, key: scene.key, ...request });
+  opened.push(stream);
+  return stream;
+}
+
+/** Waits until a number of streams are open. */
+const open = (count: number, of = gateway): Promise<unknown> =>
+  eventually(async () => (await metric(of, 'scopegate_event_streams')) === count, 30_000);
+
+describe('a stream ends', () => {
+  test.each([
+    ['its key is revoked', () => gateway.control.apiKeys.revoke(scene.keyId), 'unauthenticated'],
+    [
+      'its organisation is suspended',
+      () => gateway.control.organisations.suspend(scene.organisation.id),
+      'organisation_suspended',
+    ],
+    [
+      'its plan has no API',
+      () => gateway.control.organisations.setPlan(scene.organisation.id, 'starter'),
+      'plan_required',
+    ],
+  ])('some seconds after %s, with that error and where to go on', async (_what, change, code) => {
+    const stream = await follow();
+    await scene.rows.insertOne(eventRow(1));
+    const [{ cursor }] = await stream.first(1);
+    const changed = performance.now();
+    await change();
+    expect(await stream.error()).toMatchObject({ code, cursor, request_id: expect.any(String) });
+    expect(performance.now() - changed).toBeLessThan(15_000);
+    expect(stream.frames().slice(-2)).toMatchObject([
+      { id: cursor, event: 'next' },
+      { event: 'complete', data: null },
+    ]);
+    await open(0);
+  });
+
+  test('when its key expires', async () => {
+    const { key } = await makeKey(gateway, scene.organisation, { expiresAt: new Date(Date.now() + 2000) });
+    expect(await (await follow({ key })).error()).toMatchObject({ code: 'unauthenticated' });
+  });
+
+  test('when its organisation is on another cluster', async () => {
+    const stream = await follow();
+    // what a move has done in the end
+    await gateway.databases.control
+      .collection('api_keys')
+      .updateMany({ 'organisation.id': scene.organisation.id }, { $set: { 'organisation.cluster': 'other' } });
+    expect(await stream.error()).toMatchObject({ code: 'unavailable', message: expect.stringContaining('moved') });
+  });
+
+  test('at once when its gateway drains, also if it was never told of anything; a new one gets 503', async () => {
+    const own = await startGateway({ DRAIN_DELAY: '2' });
+    const [stream, idle] = [await follow({ url: own.url }), await follow({ url: own.url })];
+    const begun = await eventually(() => idle.frames()[0]?.id);
+    const stopped = own.stop();
+    const error = await stream.error();
+    expect(error).toMatchObject({ code: 'unavailable', status: 503, cursor: expect.any(String) });
+    expect(error.message).toContain('subscribe again with after');
+    expect(await idle.error()).toMatchObject({ code: 'unavailable', cursor: begun });
+    const late = await follow({ url: own.url });
+    expect([late.status, Number(late.headers['retry-after'])]).toEqual([503, 2]);
+    await stopped;
+    await scene.rows.insertOne(eventRow(1));
+    expect(await (await follow({ variables: { after: error.cursor } })).first(1)).toHaveLength(1);
+  });
+});
+
+describe('points', () => {
+  test('a stream costs one when it opens and one from time to time; without one it ends with rate_limited', async () => {
+    const own = await startGateway({ RATE_LIMIT_PER_MINUTE: String(POINTS) }, { streamPoint: 300 });
+    const stream = await follow({ url: own.url });
+    expect(Number(stream.headers['x-ratelimit-remaining'])).toBe(POINTS - 1);
+    const error = await stream.error();
+    expect(error).toMatchObject({ code: 'rate_limited', status: 429, retry_after: expect.any(Number) });
+    const { status, headers } = await client(own, scene.key).get('/products');
+    expect([status, headers.get('x-ratelimit-remaining')]).toEqual([429, '0']);
+    opened.pop();
+    await own.stop();
+  });
+
+  test('what a stream reads back costs one for each further 100 events, as the feed does', async () => {
+    const own = await startGateway({ RATE_LIMIT_PER_MINUTE: String(POINTS) });
+    await scene.rows.insertMany(Array.from({ length: 950 }, (_none, n) => eventRow(n)));
+    const { body } = await client(own, scene.key).get('/events', { limit: 1 });
+    const stream = await follow({ url: own.url, variables: { after: body.next_cursor } });
+    await stream.first(949);
+    const { headers } = await client(own, scene.key).get('/products');
+    // the feed, the stream, nine more pages, and the read
+    expect(Number(headers.get('x-ratelimit-remaining'))).toBe(POINTS - 12);
+    stream.leave();
+    opened.pop();
+    await own.stop();
+  });
+});
+
+describe('bounds', () => {
+  test('a key has at most 20 streams and waiting requests together; a further one is 429, and other keys are served', async () => {
+    await Promise.all(Array.from({ length: 18 }, () => follow()));
+    const caller = client(gateway, scene.key);
+    const waits = [1, 2].map(() => caller.get('/events', { after: 'now', wait: 20 }));
+    await eventually(async () => (await metric(gateway, 'scopegate_events_waiting_requests')) === 2);
+    const refused = await follow();
+    expect(refused.status).toBe(429);
+    expect(refused.headers['retry-after']).toBe('1');
+    expect(await refused.error()).toMatchObject({
+      code: 'rate_limited',
+      message: expect.stringContaining('20 requests'),
+    });
+    expect((await caller.get('/events', { wait: 20 })).status).toBe(429);
+    const { key } = await makeKey(gateway, scene.organisation);
+    expect((await follow({ key })).status).toBe(200);
+    await open(19);
+    await scene.rows.insertOne(eventRow(1));
+    await Promise.all(waits);
+  });
+
+  test('an organisation has at most 200, which take no place of its requests', async () => {
+    const keys = await Promise.all(Array.from({ length: 11 }, () => makeKey(gateway, scene.organisation)));
+    for (const { key } of keys.slice(0, 10)) await Promise.all(Array.from({ length: 20 }, () => follow({ key })));
+    await open(200);
+    const refused = await follow({ key: keys[10]!.key });
+    expect([refused.status, (await refused.error()).code]).toEqual([503, 'unavailable']);
+    const other = await eventScene(gateway, bare);
+    expect((await follow({ key: other.key })).status).toBe(200);
+    expect(await metric(gateway, 'scopegate_http_requests_in_hand')).toBe(0);
+    const caller = client(gateway, scene.key);
+    const reads = await Promise.all(Array.from({ length: 30 }, () => caller.get('/products')));
+    expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));
+    await scene.rows.insertOne(eventRow(1));
+    await Promise.all(opened.slice(0, 200).map((stream) => stream.first(1)));
+  }, 120_000);
+
+  test('1,000 reset connections leave nothing behind', async () => {
+    const own = await startGateway();
+    const keys = await Promise.all(Array.from({ length: 5 }, () => makeKey(gateway, scene.organisation)));
+    for (let turn = 0; turn < 10; turn += 1) {
+      const streams = await Promise.all(
+        keys.flatMap(({ key }) => Array.from({ length: 20 }, () => subscribe({ url: own.url, key }))),
+      );
+      expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
+      // half of them while they are being told of something
+      if (turn % 2 === 0) await scene.rows.insertOne(eventRow(turn));
+      for (const stream of streams) stream.reset();
+      await open(0, own);
+    }
+    // its own, from which the metrics are read
+    expect(await metric(own, 'scopegate_http_connections')).toBeLessThanOrEqual(2);
+    expect(await metric(own, 'scopegate_http_requests_in_hand')).toBe(0);
+    await own.stop();
+  }, 120_000);
+
+  test('what a caller who never reads has not taken is bounded: its stream ends and says why, and it can be resumed', async () => {
+    const [slow, quick] = [await follow({ query: LARGE }), await follow()];
+    await open(2);
+    slow.pause();
+    let written = 0;
+    for (; (await metric(gateway, 'scopegate_event_streams')) === 2; written += 500)
+      await scene.rows.insertMany(Array.from({ length: 500 }, (_none, n) => eventRow(written + n)));
+    slow.resume();
+    const error = await slow.error();
+    expect(error).toMatchObject({
+      code: 'unavailable',
+      message: expect.stringContaining(`${String(MOST_UNSENT / 1024)} KiB`),
+    });
+    const before = slow.events().length;
+    expect(before).toBeLessThan(written);
+    const resumed = await follow({ variables: { after: error.cursor } });
+    expect(await resumed.first(written - before)).toHaveLength(written - before);
+    await quick.first(written);
+  }, 120_000);
+
+  test('a caller who reads back slowly is read for as slowly, and misses nothing', async () => {
+    await scene.rows.insertMany(Array.from({ length: 2000 }, (_none, n) => eventRow(n)));
+    const { body } = await client(gateway, scene.key).get('/events', { limit: 1 });
+    const stream = await follow({ query: LARGE, variables: { after: body.next_cursor } });
+    stream.pause();
+    // more than may wait for it
+    for (let n = 2000; n < 4000; n += 500)
+      await scene.rows.insertMany(Array.from({ length: 500 }, (_none, more) => eventRow(n + more)));
+    expect(await metric(gateway, 'scopegate_event_streams')).toBe(1);
+    stream.resume();
+    const all = await stream.first(3999);
+    expect(all.map(({ id }) => id as string)).toEqual(
+      Array.from({ length: 3999 }, (_none, n) => eventId(scene.organisation.id, eventRow(n + 1)._id)),
+    );
+    expect(stream.isOver()).toBe(false);
+  }, 120_000);
+});
+
+test('all streams of a gateway are told by one change stream, and ask the database nothing themselves', async () => {
+  const { proxy, sent } = await recordCommands();
+  const own = await startGateway({ MONGODB_URI: proxy.uri });
+  const other = await eventScene(gateway, bare);
+  const streams = await Promise.all([
+    ...Array.from({ length: 20 }, () => follow({ url: own.url })),
+    follow({ url: own.url, key: other.key }),
+  ]);
+  // each has read what there was before
+  await eventually(() => sent.filter(({ find }) => find === 'events').length === 42);
+  expect(sent.filter(({ pipeline }) => JSON.stringify(pipeline ?? []).includes('$changeStream'))).toHaveLength(1);
+  sent.length = 0;
+  for (let n = 0; n < 50; n += 1) await Promise.all([scene, other].map(({ rows }) => rows.insertOne(eventRow(n))));
+  await Promise.all(streams.map((stream) => stream.first(50)));
+  expect(sent.filter(({ find, aggregate }) => find === 'events' || aggregate !== undefined)).toEqual([]);
+  for (const stream of opened.splice(0)) stream.leave();
+  await own.stop();
+  await proxy.close();
+});
+
+/** Selects each event many times. */
+const LARGE = `subscription($after: String) {
+  events(after: $after) { id cursor ${Array.from({ length: 29 }, (_none, n) => `c${String(n)}: cursor`).join(' ')} }
+}`;

@@ -1,0 +1,156 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { EventPage, EventRow, WaitingCaller } from '../../src/context';
+import { createReads } from '../../src/events/reads';
+import { createFollowing, type Following, MOST_UNSENT } from '../../src/events/stream';
+import { createWaiting } from '../../src/events/waiting';
+
+/* Where a stream takes its events from, and how many there may be; the rest is in test/operation/streams.test.ts. */
+
+const row = (_id: string): EventRow => ({
+  _id,
+  type: 'quote.created',
+  at: new Date(),
+  object: null,
+  changes: [],
+  status: null,
+});
+
+/** A stream over stored rows that can be read and changed, and what it did. */
+function over(stored: string[], most = 2) {
+  const did: string[] = [];
+  let listening: Error | undefined;
+  const following: Following = createFollowing({
+    after: '0',
+    read: (after): Promise<EventPage> => {
+      did.push(`read ${after}`);
+      const rows = stored.filter((id) => id > after).map(row);
+      const page = rows.slice(0, most);
+      return Promise.resolve({ rows: page, hasMore: rows.length > most, next: page.at(-1)?._id ?? after });
+    },
+    listen: () => {
+      did.push('listen');
+      return listening ? Promise.reject(listening) : Promise.resolve(undefined);
+    },
+    pay: () => {
+      did.push('pay');
+      return Promise.resolve();
+    },
+  });
+  const events = following.stream[Symbol.asyncIterator]();
+  const next = async (count: number): Promise<string[]> => {
+    const ids: string[] = [];
+    while (ids.length < count) ids.push(((await events.next()).value as EventRow)._id);
+    return ids;
+  };
+  return { following, events, next, did, refuse: (error: Error) => (listening = error) };
+}
+
+test('it listens, reads pages that cost a point but the first, and then gives what it is told, without what it has read', async () => {
+  const { following, next, did } = over(['1', '2', '3', '4', '5']);
+  expect(await next(2)).toEqual(['1', '2']);
+  // told while it reads
+  for (const id of ['4', '5', '6']) following.hear(row(id), 1);
+  expect(await next(4)).toEqual(['3', '4', '5', '6']);
+  expect(did).toEqual(['listen', 'read 0', 'pay', 'read 2', 'pay', 'read 4']);
+  const later = next(1);
+  await turn();
+  following.hear(row('7'), 1);
+  expect(await later).toEqual(['7']);
+  expect(did).toHaveLength(6);
+});
+
+test('when it may have missed something it listens again and reads on from where it is, or ends if that fails', async () => {
+  const stored = ['1'];
+  const { following, events, next, did, refuse } = over(stored);
+  await next(1);
+  const second = next(1);
+  await turn();
+  following.hear(row('2'), 1);
+  await second;
+  stored.push('2', '3');
+  following.catchUp();
+  expect(await next(1)).toEqual(['3']);
+  expect(did).toEqual(['listen', 'read 0', 'listen', 'read 2']);
+  refuse(new Error('away'));
+  following.catchUp();
+  await expect(events.next()).rejects.toThrow('away');
+  expect(following.stream.ended.aborted).toBe(true);
+});
+
+test('what it is told while it reads and cannot keep, it reads', async () => {
+  const stored = ['1', '2', '3'];
+  const { following, next } = over(stored);
+  await next(1);
+  for (const id of ['4', '5']) {
+    stored.push(id);
+    following.hear(row(id), MOST_UNSENT);
+  }
+  expect(await next(4)).toEqual(['2', '3', '4', '5']);
+});
+
+test('what is not taken from it is bounded, and counted anew when it is taken', async () => {
+  const { following, events, next } = over([]);
+  const first = next(1);
+  await turn();
+  following.hear(row('1'), MOST_UNSENT);
+  await first;
+  following.hear(row('2'), MOST_UNSENT);
+  expect(following.stream.ended.aborted).toBe(false);
+  following.hear(row('3'), 1);
+  expect(following.stream.ended.aborted).toBe(true);
+  await expect(events.next()).rejects.toMatchObject({ code: 'unavailable' });
+});
+
+test('streams read 4 at a time of an organisation, and 8 of a gateway', async () => {
+  const reads = createReads();
+  const reading = new Map<string, number>();
+  const ends: (() => void)[] = [];
+  const all = ['a', 'b', 'c'].flatMap((organisation) =>
+    Array.from({ length: 6 }, () =>
+      reads(organisation, async () => {
+        reading.set(organisation, (reading.get(organisation) ?? 0) + 1);
+        await new Promise<void>((resolve) => ends.push(resolve));
+      }),
+    ),
+  );
+  await turn();
+  expect([...reading]).toEqual([
+    ['a', 4],
+    ['b', 4],
+  ]);
+  for (let at = 0; at < all.length; at += 1) {
+    ends[at]!();
+    await turn();
+  }
+  await Promise.all(all);
+  expect(reading.get('c')).toBe(6);
+});
+
+test('a gateway has at most 1,000, and forgets those whose callers leave', () => {
+  const leaving: AbortController[] = [];
+  const waiting = createWaiting({
+    streams: () => new Promise(() => undefined),
+    onError: () => undefined,
+    payEvery: 1000,
+  });
+  const follow = (n: number): void => {
+    const gone = new AbortController();
+    leaving.push(gone);
+    const organisation = { id: String(Math.floor(n / 100)), cluster: 'default' };
+    const caller = {
+      principal: { kind: 'key', key: { id: String(Math.floor(n / 10)) }, organisation },
+      recheck: () => Promise.resolve(organisation),
+      charge: () => Promise.resolve(),
+      hold: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal),
+    } as unknown as WaitingCaller;
+    waiting.followOf(caller)({ types: undefined, objectId: undefined }, '0', () => new Promise(() => undefined));
+  };
+  for (let n = 0; n < 1000; n += 1) follow(n);
+  expect(waiting.counts()).toEqual({ requests: 0, streams: 1000 });
+  expect(() => {
+    follow(1000);
+  }).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  for (const gone of leaving) gone.abort();
+  expect(waiting.counts().streams).toBe(0);
+  waiting.stop();
+});
