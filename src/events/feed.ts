@@ -31,7 +31,7 @@ const AGAIN = 'begin with after=now, and then copy all objects again';
 /** In place of a cursor: what happens from now on. */
 const NOW = 'now';
 /** Before all events. */
-const BEGINNING = '0'.repeat(28);
+export const BEGINNING = '0'.repeat(28);
 /** Events that are looked at for one page. */
 const MOST_LOOKED_AT = 5000;
 /** How long a page may take the database, in milliseconds. */
@@ -56,7 +56,7 @@ export const feedResolvers = {
       return {
         data: page.rows.map((row) => shown(data.organisationId, row)),
         has_more: page.hasMore,
-        next_cursor: encodeCursor([page.next], markOf(data)),
+        next_cursor: cursorOf(data, page.next),
       };
     },
   },
@@ -76,12 +76,17 @@ function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<S
   return { types: asked ?? all, objectId: id?.toLowerCase() };
 }
 
-function markOf({ organisationId }: OrganisationData): string {
+function markOf({ organisationId }: Pick<OrganisationData, 'organisationId'>): string {
   return cursorMark([organisationId, 'events']);
 }
 
+/** The cursor for going on after a position. */
+export function cursorOf(data: Pick<OrganisationData, 'organisationId'>, position: string): string {
+  return encodeCursor([position], markOf(data));
+}
+
 /** The position to read after. @throws AppError invalid_request; cursor_expired */
-async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
+export async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
   if (after === null || after === undefined) return BEGINNING;
   if (after === NOW) {
     const rows = nativeCollection(data.collection(events));
@@ -97,16 +102,17 @@ async function startOf(data: OrganisationData, after: string | null | undefined)
   return position;
 }
 
-interface Page {
+export interface Page {
   readonly rows: readonly EventRow[];
   readonly hasMore: boolean;
   /** The position to go on after. */
   readonly next: string;
 }
 
-async function read(
+/** Reads the events after a position. */
+export async function read(
   data: OrganisationData,
-  source: EventSource,
+  source: Pick<EventSource, 'recordedUntil'>,
   { types, objectId }: WantedEvents,
   { after, limit }: { readonly after: string; readonly limit: number },
 ): Promise<Page> {
@@ -136,7 +142,8 @@ async function read(
   });
 }
 
-function shown(organisation: string, { _id, type, at, object, changes, status, gap }: EventRow): object {
+/** As callers see it. */
+export function shown(organisation: string, { _id, type, at, object, changes, status, gap }: EventRow): object {
   return {
     ...{ id: eventId(organisation, _id), type, occurred_at: at },
     ...{ object: object ?? null, changes, status: status ?? null, gap: gap ?? null },
