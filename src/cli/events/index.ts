@@ -72,10 +72,11 @@ function addListen(events: ExplainedCommand): void {
     .option('--json', 'print {at, id, type, object, status, ms, error} per attempt as JSON')
     .examples(
       [
-        'SCOPEGATE_KEY=svc_live_… scopegate events listen --forward http://localhost:3000/webhooks',
-        'scopegate events listen --forward http://localhost:3000/webhooks --types order.created,feed.gap --after beginning',
+        'scopegate events listen --forward http://localhost:3000/webhooks',
+        'scopegate events listen --forward http://localhost:3000/webhooks --types order.created --after beginning',
       ],
       [
+        'The key is that of any integration: export SCOPEGATE_KEY=svc_live_…',
         'Events are sent one after another, in order. While nothing listens at the URL, the event waits. One that is answered with another',
         'status than 2xx is sent 4 times in all and then left out, which is printed. Ctrl-C ends it with exit code 0, and prints the --after',
         'that goes on from there.',
