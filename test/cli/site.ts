@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import type { Json } from '../support/client';
 
 export interface Received {
+  readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
   readonly event: Json;
@@ -42,7 +43,12 @@ export async function openSite(): Promise<Site> {
     async open() {
       server = createServer((request, response) => {
         void text(request).then((body) => {
-          const got = { headers: request.headers, body, event: body === '' ? undefined : JSON.parse(body) };
+          const got = {
+            url: request.url ?? '',
+            headers: request.headers,
+            body,
+            event: body === '' ? undefined : JSON.parse(body),
+          };
           site.received.push(got);
           site.answer(got, response);
         });

@@ -4,6 +4,7 @@ import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { ROOT, run } from './run';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
+import { packageIndex } from './receivers';
 import { MET, type RoughRoad, roughRoadTo } from './roughRoad';
 
 const EXAMPLES = join(ROOT, 'examples');
@@ -117,10 +118,3 @@ test('examples/python pages, retries and writes once', async () => {
   });
   expectTour(output);
 }, 240_000);
-
-/** The machine's settings for the package index and proxies. */
-function packageIndex(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
-  ) as Record<string, string>;
-}
