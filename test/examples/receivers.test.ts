@@ -62,7 +62,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
 
   async function start(url: string, key: string, port = 0): Promise<Receiver> {
     const { PATH = '', HOME = '' } = process.env;
-    const scopegate = { SCOPEGATE_URL: url, SCOPEGATE_KEY: key, WEBHOOK_SECRET: SECRET };
+    const scopegate = { SCOPEGATE_URL: url, SCOPEGATE_KEY: key, SCOPEGATE_WEBHOOK_SECRET: SECRET };
     const own = { PORT: String(port), COPY_FILE: copyFile, CATCH_UP_SECONDS: '3600', PYTHONDONTWRITEBYTECODE: '1' };
     const child: ChildProcess = spawn(installed.command, installed.args, {
       cwd: installed.folder,

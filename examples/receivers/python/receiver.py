@@ -1,4 +1,4 @@
-"""SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… WEBHOOK_SECRET=whsec_… python receiver.py
+"""SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… SCOPEGATE_WEBHOOK_SECRET=whsec_… python receiver.py
 
 The key needs the read scopes of what is copied (mirror.py).
 """
@@ -16,7 +16,7 @@ from mirror import Mirror
 MOST_BYTES = 20_000
 """No webhook is larger."""
 
-webhook = Webhook(os.environ["WEBHOOK_SECRET"])
+webhook = Webhook(os.environ["SCOPEGATE_WEBHOOK_SECRET"])
 mirror = Mirror(
     Api(os.environ.get("SCOPEGATE_URL", "http://127.0.0.1:4000"), os.environ["SCOPEGATE_KEY"]),
     os.environ.get("COPY_FILE", "copy.sqlite"),
@@ -33,7 +33,7 @@ def receive(body: bytes, headers: dict[str, str]) -> int:
         return 401
     # answered at once: the work is done later, and if this process ends before, the feed still has the event
     mirror.changed(event)
-    print(event["type"], (event["object"] or {}).get("id", ""), flush=True)
+    print(event["type"], (event.get("object") or {}).get("id", ""), flush=True)
     return 204
 
 

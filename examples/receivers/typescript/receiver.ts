@@ -4,13 +4,13 @@ import { createApi, type ScopegateEvent } from './api';
 import { openMirror, type Mirror } from './mirror';
 
 /*
- * SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… WEBHOOK_SECRET=whsec_… npm start
+ * SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… SCOPEGATE_WEBHOOK_SECRET=whsec_… npm start
  * The key needs the read scopes of what is copied (mirror.ts).
  */
 const {
   SCOPEGATE_URL: url = 'http://127.0.0.1:4000',
   SCOPEGATE_KEY: key = '',
-  WEBHOOK_SECRET: secret = '',
+  SCOPEGATE_WEBHOOK_SECRET: secret = '',
   PORT: port = '3000',
   COPY_FILE: file = 'copy.json',
   CATCH_UP_SECONDS: seconds = '300',
