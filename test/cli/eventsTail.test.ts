@@ -119,8 +119,11 @@ test('a reader that has enough ends it without a trace of that', async () => {
   const [node, ...words] = commandOf(['events', 'tail', '--org', scene.id, '--after', 'beginning']);
   const line = `set -o pipefail; ${[node, ...words].map((word) => `'${word ?? ''}'`).join(' ')} | head -1`;
   const { PATH = '', HOME = '' } = process.env;
-  const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment } });
+  const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment }, detached: true });
+  // one that does not end would keep the tests from ending
+  const impatience = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 40_000);
   const { code, stdout, stderr } = await finished(shell);
+  clearTimeout(impatience);
   expect({ code, lines: stdout.split('\n').length }).toEqual({ code: 0, lines: 2 });
   expect(stderr).not.toMatch(/EPIPE|^\s+at /m);
 });

@@ -221,7 +221,8 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     /** How often a path that begins like this was asked for. */
     const asked = (path: string): number => api.received.filter(({ url }) => url.startsWith(`/api/v1${path}`)).length;
     /** How many objects were; a slow machine may ask again. */
-    const read = (): number => new Set(api.received.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
+    const read = (): number =>
+      new Set(api.received.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
     /** Answers of single objects that are held. */
     let held: (() => void)[];
     let isHolding: boolean;
