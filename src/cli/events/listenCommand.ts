@@ -15,6 +15,8 @@ const LEAST_WAIT = 1000;
 const TRIES = 4;
 /** The longest delay before it is asked or sent again, in seconds. */
 const LONGEST_DELAY = 15;
+/** The same while nothing listens, since people wait for a receiver that they have started. */
+const LONGEST_DOWN = 3;
 /** The longest that a receiver or a gateway can make it wait, in seconds. */
 const LONGEST_RETRY_AFTER = 60;
 
@@ -84,9 +86,9 @@ async function nextPage(feed: FeedClient, cursor: string | undefined): Promise<F
 }
 
 /** Seconds before the next try: what the other side asks for, or 1, doubled for each failure. */
-function delayOf(failed: number, retryAfter: number | undefined): number {
+function delayOf(failed: number, retryAfter: number | undefined, longest = LONGEST_DELAY): number {
   if (retryAfter !== undefined) return Math.min(Math.max(retryAfter, 1), LONGEST_RETRY_AFTER);
-  return Math.min(2 ** Math.min(failed, 10), LONGEST_DELAY);
+  return Math.min(2 ** Math.min(failed, 10), longest);
 }
 
 /** Sends events one after another, and prints each attempt. */
@@ -108,7 +110,7 @@ function createForwarding(receiver: Receiver, json: boolean) {
         return;
       }
       if (result.isDown && down === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
-      const seconds = delayOf(result.isDown ? down : refused - 1, result.retryAfter);
+      const seconds = result.isDown ? delayOf(down, undefined, LONGEST_DOWN) : delayOf(refused - 1, result.retryAfter);
       down = result.isDown ? down + 1 : 0;
       await pause(seconds * 1000, receiver.signal);
     }
