@@ -95,15 +95,18 @@ test('examples/typescript generates types from the live document, pages, retries
   }
 }, 240_000);
 
-test('examples/typescript depends on the versions it is tested with', async () => {
-  const { dependencies, devDependencies } = JSON.parse(
-    await readFile(join(EXAMPLES, 'typescript', 'package.json'), 'utf8'),
-  ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
-    const installed = JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as object;
-    expect({ name, version }).toEqual({ name, version: (installed as { version: string }).version });
-  }
-});
+test.each(['typescript', 'receivers/typescript'])(
+  'examples/%s depends on the versions it is tested with',
+  async (folder) => {
+    const { dependencies, devDependencies } = JSON.parse(
+      await readFile(join(EXAMPLES, folder, 'package.json'), 'utf8'),
+    ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      const installed = JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as object;
+      expect({ name, version }).toEqual({ name, version: (installed as { version: string }).version });
+    }
+  },
+);
 
 test('examples/python pages, retries and writes once', async () => {
   await begin();
