@@ -3,6 +3,7 @@ import { addAudit } from './audit';
 import { addCustomer } from './customer';
 import { addDemo } from './demo';
 import { addDoctor } from './doctor';
+import { addEvents } from './events';
 import { addExport } from './export';
 import { ExplainedCommand, loadVariables } from './common/help';
 import { addImport } from './import';
@@ -25,7 +26,7 @@ export function createProgram(): ExplainedCommand {
     // for the commands, which take it over from here
     .showHelpAfterError('(use --help for usage)');
   const access = [addDemo, addServe, addOrg, addKey, addAudit];
-  for (const add of [...access, addImport, addExport, addCustomer, addOpenapi, addDoctor]) add(program);
+  for (const add of [...access, addEvents, addImport, addExport, addCustomer, addOpenapi, addDoctor]) add(program);
   return program
     .nameCommands()
     .examples(['scopegate demo', 'scopegate org create --name "Acme Ltd"', 'scopegate help key create'])

@@ -1,14 +1,9 @@
 import type { Scope } from '../access/scopes';
 import type { EventPage, EventRow, EventSource, RequestContext, WantedEvents } from '../context';
-import type { mongo } from 'mongoose';
-import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
-import { badCursor, cursorMark, DEFAULT_LIMIT, encodeCursor, positionIn } from '../database/pagination';
-import { SETTLED_READ } from '../database/slots';
-import { timeOf } from '../database/clock';
+import { DEFAULT_LIMIT } from '../database/pagination';
 import { AppError } from '../errors';
-import { events, KEPT_FOR } from './collection';
-import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
+import { cursorOf, readRecorded, shownEvent, startOf } from './page';
 import { EVENT_TYPES } from './types';
 
 /* The feed of an organisation's events (contract, section 12). */
@@ -27,17 +22,6 @@ export interface EventFeed {
   readonly next_cursor: string;
 }
 
-/** What to do about a cursor that is none. */
-const AGAIN = 'begin with after=now, and then copy all objects again';
-/** In place of a cursor: what happens from now on. */
-export const NOW = 'now';
-/** Before all events. */
-const BEGINNING = '0'.repeat(28);
-/** Events that are looked at for one page. */
-const MOST_LOOKED_AT = 5000;
-/** How long a page may take the database, in milliseconds. */
-const READ_WITHIN = 10_000;
-
 export const feedResolvers = {
   Query: {
     events: async (_: unknown, args: FeedArguments, context: RequestContext): Promise<EventFeed> => {
@@ -45,7 +29,7 @@ export const feedResolvers = {
       const limit = args.limit ?? DEFAULT_LIMIT;
       let after = await startOf(data, args.after);
       const look = async (): Promise<boolean> => {
-        page = await read(data, source, wanted, { after, limit });
+        page = await readRecorded(data, source, wanted, { after, limit });
         after = page.next;
         return page.rows.length > 0 || page.hasMore;
       };
@@ -54,12 +38,12 @@ export const feedResolvers = {
       return {
         data: page.rows.map((row) => shown(data.organisationId, row)),
         has_more: page.hasMore,
-        next_cursor: cursorAt(data, page.next),
+        next_cursor: cursorOf(data, page.next),
       };
     },
   },
   Event: {
-    cursor: ({ position }: ShownEvent, _: unknown, { data }: RequestContext): string => cursorAt(data, position),
+    cursor: ({ position }: ShownEvent, _: unknown, { data }: RequestContext): string => cursorOf(data, position),
   },
 };
 
@@ -90,98 +74,11 @@ function wantedBy({ types, object_id: id }: FeedArguments, scopes: ReadonlySet<S
   return { types: asked ?? all, objectId: id?.toLowerCase() };
 }
 
-/** The cursor that goes on after a position. */
-export function cursorAt(data: OrganisationData, position: string): string {
-  return encodeCursor([position], markOf(data));
-}
-
-function markOf({ organisationId }: OrganisationData): string {
-  return cursorMark([organisationId, 'events']);
-}
-
-/** The position to read after. @throws AppError invalid_request; cursor_expired */
-export async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
-  if (after === null || after === undefined) return BEGINNING;
-  if (after === NOW) {
-    const rows = nativeCollection(data.collection(events));
-    const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 } } as const;
-    const last = await data.reads(() => rows.findOne({}, options));
-    return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
-  }
-  const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
-  if (!POSITION.test(position) || others.length > 0) throw badCursor('after', AGAIN);
-  if (position !== BEGINNING && millisecondsOf(position) < timeOf(data.connection) - KEPT_FOR) {
-    throw new AppError('cursor_expired', 'This cursor is older than 30 days, and events after it are no longer kept.');
-  }
-  return position;
-}
-
-interface ReadFrom {
-  readonly after: string;
-  readonly limit: number;
-  /** A time of the cluster: what was written until then is waited for if it is not settled. */
-  readonly since?: mongo.Timestamp | undefined;
-}
-
-/** Runs reads, which see everything that was written until a time; majority alone may lag behind it. */
-function settledReads<T>(
-  data: OrganisationData,
-  since: mongo.Timestamp | undefined,
-  read: (options: { readonly session?: mongo.ClientSession }) => Promise<T>,
-): Promise<T> {
-  if (!since) return data.reads(() => read({}));
-  return data.reads(() =>
-    data.connection.getClient().withSession({ causalConsistency: true }, (session) => {
-      session.advanceOperationTime(since);
-      return read({ session });
-    }),
-  );
-}
-
-/** Reads the events after a position, at most `limit`. */
-export async function read(
-  data: OrganisationData,
-  source: EventSource,
-  { types, objectId }: WantedEvents,
-  { after, limit, since }: ReadFrom,
-): Promise<EventPage> {
-  // before the events, all of which up to its time are stored
-  const until = await source.recordedUntil();
-  const rows = nativeCollection(data.collection(events));
-  return settledReads(data, since, async (session) => {
-    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
-    let bound: string | undefined;
-    if (types && objectId === undefined) {
-      const beyond = { ...options, projection: { _id: 1 }, skip: MOST_LOOKED_AT - 1 } as const;
-      bound = (await rows.findOne({ _id: { $gt: after } }, beyond))?._id;
-    }
-    const filter = {
-      _id: { $gt: after, ...(bound !== undefined && { $lte: bound }) },
-      ...(types && { type: { $in: [...types] } }),
-      ...(objectId !== undefined && { 'object.id': objectId }),
-    };
-    const found = await rows.find(filter, { ...options, limit: limit + 1 }).toArray();
-    const page = found.slice(0, limit);
-    const last = page.at(-1)?._id ?? after;
-    if (found.length > limit) return { rows: page, hasMore: true, next: last };
-    if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
-    // so that the cursor of a caller whom nothing concerns does not expire
-    const end = until && endOf(timeDigits(until), last);
-    return { rows: page, hasMore: false, next: end !== undefined && end > last ? end : last };
-  });
-}
-
 /** An event as the resolvers of its fields take it. */
 export interface ShownEvent {
   readonly position: string;
 }
 
-export function shown(
-  organisation: string,
-  { _id, type, at, object, changes, status, gap }: EventRow,
-): ShownEvent & object {
-  return {
-    ...{ position: _id, id: eventId(organisation, _id), type, occurred_at: at },
-    ...{ object: object ?? null, changes, status: status ?? null, gap: gap ?? null },
-  };
+export function shown(organisation: string, row: EventRow): ShownEvent & object {
+  return { position: row._id, ...shownEvent(organisation, row) };
 }

@@ -1,5 +1,6 @@
 import type { RequestContext } from '../context';
-import { cursorAt, type FeedArguments, listenerOf, NOW, read, shown, startOf } from './feed';
+import { type FeedArguments, listenerOf, shown } from './feed';
+import { cursorOf, NOW, readRecorded, startOf } from './page';
 
 /* The subscription to an organisation's events (docs/decisions/subscription.md). */
 
@@ -17,13 +18,13 @@ export const subscriptionResolvers = {
         // refuses if none are recorded
         await source.recordedUntil();
         const stream = source.follow(wanted, after, (from, since) =>
-          read(data, source, wanted, { after: from, limit: PAGE, since }),
+          readRecorded(data, source, wanted, { after: from, limit: PAGE, since }),
         );
         let position = after;
         return {
           ended: stream.ended,
           get cursor() {
-            return cursorAt(data, position);
+            return cursorOf(data, position);
           },
           async *[Symbol.asyncIterator]() {
             for await (const row of stream) {

@@ -4,7 +4,7 @@ import { client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { type CommandServer, startCommandServer } from '../support/commandServer';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { type Block, blocksOf, PAGES, WALKED } from './markdown';
+import { type Block, blocksOf, PAGES, RECEIVERS, WALKED } from './markdown';
 import { writeProgram, writePrograms } from './programs';
 
 /*
@@ -30,7 +30,7 @@ afterAll(async () => {
   await rm(programs, { recursive: true });
 });
 
-const RUN = PAGES.filter((page) => page !== WALKED)
+const RUN = PAGES.filter((page) => page !== WALKED && page !== RECEIVERS)
   .map((page) => ({ page, blocks: blocksOf(page).filter(isRun) }))
   .filter(({ blocks }) => blocks.length > 0);
 

@@ -6,6 +6,9 @@ export const ROOT = join(__dirname, '..', '..');
 /** The page that has a test of its own (operators.test.ts), since its commands start gateways and stop a database. */
 export const WALKED = 'docs/guides/operators.md';
 
+/** Another: its commands run beside each other. */
+export const RECEIVERS = 'docs/guides/receivers.md';
+
 /** The pages whose commands and snippets are tested. */
 export const PAGES: readonly string[] = [
   'README.md',
@@ -14,6 +17,7 @@ export const PAGES: readonly string[] = [
   'examples/README.md',
   'docs/settings.md',
   'docs/guides/integrators.md',
+  RECEIVERS,
   WALKED,
   'docs/guides/doctor.md',
   'docs/guides/contributors.md',

@@ -6,7 +6,7 @@ import type { CommandServer } from '../support/commandServer';
 /* The programs that replace those of the pages. */
 
 /** A folder for PATH with `npm run -s scopegate -- …`, which is run by a command server, and `jq -r`. */
-export async function writePrograms({ socket }: CommandServer): Promise<string> {
+export async function writePrograms({ socket }: Pick<CommandServer, 'socket'>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-docs-'));
   // without building and loading the program for each call
   await writeProgram(

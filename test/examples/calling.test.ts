@@ -4,6 +4,7 @@ import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { ROOT, run } from './run';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
+import { packageIndex } from './receivers';
 import { MET, type RoughRoad, roughRoadTo } from './roughRoad';
 
 const EXAMPLES = join(ROOT, 'examples');
@@ -94,15 +95,18 @@ test('examples/typescript generates types from the live document, pages, retries
   }
 }, 240_000);
 
-test('examples/typescript depends on the versions it is tested with', async () => {
-  const { dependencies, devDependencies } = JSON.parse(
-    await readFile(join(EXAMPLES, 'typescript', 'package.json'), 'utf8'),
-  ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
-  for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
-    const installed = JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as object;
-    expect({ name, version }).toEqual({ name, version: (installed as { version: string }).version });
-  }
-});
+test.each(['typescript', 'receivers/typescript'])(
+  'examples/%s depends on the versions it is tested with',
+  async (folder) => {
+    const { dependencies, devDependencies } = JSON.parse(
+      await readFile(join(EXAMPLES, folder, 'package.json'), 'utf8'),
+    ) as Record<'dependencies' | 'devDependencies', Record<string, string>>;
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      const installed = JSON.parse(await readFile(join(ROOT, 'node_modules', name, 'package.json'), 'utf8')) as object;
+      expect({ name, version }).toEqual({ name, version: (installed as { version: string }).version });
+    }
+  },
+);
 
 test('examples/python pages, retries and writes once', async () => {
   await begin();
@@ -117,10 +121,3 @@ test('examples/python pages, retries and writes once', async () => {
   });
   expectTour(output);
 }, 240_000);
-
-/** The machine's settings for the package index and proxies. */
-function packageIndex(): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
-  ) as Record<string, string>;
-}

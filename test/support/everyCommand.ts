@@ -6,9 +6,11 @@ import mongoose from 'mongoose';
 import type { Command } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/access/principal';
 import { databaseName, type OrganisationData } from '../../src/database/organisationData';
+import type { EventRow } from '../../src/events/collection';
 import { openWrites } from '../../src/database/slots';
 import { DAY } from '../../src/units';
 import { commandLine, NORTHWIND } from '../cli/commandLine';
+import { eventRow, followed } from '../cli/following';
 import { IDS, makeStocked } from '../contract/scene';
 import { eventually } from '../http/eventually';
 import { startDatabase } from '../operation/database';
@@ -156,6 +158,12 @@ async function runEveryCommand(uri: string): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-every-'));
   await cli.json('import', '--org', org, NORTHWIND);
   await leaveRetiredIndex(org);
+  await bypassing(async (server) => {
+    await server.useDb(databaseName(org)).collection<EventRow>('events').insertOne(eventRow(0));
+  });
+  const tail = followed(cli, ['events', 'tail', '--org', org, '--since', '1d']);
+  await tail.until(1);
+  await tail.end('SIGINT');
   for (const args of [
     ['key', 'revoke', rotated],
     ['key', 'list', '--org', org],

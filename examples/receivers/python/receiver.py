@@ -1,0 +1,75 @@
+"""SCOPEGATE_URL=http://127.0.0.1:4000 SCOPEGATE_KEY=svc_live_… SCOPEGATE_WEBHOOK_SECRET=whsec_… python receiver.py
+
+The key needs the read scopes of what is copied (mirror.py).
+"""
+
+import os
+import sys
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from api import Api, Problem
+from mirror import Mirror
+
+MOST_BYTES = 20_000
+"""No webhook is larger."""
+
+webhook = Webhook(os.environ["SCOPEGATE_WEBHOOK_SECRET"])
+mirror = Mirror(
+    Api(os.environ.get("SCOPEGATE_URL", "http://127.0.0.1:4000"), os.environ["SCOPEGATE_KEY"]),
+    os.environ.get("COPY_FILE", "copy.sqlite"),
+    float(os.environ.get("CATCH_UP_SECONDS", "300")),
+)
+
+
+def receive(body: bytes, headers: dict[str, str]) -> int:
+    """The status to answer with."""
+    try:
+        # the bytes that were signed, before anything has parsed them; refuses what is older than 5 minutes, too
+        event = webhook.verify(body, headers)
+    except (WebhookVerificationError, ValueError):  # ValueError: a signature that is no base64
+        return 401
+    # answered at once: the work is done later, and if this process ends before, the feed still has the event
+    mirror.changed(event)
+    print(event["type"], (event.get("object") or {}).get("id", ""), flush=True)
+    return 204
+
+
+class Handler(BaseHTTPRequestHandler):
+    """In production, call `receive` from the framework that you use."""
+
+    timeout = 10
+
+    def do_POST(self) -> None:
+        length = self.headers.get("Content-Length", "")
+        if self.path != "/webhooks":
+            status = 404
+        elif not length.isdecimal():
+            status = 411
+        elif int(length) > MOST_BYTES:
+            status = 413
+        else:
+            status = receive(self.rfile.read(int(length)), dict(self.headers))
+        self.send_response(status)
+        self.end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+def main() -> None:
+    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "3000"))), Handler)
+    print("listening on", server.server_address, flush=True)
+    Thread(target=server.serve_forever, daemon=True).start()
+    mirror.run()
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except Problem as problem:
+        sys.exit(str(problem))
+    except KeyboardInterrupt:
+        pass

@@ -1,0 +1,89 @@
+/** What happened to an object (docs/guides/receivers.md). */
+export interface ScopegateEvent {
+  readonly id: string;
+  readonly type: string;
+  /** Null for feed.gap. */
+  readonly object: { readonly type: string; readonly id: string } | null;
+}
+
+export interface Row {
+  readonly id: string;
+  readonly [member: string]: unknown;
+}
+
+export interface Feed {
+  readonly data: readonly ScopegateEvent[];
+  readonly has_more: boolean;
+  readonly next_cursor: string;
+}
+
+interface List {
+  readonly data: readonly Row[];
+  readonly next_cursor: string | null;
+}
+
+/** An error returned by the API: handle it by `code`. */
+export class Problem extends Error {
+  constructor(
+    readonly code: string,
+    detail: string,
+  ) {
+    super(`${code}: ${detail}`);
+  }
+}
+
+/** Timeout of a request, in milliseconds. */
+const PATIENCE = 60_000;
+/** The longest delay before a request is repeated, in seconds. */
+const LONGEST_DELAY = 30;
+
+export type Api = ReturnType<typeof createApi>;
+
+/** Reads from Scopegate. Whatever passes (429, 5xx, no answer) is repeated until it has. `url` is http://127.0.0.1:4000 */
+export function createApi(url: string, key: string) {
+  /** Undefined if there is no such object. @throws Problem for what does not pass */
+  async function get<T>(path: string): Promise<T | undefined> {
+    for (let attempt = 0; ; attempt += 1) {
+      let delay = Math.min(2 ** attempt / 2, LONGEST_DELAY);
+      try {
+        const response = await fetch(`${url}/api/v1${path}`, {
+          headers: { authorization: `Bearer ${key}` },
+          signal: AbortSignal.timeout(PATIENCE),
+        });
+        if (response.ok) return (await response.json()) as T;
+        if (response.status === 404) return undefined;
+        if (response.status !== 429 && response.status < 500) {
+          const { code, detail } = (await response.json()) as { code: string; detail: string };
+          throw new Problem(code, detail);
+        }
+        delay = Number(response.headers.get('retry-after') ?? delay);
+        await response.body?.cancel();
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, delay * 1000));
+    }
+  }
+
+  return {
+    /** One object as it is now. */
+    read: (path: string, id: string): Promise<Row | undefined> => get(`${path}/${id}`),
+
+    /** All rows of a list, page by page. */
+    async *list(path: string, query: string): AsyncGenerator<Row> {
+      for (let cursor: string | null = ''; cursor !== null;) {
+        const page: List | undefined = await get(`${path}?${query}${cursor && `&cursor=${cursor}`}`);
+        if (!page) throw new Error(`${path} is not there; is ${url} the address of Scopegate?`);
+        yield* page.data;
+        cursor = page.next_cursor;
+      }
+    },
+
+    /** The events after a cursor, or with `now` a cursor for what happens from now on. */
+    async events(after: string): Promise<Feed> {
+      const feed = await get<Feed>(`/events?limit=100&after=${after}`);
+      if (!feed) throw new Error(`there are no events; is ${url} the address of Scopegate?`);
+      return feed;
+    },
+  };
+}

@@ -1,0 +1,148 @@
+import type { ReadableStream } from 'node:stream/web';
+import { CommandFailure, usageFailure } from '../common/failure';
+
+/* The feed as any caller reads it, by REST (contract, section 12). */
+
+/** An event, of which nothing but this is looked at: it is passed on as it came. */
+export interface FeedEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly object: { readonly type: string; readonly id: string } | null;
+}
+
+export interface FeedPage {
+  readonly data: readonly FeedEvent[];
+  readonly has_more: boolean;
+  readonly next_cursor: string;
+}
+
+export interface FeedClient {
+  /** The gateway. */
+  readonly url: string;
+  readonly key: string;
+  readonly types: readonly string[] | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Why there is no page, and when to ask again. */
+export class NotNow extends Error {
+  override readonly name = 'NotNow';
+
+  constructor(
+    message: string,
+    /** Whether a gateway answered. */
+    readonly isAnswer: boolean,
+    /** Seconds, if the gateway has named them. */
+    readonly retryAfter: number | undefined,
+  ) {
+    super(message);
+  }
+}
+
+/** Longer than a request may wait for an event, in milliseconds. */
+const ANSWERED_WITHIN = 60_000;
+/** The longest answer that is read, in bytes: 100 events have less than a tenth of it. */
+const MOST_BYTES = 1024 * 1024;
+
+/**
+ * Asks for the events after a cursor; undefined means from the oldest on.
+ * @throws NotNow if it is worth asking again; CommandFailure if it is not; AbortError
+ */
+export async function askFeed(
+  { url, key, types = [], signal }: FeedClient,
+  { after, wait }: { readonly after: string | undefined; readonly wait: number },
+): Promise<FeedPage> {
+  const query = new URLSearchParams({ limit: '100', wait: String(wait) });
+  if (after !== undefined) query.set('after', after);
+  for (const type of types) query.append('types', type);
+  const { status, headers, body } = await answerOf(`${url}/api/v1/events?${query.toString()}`, key, signal);
+  if (status === 200 && isPage(body)) return body;
+  const problem = isProblem(body) ? body : undefined;
+  const said = problem ? `${problem.code}: ${problem.detail ?? problem.title}` : 'which is no answer of Scopegate';
+  const message = `the gateway at ${url} answered ${String(status)}, ${said}`;
+  if (status === 429 || status >= 500) throw new NotNow(message, true, secondsIn(headers.get('retry-after')));
+  if (status === 400 && problem) throw usageFailure(message);
+  throw new CommandFailure(`${message}${remedyOf(problem)}`);
+}
+
+async function answerOf(url: string, key: string, signal: AbortSignal) {
+  try {
+    const response = await fetch(url, {
+      headers: { authorization: `Bearer ${key}`, accept: 'application/json' },
+      // a key goes to no other address than the one that was given
+      redirect: 'manual',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(ANSWERED_WITHIN)]),
+    });
+    const text = await textWithin(response, MOST_BYTES);
+    return { status: response.status, headers: response.headers, body: parsed(text) };
+  } catch (error) {
+    signal.throwIfAborted();
+    throw new NotNow(`cannot reach the gateway at ${new URL(url).origin}: ${reasonOf(error)}`, false, undefined);
+  }
+}
+
+/** The beginning of an answer; what is beyond `most` bytes is not read. */
+export async function textWithin(response: Response, most: number): Promise<string> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  const body = response.body as ReadableStream<Uint8Array> | null;
+  if (!body) return '';
+  for await (const piece of body) {
+    pieces.push(piece);
+    size += piece.length;
+    // leaving the loop closes the connection
+    if (size > most) break;
+  }
+  return Buffer.concat(pieces).subarray(0, most).toString();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isPage(body: unknown): body is FeedPage {
+  const { data, next_cursor: next } = (body ?? {}) as Partial<FeedPage>;
+  return Array.isArray(data) && typeof next === 'string';
+}
+
+interface Problem {
+  readonly code: string;
+  readonly title: string;
+  readonly detail?: string;
+  readonly required_scope?: string;
+}
+
+function isProblem(body: unknown): body is Problem {
+  return typeof (body as Partial<Problem> | null | undefined)?.code === 'string';
+}
+
+function remedyOf(problem: Problem | undefined): string {
+  switch (problem?.code) {
+    case undefined:
+      return '; is --url the address of a gateway?';
+    case 'unauthenticated':
+      return ' Check the key in SCOPEGATE_KEY or --key.';
+    case 'insufficient_scope':
+      return problem.required_scope === undefined ? '' : ` Required scope: ${problem.required_scope}.`;
+    case 'cursor_expired':
+      return ' Begin with --after beginning, or --after now.';
+    default:
+      return '';
+  }
+}
+
+/** Retry-After in seconds; undefined for a date, which the gateway does not send. */
+export function secondsIn(retryAfter: string | null): number | undefined {
+  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
+}
+
+/** Why there was no answer: the cause that fetch hides. */
+export function reasonOf(error: unknown): string {
+  const { cause, message, name } = error as Error & { cause?: { code?: string; message?: string } };
+  if (name === 'TimeoutError') return 'no answer in time';
+  return cause?.code ?? (cause?.message === undefined || cause.message === '' ? message : cause.message);
+}

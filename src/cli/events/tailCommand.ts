@@ -1,0 +1,136 @@
+import type { EventSource, WantedEvents } from '../../context';
+import { isUnavailable } from '../../database/faults';
+import { nativeCollection } from '../../database/native';
+import type { OrganisationData } from '../../database/organisationData';
+import { SETTLED_READ } from '../../database/slots';
+import { AppError } from '../../errors';
+import { type EventRow, events } from '../../events/collection';
+import { BEGINNING, cursorOf, readRecorded, shownEvent, startOf } from '../../events/page';
+import { readTail, tailRows } from '../../events/tail/lease';
+import { EVENT_TYPES } from '../../events/types';
+import { messageOf, usageFailure } from '../common/failure';
+import type { Store } from '../common/open';
+import { note } from '../common/terminal';
+import { requireOrganisation, withStore } from '../common/withStore';
+import type { TailOptions } from './index';
+import { createTrouble, pause, untilStopped, writeLine } from './untilStopped';
+
+/** How often it looks for events, in milliseconds. */
+const LOOK_EVERY = 500;
+/** How often it looks up where the organisation's data are, since it may be moved, in milliseconds. */
+const PLACED_FOR = 2000;
+/** Events that are read at once. */
+const PAGE = 100;
+
+/** `scopegate events tail`. Resolves after it is stopped. */
+export async function tailCommand({ org, types, after, since }: TailOptions): Promise<void> {
+  refuseUnknown(types ?? []);
+  const wanted = { types: types && new Set(types), objectId: undefined };
+  await untilStopped((signal) =>
+    withStore((store) => follow(store, org, { wanted, from: (data) => beginning(data, after, since), signal }), signal),
+  );
+}
+
+function refuseUnknown(types: readonly string[]): void {
+  const known = EVENT_TYPES.map(({ name }) => name);
+  const unknown = types.filter((type) => !known.includes(type));
+  if (unknown.length > 0) throw usageFailure(`unknown type ${unknown.join(', ')}; types are ${known.join(', ')}`);
+}
+
+/** The position to begin after. @throws AppError for a cursor that is none, or too old */
+async function beginning(data: OrganisationData, after = 'now', since?: Date): Promise<string> {
+  if (!since) return startOf(data, after === 'beginning' ? undefined : after);
+  const rows = nativeCollection(data.collection(events));
+  const find = async (filter: object, sort: Readonly<Record<string, 1 | -1>>): Promise<string | undefined> => {
+    const options = { ...SETTLED_READ, sort, projection: { _id: 1 } } as const;
+    return ((await data.reads(() => rows.findOne(filter, options))) as Pick<EventRow, '_id'> | null)?._id;
+  };
+  const first = await find({ at: { $gte: since } }, { at: 1 });
+  if (first === undefined) return startOf(data, 'now');
+  return (await find({ _id: { $lt: timeOfPosition(first) } }, { _id: -1 })) ?? BEGINNING;
+}
+
+/** Comes before all changes of the position's time, of which a transaction has several. */
+const timeOfPosition = (position: string): string => position.slice(0, -8);
+
+interface Following {
+  readonly wanted: WantedEvents;
+  readonly from: (data: OrganisationData) => Promise<string>;
+  readonly signal: AbortSignal;
+}
+
+async function follow(store: Store, org: string, { wanted, from, signal }: Following): Promise<void> {
+  const placed = placeOf(store, org);
+  const trouble = createTrouble();
+  let position: string | undefined;
+  try {
+    for (;;) {
+      try {
+        const data = await placed.data();
+        if (position === undefined) {
+          position = await from(data);
+          note('following the events; press Ctrl-C to stop');
+        }
+        const source = sourceOf(store, data);
+        const page = await readRecorded(data, source, wanted, { after: position, limit: PAGE });
+        trouble.is(source.trouble());
+        for (const row of page.rows) {
+          await writeLine(JSON.stringify(shownEvent(data.organisationId, row)), signal);
+          position = row._id;
+        }
+        position = page.next;
+        if (page.hasMore) continue;
+      } catch (error) {
+        if (!isPassing(error)) throw error;
+        placed.forget();
+        trouble.is(`waiting for the database: ${messageOf(error)}`);
+      }
+      await pause(LOOK_EVERY, signal);
+    }
+  } finally {
+    if (position !== undefined) {
+      const from = position === BEGINNING ? 'beginning' : cursorOf({ organisationId: org }, position);
+      note(`to go on from here: --after ${from}`);
+    }
+  }
+}
+
+/** The organisation's data, wherever they are now. */
+function placeOf(store: Store, org: string) {
+  let known: OrganisationData | undefined;
+  let knownAt = 0;
+  return {
+    /** @throws CommandFailure if the organisation is not there, or is being erased */
+    async data(): Promise<OrganisationData> {
+      if (!known || performance.now() - knownAt > PLACED_FOR) {
+        known = await store.databases.open(await requireOrganisation(store, org));
+        knownAt = performance.now();
+      }
+      return known;
+    },
+    forget(): void {
+      known = undefined;
+    },
+  };
+}
+
+/** How far events are recorded, and then what keeps them from being recorded. */
+function sourceOf({ databases }: Store, { cluster }: OrganisationData) {
+  let trouble: string | undefined;
+  const source: Pick<EventSource, 'recordedUntil'> = {
+    async recordedUntil() {
+      const row = await readTail(tailRows(await databases.streams(cluster), databases.control.name));
+      if (!row) trouble = 'no gateway has recorded events yet; start one with scopegate serve';
+      else if (row.fault !== undefined) trouble = `events are not recorded: ${row.fault}`;
+      else if (row.until.getTime() < databases.timeOf(cluster))
+        trouble = 'no gateway is recording events; start one with scopegate serve';
+      return row?.at;
+    },
+  };
+  return { ...source, trouble: () => trouble };
+}
+
+/** Whether an error ends when the database can be reached again, or the organisation has been moved. */
+function isPassing(error: unknown): boolean {
+  return isUnavailable(error) || (error instanceof AppError && error.code === 'unavailable');
+}

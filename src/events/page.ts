@@ -1,0 +1,131 @@
+import type { mongo } from 'mongoose';
+import type { EventPage, EventRow, EventSource, WantedEvents } from '../context';
+import { timeOf } from '../database/clock';
+import { nativeCollection } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
+import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
+import { SETTLED_READ } from '../database/slots';
+import { AppError } from '../errors';
+import { events, KEPT_FOR } from './collection';
+import { endOf, eventId, millisecondsOf, POSITION, timeDigits } from './position';
+
+/* Pages of an organisation's events, and where they begin; for the feed, streams, webhooks and the command line. */
+
+/** What to do about a cursor that is none. */
+const AGAIN = 'begin with after=now, and then copy all objects again';
+/** In place of a cursor: what happens from now on. */
+export const NOW = 'now';
+/** Before all events. */
+export const BEGINNING = '0'.repeat(28);
+/** Events that are looked at for one page. */
+const MOST_LOOKED_AT = 5000;
+/** How long a page may take the database, in milliseconds. */
+const READ_WITHIN = 10_000;
+
+type OfOrganisation = Pick<OrganisationData, 'organisationId'>;
+
+/** The cursor that goes on after a position. */
+export function cursorOf(data: OfOrganisation, position: string): string {
+  return encodeCursor([position], markOf(data));
+}
+
+function markOf({ organisationId }: OfOrganisation): string {
+  return cursorMark([organisationId, 'events']);
+}
+
+/** The position to read after. @throws AppError invalid_request; cursor_expired */
+export async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
+  if (after === null || after === undefined) return BEGINNING;
+  if (after === NOW) return lastPosition(data);
+  const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
+  if (!POSITION.test(position) || others.length > 0) throw badCursor('after', AGAIN);
+  if (position !== BEGINNING && millisecondsOf(position) < timeOf(data.connection) - KEPT_FOR) {
+    throw new AppError('cursor_expired', 'This cursor is older than 30 days, and events after it are no longer kept.');
+  }
+  return position;
+}
+
+/** The position of the last event. */
+export async function lastPosition(data: OrganisationData): Promise<string> {
+  const rows = nativeCollection(data.collection(events));
+  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 } } as const;
+  const last = await data.reads(() => rows.findOne({}, options));
+  return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
+}
+
+export interface PageStart {
+  readonly after: string;
+  readonly limit: number;
+  /** A time of the cluster: what was written until then is waited for if it is not settled. */
+  readonly since?: mongo.Timestamp | undefined;
+  /** All events up to this time of the cluster are known to be stored. */
+  readonly until?: { readonly t: number; readonly i: number } | undefined;
+}
+
+/** Runs reads, which see everything that was written until a time; majority alone may lag behind it. */
+function settledReads<T>(
+  data: OrganisationData,
+  since: mongo.Timestamp | undefined,
+  read: (options: { readonly session?: mongo.ClientSession }) => Promise<T>,
+): Promise<T> {
+  if (!since) return data.reads(() => read({}));
+  return data.reads(() =>
+    data.connection.getClient().withSession({ causalConsistency: true }, (session) => {
+      session.advanceOperationTime(since);
+      return read({ session });
+    }),
+  );
+}
+
+/** The events after a position that are wanted, oldest first, at most `limit`. */
+export async function readEvents(
+  data: OrganisationData,
+  { types, objectId }: WantedEvents,
+  { after, limit, since, until }: PageStart,
+): Promise<EventPage> {
+  const rows = nativeCollection(data.collection(events));
+  return settledReads(data, since, async (session) => {
+    const options = { ...SETTLED_READ, ...session, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
+    let bound: string | undefined;
+    if (types && objectId === undefined) {
+      const beyond = { ...options, projection: { _id: 1 }, skip: MOST_LOOKED_AT - 1 } as const;
+      bound = (await rows.findOne({ _id: { $gt: after } }, beyond))?._id;
+    }
+    const filter = {
+      _id: { $gt: after, ...(bound !== undefined && { $lte: bound }) },
+      ...(types && { type: { $in: [...types] } }),
+      ...(objectId !== undefined && { 'object.id': objectId }),
+    };
+    const found = await rows.find(filter, { ...options, limit: limit + 1 }).toArray();
+    const page = found.slice(0, limit);
+    const last = page.at(-1)?._id ?? after;
+    if (found.length > limit) return { rows: page, hasMore: true, next: last };
+    if (bound !== undefined) return { rows: page, hasMore: true, next: bound };
+    // so that the cursor of a caller whom nothing concerns does not expire
+    const end = until && endOf(timeDigits(until), last);
+    return { rows: page, hasMore: false, next: end !== undefined && end > last ? end : last };
+  });
+}
+
+/** The same, knowing how far events are recorded, so that the next page begins there. @throws AppError unavailable */
+export async function readRecorded(
+  data: OrganisationData,
+  source: Pick<EventSource, 'recordedUntil'>,
+  wanted: WantedEvents,
+  start: Omit<PageStart, 'until'>,
+): Promise<EventPage> {
+  // before the events, all of which up to its time are stored
+  const until = await source.recordedUntil();
+  return readEvents(data, wanted, { ...start, until });
+}
+
+/** An event as callers see it. */
+export function shownEvent(
+  organisation: string,
+  { _id, type, at, object, changes, status, gap }: EventRow,
+): { readonly id: string } {
+  return {
+    ...{ id: eventId(organisation, _id), type, occurred_at: at },
+    ...{ object: object ?? null, changes, status: status ?? null, gap: gap ?? null },
+  };
+}

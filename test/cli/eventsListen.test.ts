@@ -1,0 +1,280 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { Webhook } from 'standardwebhooks';
+import type { Json } from '../support/client';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { commandLine } from './commandLine';
+import { closeSites, openSite, type Site } from './site';
+import { eventRow, eventScene, type EventScene, followed, type Followed } from './following';
+
+/* `scopegate events listen`: what a receiver gets of it, whatever gateway and receiver do. */
+
+const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
+const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+afterEach(closeSites);
+
+function listen({ key }: Pick<EventScene, 'key'>, site: Pick<Site, 'url'>, ...args: string[]): Followed {
+  const command = ['events', 'listen', '--forward', site.url, ...args];
+  return followed(cli, command, { SCOPEGATE_KEY: key, SCOPEGATE_URL: gateway.url });
+}
+
+const eventIds = (site: Site): string[] => site.received.map(({ event }): string => event.id);
+const ready = (command: Followed): Promise<unknown> => command.says(/Forwarding the events/);
+const cursorIn = (command: Followed): string => /--after (\S+)/.exec(command.stderr())?.[1] ?? '';
+
+test('each event is posted once, in order, as the feed has it, signed by the secret that is printed', async () => {
+  const [scene, site] = [await eventScene(gateway), await openSite()];
+  await scene.rows.insertOne(eventRow(0));
+  const command = listen(scene, site);
+  const [, secret = ''] = await command.says(/The secret to verify them with: (whsec_\S+)/);
+  const at = new Date();
+  const gap = { ...eventRow(3, 'feed.gap'), object: null, changes: [], gap: { from: at, to: at } };
+  await scene.rows.insertMany([eventRow(1), eventRow(2, 'order.status_changed'), gap]);
+  const lines = await command.until(3);
+  const { body: feed } = await scene.caller.get('/events');
+  expect(site.received.map(({ event }): Json => event)).toEqual(feed.data.slice(1));
+  for (const { headers, body, event } of site.received) {
+    expect(new Webhook(secret).verify(body, headers as Record<string, string>)).toEqual(event);
+    expect(headers).toMatchObject({ 'webhook-id': event.id, 'content-type': 'application/json' });
+  }
+  expect(lines[1]).toMatch(/^\d{4}-\S+Z {2}order\.status_changed {2}[0-9a-f-]{36} {2}204 {2}\d+ ms$/);
+  expect(lines[2]).toMatch(/feed\.gap {2}- {2}204/);
+  expect(await command.end('SIGINT')).toBe(0);
+  expect(command.stderr()).toContain('sent 3, left out 0');
+});
+
+test('--secret, --types, --after and --json', async () => {
+  const [scene, site] = [await eventScene(gateway), await openSite()];
+  await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2, 'order.deleted')]);
+  const args = ['--secret', SECRET, '--types', 'order.created,order.deleted', '--json'];
+  const first = listen(scene, site, ...args, '--after', 'beginning');
+  const [line = ''] = await first.until(2);
+  const { headers, body, event } = site.received[0]!;
+  expect(new Webhook(SECRET).verify(body, headers as Record<string, string>)).toEqual(event);
+  expect(JSON.parse(line)).toEqual({
+    ...{ at: expect.any(String), id: event.id, type: 'order.created', object: event.object },
+    ...{ status: 204, ms: expect.any(Number), error: null },
+  });
+  expect(first.stderr()).not.toContain(SECRET);
+  expect(await first.end('SIGTERM')).toBe(0);
+  await scene.rows.insertOne(eventRow(3, 'order.created'));
+  const second = listen(scene, site, ...args, '--after', cursorIn(first));
+  await second.until(1);
+  expect(await second.end('SIGINT')).toBe(0);
+  expect(site.received.map(({ event: one }) => one.type as string)).toEqual([
+    ...['order.created', 'order.deleted', 'order.created'],
+  ]);
+});
+
+test('while nothing listens the event waits, and then comes with all that followed, in order', async () => {
+  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const command = listen(scene, site);
+  await ready(command);
+  await site.close();
+  await scene.rows.insertMany([eventRow(0), eventRow(1), eventRow(2)]);
+  await command.says(/nothing listens at .*; the event waits/);
+  // more often than one that is refused
+  await command.until(5);
+  await site.open();
+  const { body: feed } = await scene.caller.get('/events');
+  const wanted = (feed.data as Json[]).map(({ id }): string => id);
+  await command.until(5 + 3);
+  for (; site.received.length < 3;) await command.until(command.lines().length + 1);
+  expect(eventIds(site)).toEqual(wanted);
+  expect(await command.end('SIGINT')).toBe(0);
+  expect(command.stderr()).toContain('sent 3, left out 0');
+});
+
+test('an event that is refused is sent 4 times, then left out and named; a new signature each time', async () => {
+  const [scene, site] = [await eventScene(gateway), await openSite()];
+  let refused: string | undefined;
+  site.answer = ({ event }, response) => {
+    refused ??= event.id as string;
+    if (event.id === refused) response.writeHead(500).end('out of \u001b[31mtea');
+    else response.writeHead(200).end();
+  };
+  const command = listen(scene, site);
+  await ready(command);
+  await scene.rows.insertMany([eventRow(0), eventRow(1)]);
+  const lines = await command.until(5);
+  expect(eventIds(site).map((id) => id === refused)).toEqual([true, true, true, true, false]);
+  expect(lines[0]).toContain('  500  ');
+  // what a receiver says moves no cursor
+  expect(lines[0]).toContain('out of \\u001b[31mtea');
+  expect(new Set(site.received.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
+  await command.says(new RegExp(`${refused!} was sent 4 times and not accepted`));
+  expect(await command.end('SIGINT')).toBe(0);
+  expect(command.stderr()).toContain('sent 1, left out 1');
+});
+
+test('Retry-After of a receiver is heard; a redirect is not followed; an endless answer is not read', async () => {
+  const [scene, site, other] = [await eventScene(gateway), await openSite(), await openSite()];
+  const times: number[] = [];
+  let written = 0;
+  site.answer = (_request, response) => {
+    times.push(performance.now());
+    if (times.length === 1) response.writeHead(503, { 'retry-after': '3' }).end();
+    else if (times.length === 2) response.writeHead(302, { location: other.url }).end();
+    else {
+      response.writeHead(200);
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536))) written += 65_536;
+        if (!response.destroyed) response.once('drain', more);
+      };
+      more();
+    }
+  };
+  const command = listen(scene, site);
+  await ready(command);
+  await scene.rows.insertOne(eventRow(0));
+  const lines = await command.until(3);
+  expect(times[1]! - times[0]!).toBeGreaterThan(2900);
+  expect(other.received).toEqual([]);
+  expect(lines.map((line) => /Z {2}\S+ {2}\S+ {2}(\d+)/.exec(line)?.[1])).toEqual(['503', '302', '200']);
+  expect(written).toBeLessThan(16 * 1024 * 1024);
+  expect(await command.end('SIGINT')).toBe(0);
+}, 90_000);
+
+describe('a gateway', () => {
+  /** A page of a gateway that has nothing. */
+  const page = (cursor: string, data: unknown[] = []) => ({ data, has_more: false, next_cursor: cursor });
+  const send = (response: ServerResponse, status: number, body: unknown, headers = {}): void => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+  };
+
+  /** A listener of a site that stands for a gateway. */
+  function listenTo(fake: Site, site: Site): Followed {
+    const args = ['events', 'listen', '--forward', site.url, '--url', new URL(fake.url).origin];
+    return followed(cli, args, { SCOPEGATE_KEY: 'key' });
+  }
+
+  /** A gateway's answers by number of the request; after the last, it holds requests. */
+  async function answering(...answers: ((response: ServerResponse) => void)[]): Promise<[Site, string[], number[]]> {
+    const fake = await openSite();
+    const [paths, times] = [[] as string[], [] as number[]];
+    fake.answer = (_request, response) => {
+      paths.push(response.req.url ?? '');
+      times.push(performance.now());
+      answers[paths.length - 1]?.(response);
+    };
+    return [fake, paths, times];
+  }
+
+  test('that is busy, limits, or goes away and comes back costs no event', async () => {
+    const event = { id: randomUUID(), type: 'order.created', object: null };
+    const [fake, paths, times] = await answering(
+      (response) => {
+        send(response, 503, { code: 'unavailable', detail: 'Starting.' }, { 'retry-after': '1' });
+      },
+      (response) => {
+        send(response, 200, page('one'));
+      },
+      (response) => {
+        send(response, 429, { code: 'rate_limited', detail: 'Too many.' }, { 'retry-after': '2' });
+      },
+      (response) => {
+        response.destroy();
+      },
+      (response) => {
+        send(response, 200, page('two', [event]));
+      },
+    );
+    const site = await openSite();
+    const command = listenTo(fake, site);
+    await command.until(1);
+    expect(site.received[0]!.event).toEqual(event);
+    const afters = paths.map((path) => new URLSearchParams(path.split('?')[1]).get('after'));
+    // `now` is asked for without waiting, since its place would be lost with the connection
+    expect(afters.slice(0, 5)).toEqual(['now', 'now', 'one', 'one', 'one']);
+    expect(paths.slice(0, 3).map((path) => /wait=(\d+)/.exec(path)?.[1])).toEqual(['0', '0', '20']);
+    expect(times[3]! - times[2]!).toBeGreaterThan(1900);
+    expect(command.stderr()).toMatch(/429, rate_limited: Too many\.; asking again until it answers[\s\S]*going on/);
+    await command.end('SIGINT');
+  });
+
+  test('that answers without waiting is asked no more than once a second', async () => {
+    const empty = (response: ServerResponse): void => {
+      send(response, 200, page('same'));
+    };
+    const [fake, paths, times] = await answering(...Array.from({ length: 1000 }, () => empty));
+    const command = listenTo(fake, await openSite());
+    await ready(command);
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    const asked = paths.length;
+    expect(asked).toBeLessThanOrEqual(2 + Math.ceil((performance.now() - times[0]!) / 1000));
+    await command.end('SIGINT');
+  });
+
+  test('that is none is named, and the key goes nowhere else', async () => {
+    const other = await openSite();
+    const [html] = await answering((response) => void response.writeHead(200).end('<html>'));
+    const [moved] = await answering((response) => void response.writeHead(301, { location: other.url }).end());
+    for (const [fake, status] of [
+      [html, 200],
+      [moved, 301],
+    ] as const) {
+      const command = listenTo(fake, other);
+      expect(await command.end()).toBe(1);
+      expect(command.stderr()).toContain(`answered ${String(status)}, which is no answer of Scopegate`);
+    }
+    expect(other.received).toEqual([]);
+    const gone = await openSite();
+    await gone.close();
+    const command = listenTo(gone, other);
+    expect(await command.end()).toBe(1);
+    expect(command.stderr()).toMatch(/cannot reach the gateway at http:\S+ ECONNREFUSED; start it, or name another/);
+  });
+});
+
+test('a key that is wrong, has no scope, or is revoked meanwhile ends it with the reason', async () => {
+  const site = await openSite();
+  const wrong = listen({ key: 'svc_live_wrong' }, site);
+  expect(await wrong.end()).toBe(1);
+  expect(wrong.stderr()).toMatch(/401, unauthenticated: .* Check the key in SCOPEGATE_KEY or --key\./);
+  const scene = await eventScene(gateway, { scopes: ['products:read'] });
+  const narrow = listen(scene, site, '--types', 'order.created');
+  expect(await narrow.end()).toBe(1);
+  expect(narrow.stderr()).toMatch(/403, insufficient_scope: .* Required scope: orders:read\./);
+  const typo = listen(scene, site, '--types', 'product.eaten');
+  expect(await typo.end()).toBe(2);
+  expect(typo.stderr()).toMatch(/400, invalid_request: .*product\.created/);
+  const revoked = listen(scene, site);
+  await ready(revoked);
+  await gateway.control.apiKeys.revoke(scene.keyId);
+  expect(await revoked.end()).toBe(1);
+  expect(revoked.stderr()).toContain('401, unauthenticated');
+  expect(revoked.stderr()).toMatch(/to go on from here: --after \S+/);
+});
+
+test('a cursor that is too old or none ends it with the reason', async () => {
+  const [scene, site] = [await eventScene(gateway), await openSite()];
+  const old = { ...eventRow(0), _id: eventRow(-40 * 86_400)._id };
+  await scene.rows.insertOne(old);
+  const { body } = await scene.caller.get('/events', { limit: 1, after: 'now' });
+  const expired = listen(scene, site, '--after', body.next_cursor as string);
+  expect(await expired.end()).toBe(1);
+  expect(expired.stderr()).toMatch(/410, cursor_expired: .* Begin with --after beginning, or --after now\./);
+  const none = listen(scene, site, '--after', 'nonsense');
+  expect(await none.end()).toBe(2);
+  expect(none.stderr()).toContain('is not a cursor of this list');
+});
+
+test.each([
+  [['--forward', 'ftp://127.0.0.1/hook'], 'begins with http:// or https://'],
+  [['--forward', 'localhost:3000'], 'begins with http:// or https://'],
+  [['--forward', 'http://user:word@127.0.0.1/'], 'without user name and password'],
+  [['--forward', 'http://127.0.0.1/', '--url', 'nowhere'], 'begins with http:// or https://'],
+  [['--forward', 'http://127.0.0.1/', '--secret', 'secret'], 'whsec_ and 24 to 64 bytes'],
+  [['--forward', 'http://127.0.0.1/'], 'no API key: set SCOPEGATE_KEY, or give --key'],
+  [[], '--forward'],
+])('events listen %j exits with 2: %s', async (args, message) => {
+  const { code, stdout, stderr } = await cli.run('events', 'listen', ...args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+});

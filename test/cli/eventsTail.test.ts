@@ -1,0 +1,197 @@
+import { randomUUID } from 'node:crypto';
+import { spawn } from 'node:child_process';
+import { openDatabaseProxy } from '../../faults/databaseProxy';
+import { eventually } from '../http/eventually';
+import { openTunnel } from '../http/tunnel';
+import { client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { commandLine, commandOf, finished, NOBODY } from './commandLine';
+import { eventRow, eventScene, type EventScene, followed, timeOfEvent } from './following';
+
+const CONTROL_DATABASE = 'scopegate_test';
+const cli = commandLine({ CONTROL_DATABASE });
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const tail = ({ id }: EventScene, ...args: string[]) => followed(cli, ['events', 'tail', '--org', id, ...args]);
+const parsed = (lines: readonly string[]): Json[] => lines.map((line): Json => JSON.parse(line));
+const objects = (lines: readonly string[]): string[] => parsed(lines).map(({ object }): string => object.id);
+const cursorIn = (text: string): string => /--after (\S+)/.exec(text)?.[1] ?? '';
+const many = (from: number, count: number) => Array.from({ length: count }, (_none, n) => eventRow(from + n));
+const idsOf = (rows: ReturnType<typeof many>): string[] => rows.map(({ object }) => object!.id);
+
+test('changes are printed as they happen, one JSON object per line, as the feed has them', async () => {
+  const control = `scopegate_tail_${randomUUID().slice(0, 8)}`;
+  const own = await startGateway({ CONTROL_DATABASE: control, EVENTS: 'on' });
+  const { id } = await makeOrganisation(own);
+  const caller = client(own, (await makeKey(own, { id } as never)).key);
+  await caller.post('/products/bulk', { products: [{ sku: 'OLD', name: 'Before' }] });
+  await eventually(async () => (await caller.get('/events')).body.data.length === 1, 20_000);
+  const command = followed(cli, ['events', 'tail', '--org', id], { CONTROL_DATABASE: control });
+  try {
+    await command.says(/following the events/);
+    const { body: before } = await caller.get('/events', { after: 'now' });
+    await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Made' }] });
+    await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'Changed' }] });
+    const lines = parsed(await command.until(2));
+    const { body } = await caller.get('/events', { after: before.next_cursor });
+    expect(lines).toEqual(body.data);
+    expect(lines.map(({ type, changes }) => [type, changes])).toEqual([
+      ['product.created', []],
+      ['product.updated', ['name', 'updated_at']],
+    ]);
+  } finally {
+    expect(await command.end('SIGINT')).toBe(0);
+    await own.databases.control.dropDatabase();
+    await own.stop();
+  }
+});
+
+test('what it prints when it ends goes on from there: nothing is left out or repeated', async () => {
+  const scene = await eventScene(gateway);
+  await scene.rows.insertMany(many(0, 250));
+  const first = tail(scene, '--after', 'beginning', '--json');
+  const lines = await first.until(250);
+  expect(await first.end('SIGINT')).toBe(0);
+  expect(objects(lines)).toEqual(idsOf(await scene.rows.find().sort({ _id: 1 }).toArray()));
+  const { body } = await scene.caller.get('/events', { limit: 100 });
+  expect(parsed(lines.slice(0, 100))).toEqual(body.data);
+  await scene.rows.insertMany(many(250, 2));
+  const second = tail(scene, '--after', cursorIn(first.stderr()));
+  expect(objects(await second.until(2))).toEqual(idsOf(await scene.rows.find().sort({ _id: 1 }).skip(250).toArray()));
+  expect(await second.end('SIGTERM')).toBe(0);
+});
+
+test('types narrow it down; --since begins at a time, and a cursor of the API where that ends', async () => {
+  const scene = await eventScene(gateway);
+  await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2), eventRow(3, 'quote.deleted')]);
+  const { body } = await scene.caller.get('/events', { limit: 2 });
+  const typesOf = async (count: number, ...args: string[]): Promise<string[]> => {
+    const command = tail(scene, ...args);
+    const lines = await command.until(count);
+    await command.end('SIGINT');
+    return parsed(lines).map(({ type }) => type as string);
+  };
+  const [picked, since, after, ago] = await Promise.all([
+    typesOf(2, '--types', 'order.created,quote.deleted', '--after', 'beginning'),
+    typesOf(3, '--since', timeOfEvent(1)),
+    typesOf(2, '--after', body.next_cursor),
+    typesOf(4, '--since', '1d'),
+  ]);
+  expect(picked).toEqual(['order.created', 'quote.deleted']);
+  expect(since).toEqual(['order.created', 'product.updated', 'quote.deleted']);
+  expect(after).toEqual(['product.updated', 'quote.deleted']);
+  expect(ago).toHaveLength(4);
+});
+
+test('a database that goes away and comes back costs no event and doubles none', async () => {
+  const scene = await eventScene(gateway);
+  const tunnel = await openTunnel();
+  try {
+    await scene.rows.insertMany(many(0, 3));
+    const command = followed(cli, ['events', 'tail', '--org', scene.id, '--after', 'beginning'], {
+      MONGODB_URI: tunnel.uri,
+    });
+    await command.until(3);
+    await tunnel.cut();
+    await scene.rows.insertMany(many(3, 150));
+    await command.says(/waiting for the database: /);
+    await tunnel.restore();
+    await command.says(/going on/);
+    await scene.rows.insertMany(many(153, 1));
+    const lines = await command.until(154);
+    expect(await command.end('SIGINT')).toBe(0);
+    expect(objects(lines)).toEqual(idsOf(await scene.rows.find().sort({ _id: 1 }).toArray()));
+    expect(command.stderr()).not.toMatch(/^\s+at /m);
+  } finally {
+    await tunnel.cut();
+  }
+}, 120_000);
+
+test('a reader that has enough ends it without a trace of that', async () => {
+  const scene = await eventScene(gateway);
+  await scene.rows.insertMany(many(0, 5000));
+  const [node, ...words] = commandOf(['events', 'tail', '--org', scene.id, '--after', 'beginning']);
+  const line = `set -o pipefail; ${[node, ...words].map((word) => `'${word ?? ''}'`).join(' ')} | head -1`;
+  const { PATH = '', HOME = '' } = process.env;
+  const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment }, detached: true });
+  // one that does not end would keep the tests from ending
+  const impatience = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 40_000);
+  const { code, stdout, stderr } = await finished(shell);
+  clearTimeout(impatience);
+  expect({ code, lines: stdout.split('\n').length }).toEqual({ code: 0, lines: 2 });
+  expect(stderr).not.toMatch(/EPIPE|^\s+at /m);
+});
+
+test('while its output is not read, it reads no further events', async () => {
+  const scene = await eventScene(gateway);
+  const count = 10_000;
+  await scene.rows.insertMany(many(0, count));
+  let reads = 0;
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command) => {
+      if (command?.find === 'events') reads += 1;
+      return reply;
+    },
+  });
+  try {
+    const command = followed(cli, ['events', 'tail', '--org', scene.id, '--after', 'beginning'], {
+      MONGODB_URI: proxy.uri,
+    });
+    command.hold(true);
+    await eventually(() => reads > 0, 40_000);
+    // until nothing has been read for a while
+    for (let before = -1; before !== reads;) {
+      before = reads;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+    }
+    // what fits into pipes and buffers
+    expect(reads).toBeLessThan(count / 100 / 2);
+    command.hold(false);
+    expect(new Set(objects(await command.until(count))).size).toBe(count);
+    expect(await command.end('SIGINT')).toBe(0);
+  } finally {
+    await proxy.close();
+  }
+}, 180_000);
+
+test('if no gateway records events, it says so once', async () => {
+  const lonely = commandLine();
+  const { id } = await lonely.json<{ id: string }>('org', 'create', '--name', 'Lonely');
+  const command = followed(lonely, ['events', 'tail', '--org', id]);
+  await command.says(/no gateway has recorded events yet; start one with scopegate serve/);
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  expect(await command.end('SIGINT')).toBe(0);
+  expect(command.stderr().match(/no gateway/g)).toHaveLength(1);
+  expect(command.lines()).toEqual([]);
+});
+
+test.each([
+  [['--org', NOBODY], 1, `organisation ${NOBODY} not found`],
+  [
+    ['--org', NOBODY, '--types', 'order.created,order.eaten'],
+    2,
+    'unknown type order.eaten; types are customer.created',
+  ],
+  [['--org', NOBODY, '--types', ','], 2, 'at least one type'],
+  [['--org', NOBODY, '--since', 'yesterday'], 2, 'Expected a date'],
+  [['--org', NOBODY, '--since', '1h', '--after', 'now'], 2, 'cannot be used with'],
+])('events tail %j exits with %i: %s', async (args, code, text) => {
+  const found = await cli.run('events', 'tail', ...args);
+  expect({ code: found.code, stdout: found.stdout }).toEqual({ code, stdout: '' });
+  expect(found.stderr).toContain(text);
+});
+
+test('a cursor that is none, or of another organisation, is refused', async () => {
+  const [scene, other] = [await eventScene(gateway), await eventScene(gateway)];
+  const { body } = await other.caller.get('/events');
+  for (const cursor of ['nonsense', body.next_cursor as string]) {
+    const { code, stderr } = await cli.run('events', 'tail', '--org', scene.id, '--after', cursor);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('is not a cursor of this list') });
+  }
+});

@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { eventually } from '../http/eventually';
+import { PROGRAM } from '../support/built';
+import { client } from '../support/client';
+import { makeKey, makeNorthwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type Block, blocksOf, RECEIVERS, ROOT } from './markdown';
+import { writeProgram, writePrograms } from './programs';
+import { openShell } from './shell';
+
+/*
+ * Walks the guide for receivers from an empty folder on, with a process for each of its terminals, and compares what they print with
+ * what it shows. Only addresses, the secret, and where packages and the program come from are replaced.
+ */
+
+const BLOCKS = blocksOf(RECEIVERS);
+const ENVIRONMENT = { CONTROL_DATABASE: `scopegate_guide_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
+const PATIENCE = 60_000;
+
+let gateway: TestGateway;
+let key: string;
+let folder: string;
+let programs: string;
+let port: string;
+const terminals: ChildProcess[] = [];
+
+beforeAll(async () => {
+  gateway = await startGateway(ENVIRONMENT);
+  ({ key } = await makeKey(gateway, await makeNorthwind(gateway, 20)));
+  folder = await mkdtemp(join(tmpdir(), 'scopegate-receiver-'));
+  programs = await writePrograms({ socket: '' });
+  const scopegate = `run) exec '${process.execPath}' '${PROGRAM}' "\${@:5}" ;;`;
+  const install = `install) ln -s '${join(ROOT, 'node_modules')}' node_modules ;;`;
+  await writeProgram(programs, 'npm', `#!/bin/bash\ncase "$1" in\n${scopegate}\n${install}\nesac\n`);
+  port = await freePort();
+});
+afterAll(async () => {
+  for (const terminal of terminals) {
+    const closed = once(terminal, 'close');
+    terminal.kill('SIGKILL');
+    await closed;
+  }
+  await gateway.stop();
+  await gateway.databases.control.dropDatabase().catch(() => undefined);
+  for (const made of [folder, programs]) await rm(made, { recursive: true });
+});
+
+const environment = (): Record<string, string> => {
+  const { PATH = '', HOME = '' } = process.env;
+  return { PATH: `${programs}:${PATH}`, HOME, KEY: key, SCOPEGATE_URL: gateway.url };
+};
+
+const replaced = (text: string): string =>
+  text.replaceAll('http://127.0.0.1:4000', gateway.url).replaceAll(/\b3000\b/g, port);
+
+/** What a block that runs until it is stopped has printed so far. */
+interface Terminal {
+  readonly stdout: () => string;
+  readonly stderr: () => string;
+}
+
+function open(text: string, cwd = folder): Terminal {
+  // the program in the place of the shell, so that it can be ended
+  const line = replaced(text)
+    .replace(/(npm|node) /, 'exec $1 ')
+    .replace(/^(\w+=\S+) exec /, 'export $1; exec ');
+  const child = spawn('bash', ['-c', line], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
+  terminals.push(child);
+  let [stdout, stderr] = ['', ''];
+  child.stdout.setEncoding('utf8').on('data', (piece: string) => (stdout += piece));
+  child.stderr.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
+  return { stdout: () => stdout, stderr: () => stderr };
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port: free } = server.address() as AddressInfo;
+  await once(server.close(), 'close');
+  return String(free);
+}
+
+function patternOf(shown: string): RegExp {
+  const quoted = shown.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
+  return new RegExp(`^${quoted}\n$`);
+}
+
+const ofLanguage = (language: string): Block[] => BLOCKS.filter((block) => block.language === language);
+
+test('from nothing to a verified webhook, and the calls after it', async () => {
+  const [demo, listen, start, ...others] = ofLanguage('sh').filter(({ reason }) => reason !== undefined);
+  expect([demo!.text, others]).toEqual(['npm ci && npm run demo', []]);
+  const [make, ...calls] = ofLanguage('sh').filter(({ reason }) => reason === undefined);
+  const [received, sent, ...more] = ofLanguage('text');
+  expect([calls.length, more]).toEqual([2, []]);
+  const shell = openShell(programs, folder, environment());
+  try {
+    const sender = open(listen!.text);
+    const [, secret = ''] = await eventually(() => /(whsec_\S+)/.exec(sender.stderr()), PATIENCE);
+    await shell.run(replaced(make!.text));
+    const receiver = open(start!.text.replace('whsec_…', secret), join(folder, 'receiver'));
+    await shell.run(replaced(calls[0]!.text));
+    await eventually(() => patternOf(received!.text).test(receiver.stdout()), PATIENCE).catch(() => {
+      expect({ said: receiver.stdout(), failed: receiver.stderr(), sent: sender.stdout() }).toEqual(received!.text);
+    });
+    // without the attempts before the receiver was started
+    const printed = (): string =>
+      sender
+        .stdout()
+        .split('\n')
+        .filter((line) => !line.includes('failed'))
+        .join('\n');
+    await eventually(() => printed().split('\n').length > 2, PATIENCE);
+    expect(printed()).toMatch(patternOf(sent!.text));
+    expect(await shell.run(replaced(calls[1]!.text))).toContain('"next_cursor"');
+  } finally {
+    await shell.stop();
+  }
+}, 240_000);
+
+test('the event that it shows has the members of one', async () => {
+  const { body } = await client(gateway, key).get('/events', { limit: 1 });
+  const [shown] = ofLanguage('json').map(({ text }) => JSON.parse(text) as object);
+  expect(Object.keys(shown!)).toEqual(Object.keys(body.data[0] as object));
+});

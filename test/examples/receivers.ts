@@ -1,0 +1,80 @@
+import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Json } from '../support/client';
+import { ROOT, run } from './run';
+
+/* The example receivers, as their READMEs install and start them. */
+
+const EXAMPLES = join(ROOT, 'examples', 'receivers');
+/** Inside the repository, so that installed packages are resolved. */
+const CACHE = join(ROOT, '.cache');
+
+/** The copy of a receiver: objects by type and id. Undefined until there is one. */
+export type Copy = Readonly<Record<string, Readonly<Record<string, Json>>>>;
+
+export interface Example {
+  readonly name: string;
+  /** Installs it into a folder and returns that, and the program and its arguments. */
+  install(): Promise<{ readonly folder: string; readonly command: string; readonly args: readonly string[] }>;
+  readonly copyFile: string;
+  read(file: string): Promise<Copy | undefined>;
+}
+
+async function folderOf(name: string): Promise<string> {
+  await mkdir(CACHE, { recursive: true });
+  const folder = await mkdtemp(join(CACHE, `receiver-${name}-`));
+  await cp(join(EXAMPLES, name), folder, { recursive: true });
+  return folder;
+}
+
+/** Prints the tables as one JSON value; nothing if there is no complete copy. */
+const DUMP = `
+import json, sqlite3, sys
+db = sqlite3.connect(sys.argv[1], timeout=10)
+if db.execute("select name from sqlite_master where name = 'feed'").fetchone() and db.execute("select * from feed").fetchone():
+    copy = {}
+    for type, id, body in db.execute("select * from objects"): copy.setdefault(type, {})[id] = json.loads(body)
+    print(json.dumps(copy))
+`;
+
+export const RECEIVERS: readonly Example[] = [
+  {
+    name: 'typescript',
+    async install() {
+      const folder = await folderOf('typescript');
+      const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
+      await run(bin('tsc'), ['--project', folder]);
+      // as tsx would, but as one process, which a signal ends
+      return { folder, command: process.execPath, args: ['--import', 'tsx', 'receiver.ts'] };
+    },
+    copyFile: 'copy.json',
+    async read(file) {
+      const text = await readFile(file, 'utf8').catch(() => undefined);
+      return text === undefined ? undefined : (JSON.parse(text) as { objects: Copy }).objects;
+    },
+  },
+  {
+    name: 'python',
+    async install() {
+      const folder = await folderOf('python');
+      await run('python3', ['-m', 'venv', join(folder, '.venv')]);
+      const pip = ['install', '--quiet', '--disable-pip-version-check', '--require-hashes', '-r', 'requirements.txt'];
+      await run(join(folder, '.venv', 'bin', 'pip'), pip, { cwd: folder, env: packageIndex() });
+      return { folder, command: join(folder, '.venv', 'bin', 'python'), args: ['receiver.py'] };
+    },
+    copyFile: 'copy.sqlite',
+    async read(file) {
+      const text = await run('python3', ['-c', DUMP, file]);
+      return text === '' ? undefined : (JSON.parse(text) as Copy);
+    },
+  },
+];
+
+export const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true });
+
+/** The machine's settings for the package index and proxies. */
+export function packageIndex(): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => /^(PIP_|https?_proxy$|SSL_)/i.test(name)),
+  ) as Record<string, string>;
+}
