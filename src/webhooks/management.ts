@@ -79,13 +79,13 @@ export function createManagement({ databases, control, policy, signing }: Manage
     const open = (): Promise<OrganisationData> => databases.open(organisation);
 
     function shown(row: EndpointRow, last?: string): WebhookEndpoint {
-      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, due, created_by } = row;
+      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, until, created_by } = row;
       const isBehind = last !== undefined && row.position < last;
       const behind = isBehind ? Math.max(1, Math.round((databases.now() - millisecondsOf(row.position)) / 1000)) : 0;
       return {
         ...{ id, url, types, state, failing_since, last_success_at, waiting: parked, created_by },
         ...{ disabled_reason: disabled?.reason ?? null, disabled_at: disabled?.at ?? null },
-        next_attempt_at: state === 'failing' ? (due ?? null) : null,
+        next_attempt_at: state === 'failing' ? row.until : null,
         lag_seconds: last === undefined ? null : behind,
         old_secret_until: oldSecretUntil(row, databases.now()),
         created_at: row.created_at,
