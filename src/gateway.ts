@@ -204,8 +204,8 @@ function createTraffic(
     webhooks: () => webhooks,
     webhookEndpoints: control.webhooks.counts,
   });
-  const onOutcome = metrics.webhookSent;
-  const webhooks = webhooksOfGateway({ config, databases, control, logger, isAway: availability.isAway, onOutcome });
+  const { isAway } = availability;
+  const webhooks = webhooksOfGateway({ config, databases, control, logger, isAway, onOutcome: metrics.webhookSent });
   const { wake: onStored } = webhooks;
   const { waiting, tails } = eventsOf({
     ...{ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded, onStored },

@@ -52,5 +52,5 @@ export function addWebhooks(
     name: 'scopegate_webhook_deliveries_total',
     help: 'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt). Without those by hand.',
     labelNames: ['outcome'],
-  }) as (outcome: 'delivered' | 'failed' | 'given_up') => void;
+  });
 }

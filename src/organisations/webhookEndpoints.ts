@@ -144,7 +144,7 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
     /** Whether there is any endpoint. */
     any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
     /** How many there are in each state, of all organisations; counted at most once a minute. */
-    counts(): Promise<ReadonlyMap<EndpointState, number>> {
+    counts: (): Promise<ReadonlyMap<EndpointState, number>> => {
       if (!counted || now() - counted.at > COUNTED_FOR) {
         const counts = Promise.all(
           ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const),

@@ -38,7 +38,7 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
   return {
     ofUser,
     /** Notes that organisations have new events. */
-    async wake(organisations: readonly string[]): Promise<void> {
+    wake: async (organisations: readonly string[]): Promise<void> => {
       if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
     },
     start(): void {

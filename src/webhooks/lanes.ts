@@ -13,22 +13,22 @@ export async function runLanes<T>(
   { width, isOver, each }: LanesOptions<T>,
 ): Promise<void> {
   const running = new Set<Promise<void>>();
-  let failure: { readonly error: unknown } | undefined;
+  const failures: unknown[] = [];
 
   async function run(lane: readonly T[]): Promise<void> {
     try {
-      for (const item of lane) if (failure || isOver() || !(await each(item))) return;
+      for (const item of lane) if (failures.length > 0 || isOver() || !(await each(item))) return;
     } catch (error) {
-      failure ??= { error };
+      failures.push(error);
     }
   }
 
   for (const lane of lanes) {
     while (running.size > 0 && running.size >= width()) await Promise.race(running);
-    if (failure || isOver()) break;
+    if (failures.length > 0 || isOver()) break;
     const ended = run(lane).finally(() => running.delete(ended));
     running.add(ended);
   }
   await Promise.all(running);
-  if (failure) throw (failure as { readonly error: unknown }).error;
+  if (failures.length > 0) throw failures[0] as Error;
 }

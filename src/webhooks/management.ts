@@ -5,7 +5,7 @@ import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Page } from '../database/pagination';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
-import { lastPosition, shownEvent } from '../events/feed';
+import { BEGINNING, lastPosition, shownEvent } from '../events/feed';
 import { millisecondsOf } from '../events/position';
 import { EVENT_TYPES } from '../events/types';
 import type { Authority } from '../organisations/apiKeys';
@@ -79,9 +79,10 @@ export function createManagement({ databases, control, policy, signing }: Manage
     const open = (): Promise<OrganisationData> => databases.open(organisation);
 
     function shown(row: EndpointRow, last?: string): WebhookEndpoint {
-      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, until, created_by } = row;
+      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, created_by } = row;
       const isBehind = last !== undefined && row.position < last;
-      const behind = isBehind ? Math.max(1, Math.round((databases.now() - millisecondsOf(row.position)) / 1000)) : 0;
+      const since = row.position === BEGINNING ? row.created_at.getTime() : millisecondsOf(row.position);
+      const behind = isBehind ? Math.max(1, Math.round((databases.now() - since) / 1000)) : 0;
       return {
         ...{ id, url, types, state, failing_since, last_success_at, waiting: parked, created_by },
         ...{ disabled_reason: disabled?.reason ?? null, disabled_at: disabled?.at ?? null },

@@ -14,7 +14,10 @@ import { type Receiver, startReceiver } from './receiver';
 
 interface Row {
   readonly _id: string;
-  readonly [member: string]: unknown;
+  readonly number: string;
+  readonly status: string;
+  readonly total_minor: number;
+  readonly updated_at: Date;
 }
 
 export interface World {
@@ -80,14 +83,13 @@ export async function newScene(world: World, input: { types?: string[]; receiver
     deliveries,
     async write(count) {
       const rows = Array.from({ length: count }, () => {
-        return { _id: randomUUID(), number: randomUUID(), status: 'draft', updated_at: new Date() };
+        return { _id: randomUUID(), number: randomUUID(), status: 'draft', total_minor: 1, updated_at: new Date() };
       });
       await quotes.insertMany(rows);
       return rows.map(({ _id }) => _id);
     },
     async change(quote, times = 1) {
-      for (let time = 0; time < times; time += 1)
-        await quotes.updateOne({ _id: quote }, { $inc: { total_minor: 1 } });
+      for (let time = 0; time < times; time += 1) await quotes.updateOne({ _id: quote }, { $inc: { total_minor: 1 } });
     },
     endpoint: async () => (await office.admin('webhook_endpoints')).data.find((one: Json) => one.id === id),
     row: async () => (await world.endpoints.findOne({ _id: id }))!,
