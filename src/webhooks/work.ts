@@ -24,7 +24,7 @@ const PAGE = 50;
 /** Parked events from which on the position no longer moves. */
 const MOST_PARKED = 1000;
 /** Objects that are tried again in one pass, and events of each. */
-const RETRIED = { objects: 50, events: 10 } as const;
+const RETRIED = { objects: 50, events: 50 } as const;
 
 /** What became of an attempt, for metrics. */
 export type Outcome = 'delivered' | 'failed' | 'given_up';
