@@ -152,6 +152,8 @@ export function createManagement({ databases, control, policy, signing }: Manage
         }
         const start = from && { position: await positionBefore(data, from), time: from };
         const { skipOpen, makeDue } = deliveriesOf(data);
+        // while it is moving its rows cannot be changed
+        await data.requireOpen();
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(databases.now())));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },

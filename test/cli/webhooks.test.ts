@@ -75,7 +75,7 @@ test.each([
   [
     ['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'],
     2,
-    'must be one of product.created',
+    '/types/0: must be one of ',
   ],
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
