@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createAuthenticator, type KeySource } from './access/authenticate';
-import { type Limiters, openLimiters } from './access/limiters';
+import type { Limiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory, type OpenContext } from './context';
 import { createAvailability } from './database/availability';
@@ -20,9 +20,10 @@ import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
 import { PROBLEM, writeError } from './http/problem';
 import { createTurns } from './http/turns';
-import { describeError, redact } from './log';
+import { limitersOf } from './limits';
+import { describeError } from './log';
 import { toAppError } from './mask';
-import { createMetrics, type Face, type Metrics, type ShedReason } from './metrics';
+import { createMetrics, type Face, type ShedReason } from './metrics';
 import { keyLabel } from './metrics/labels';
 import { createMetricsPage } from './http/metricsPage';
 import type { Control } from './organisations/control';
@@ -36,6 +37,7 @@ import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './version';
+import { webhooksOfGateway } from './webhooks/gateway';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -79,7 +81,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
     },
   });
-  const { tails, waiting } = traffic;
+  const { tails, waiting, webhooks } = traffic;
   options.databases.tend(({ id: organisation, cluster }, collection, error) => {
     logger.warn(
       { organisation_id: organisation, cluster, collection, error: describeError(error) },
@@ -121,6 +123,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     bodies,
     turns,
     tails,
+    webhooks,
     handle(exchange: Exchange): Promise<void> {
       const face = faceOf(exchange);
       return answer(exchange, face, () => dispatch(exchange, face, faces));
@@ -128,7 +131,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     /** Ends what would hold up a drain: requests that wait for events, and the recording of them, which another gateway takes over. */
     async beginDrain(): Promise<void> {
       waiting.stop();
-      await tails.stop();
+      await Promise.all([tails.stop(), webhooks.stop()]);
     },
     /** Answers an exchange at ADMIN_PORT. */
     handleAdmin: (exchange: Exchange): Promise<void> =>
@@ -200,29 +203,17 @@ function createTraffic(
     files: () => control.placement.lastKnown(),
     tails: () => tails.states(),
     waiting: () => waiting.counts(),
+    webhooks: () => webhooks,
+    webhookEndpoints: control.webhooks.counts,
   });
-  const onWritten = metrics.eventsRecorded;
-  const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten, ...carrier.streams });
+  const { isAway } = availability;
+  const webhooks = webhooksOfGateway({ config, databases, control, logger, isAway, onOutcome: metrics.webhookSent });
+  const { waiting, tails } = eventsOf({
+    ...{ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded, onStored: webhooks.wake },
+    ...carrier.streams,
+  });
   databases.giveWayTo(patience.hasOthers);
-  return { bodies, turns, availability, patience, metrics, waiting, tails };
-}
-
-function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
-  const isWorker = worker !== undefined;
-  metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
-  return openLimiters({
-    limit: config.RATE_LIMIT_PER_MINUTE,
-    redisUrl: config.REDIS_URL,
-    instances: config.INSTANCES,
-    isWorker,
-    onChange: (state, reason) => {
-      metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
-      logger.warn(
-        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
-        `shared limits are ${state}`,
-      );
-    },
-  });
+  return { webhooks, bodies, turns, availability, patience, metrics, waiting, tails };
 }
 
 interface Parts {
@@ -304,6 +295,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       control,
       organisationData: databases.organisationData,
       patience,
+      webhooks: traffic.webhooks.ofUser,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
       onError: logError('settings failed'),

@@ -4,7 +4,7 @@ import { createTails, type Tails, type TailsOptions } from './tail';
 import { createWaiting, type Waiting, type WaitingOptions } from './waiting';
 
 interface PartsOptions
-  extends Pick<TailsOptions, 'databases' | 'feeds' | 'onWritten'>, Pick<WaitingOptions, 'payEvery'> {
+  extends Pick<TailsOptions, 'databases' | 'feeds' | 'onWritten' | 'onStored'>, Pick<WaitingOptions, 'payEvery'> {
   readonly logger: Logger;
 }
 
