@@ -24,7 +24,7 @@ PATHS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 """Where the objects of each type are, and what their lists need to return what a read of one does. Remove what you do not need."""
 
-MOST_PENDING = 1000
+MOST_PENDING = 100
 """The most events that wait; beyond that the feed is read instead."""
 MOST_DONE = 10_000
 """The most events that are remembered as done."""

@@ -17,7 +17,7 @@ const PATHS: Readonly<Record<string, { readonly path: string; readonly query: st
 };
 
 /** The most events that wait; beyond that the feed is read instead. */
-const MOST_PENDING = 1000;
+const MOST_PENDING = 100;
 /** The most events that are remembered as done. */
 const MOST_DONE = 10_000;
 
