@@ -12,6 +12,7 @@ import { mergeResolvers, type Resolver } from '../../src/schema/guard';
 import { loadDocument } from '../../src/schema/sdl';
 import { storedTypes } from '../../src/schema/stored';
 import { settingsResolvers } from '../../src/settings/resolvers';
+import { webhookResolvers } from '../../src/webhooks/resolvers';
 import { type Answer, type Client, client, type Json } from '../support/client';
 import { query } from '../support/faces';
 import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
@@ -68,6 +69,7 @@ function schemas(): Schemas {
       feedResolvers,
       subscriptionResolvers,
       settingsResolvers,
+      webhookResolvers,
       own,
     ),
     collections,

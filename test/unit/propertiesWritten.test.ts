@@ -19,6 +19,7 @@ import { listWith } from '../../src/schema/restDocument';
 import { loadDocument } from '../../src/schema/sdl';
 import { everyField } from '../../src/schema/written';
 import { settingsResolvers } from '../../src/settings/resolvers';
+import { webhookResolvers } from '../../src/webhooks/resolvers';
 import { damage, damaged, objectOf, rawRows, selectionOf, twice } from '../support/arbitraryRows';
 
 /*
@@ -39,7 +40,9 @@ let found: unknown;
 const given = Object.fromEntries([...LISTS, ...TYPES].map((name) => [name, () => found]));
 const { rest, graphql, operations } = buildSchemas(
   loadDocument(),
-  mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, { Query: given }),
+  mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers, {
+    Query: given,
+  }),
   collections,
 );
 const routes = sofaRoutes(rest, operations);

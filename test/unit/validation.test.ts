@@ -113,7 +113,7 @@ describe('the elements of a bulk call', () => {
 
   test('are checked for their bounds one by one', () => {
     const element = typeChecks(SCHEMA, { elementBounds: true, closed: false })('Element');
-    expect(element({ sku: 'abc', part: { name: 'ab' }, colour: 'red' })).toEqual({ faults: [], more: 0 });
+    expect(element({ sku: 'abc', part: { name: 'ab' }, colour: 'red' })).toEqual({ faults: [], more: 0, isCut: false });
     const { faults } = element({ part: { name: 'a' }, colour: 'green' });
     const found = faults.map(({ pointer, code }) => `${pointer!} ${code}`);
     expect(found.sort()).toEqual(['/colour not_allowed', '/part/name length', '/sku required']);

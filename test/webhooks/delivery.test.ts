@@ -134,6 +134,7 @@ test('ten failures of different objects make it failing: the position stays, the
   const [oldest] = await one.rows('waiting');
   expect(new Set(idsOf(one).slice(failed))).toEqual(new Set([oldest!.event_id]));
   expect((await one.row()).position).toBe(before.position);
+  await eventually(async () => ((await one.row()).holder === null ? true : undefined));
   expect((await one.row()).until.getTime()).toBeGreaterThan(Date.now() + 60_000);
   one.receiver.answer = () => 204;
   await one.hurry();

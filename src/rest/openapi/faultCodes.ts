@@ -24,6 +24,8 @@ export const FAULT_CODES: Readonly<Record<string, string>> = {
   total: 'the amounts do not add up',
   order: 'the lines are not in the order of their positions',
   ended: 'the key is revoked or expired',
+  expired: 'the object is no longer kept',
+  too_many: 'there are as many objects of this kind as there may be',
   replaced: 'the key was already replaced, and its replacement is active',
   invalid: 'another rule is violated; see `detail`',
 };
