@@ -1,20 +1,19 @@
-import { randomUUID } from 'node:crypto';
-import mongoose, { type mongo } from 'mongoose';
-import { databaseName } from '../../src/database/organisationData';
+import mongoose from 'mongoose';
 import { signalQuietly } from '../../src/database/embedded/liveness';
 import { type Caller, isSuccess, labelOf } from '../client';
 import type { Gateway } from '../gateway';
+import { type Changes, createWriters } from '../eventWriters';
 import { type Case, number, Promises } from '../outcome';
+import { compareWith, FOR_RECEIVERS, type Receivers, startReceivers } from '../receivers';
 import { milliseconds, sleep, until } from '../timing';
 
 /** Longer than a lease lasts, in milliseconds (src/events/tail/lease.ts). */
 const STOPPED_FOR = 11_500;
-/** Between two changes of a writer, in milliseconds. */
-const PAUSE = 10;
-/** Changes of one object. */
-const TURNS = 12;
 /** How long changes go on at most, and how long their events may take afterwards, in milliseconds. */
 const [WRITES_WITHIN, TOLD_WITHIN] = [400_000, 60_000];
+
+/** How long a receiver that had failures may take to get the rest, in milliseconds: the third attempt comes after 5 minutes. */
+const DELIVERED_WITHIN = 240_000;
 
 type Trouble = 'stopped' | 'killed' | 'database killed';
 /** What happens, in order; the short run has the first of each. */
@@ -28,10 +27,11 @@ export const events: Case = {
   name: 'events',
   title: 'Events of every change',
   what: ({ changes }) =>
-    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and one with transactions, of which half are rolled back. Meanwhile the gateway that records events is ${troublesOf(changes)}; a stop lasts ${milliseconds(STOPPED_FOR)}, longer than its lease. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back.`,
+    `Three writers make at least ${number(changes)} changes: clients of two gateways, a program with its own driver, and one with transactions, of which half are rolled back. Meanwhile the gateway that records events is ${troublesOf(changes)}; a stop lasts ${milliseconds(STOPPED_FOR)}, longer than its lease. Promise: the feed has every committed change exactly once, in the order of each object, and none that was rolled back. Webhooks go to receivers of which one accepts everything, one fails now and then, one hangs, one answers 429 with Retry-After, one answers 410 and one redirects to an address that is not allowed. Promise: the first four get every event at least once, signed, with the id of the feed and in the order of each object; the endpoint of 410 is disabled; nothing goes to the other address.`,
   async run({ rig, scale, tell }) {
-    const gateways = await rig.gateways();
+    const gateways = await rig.gateways(FOR_RECEIVERS);
     const { key, organisationId } = await rig.newTenant('events');
+    const receivers = await startReceivers(rig, organisationId);
     const bare = await mongoose.mongo.MongoClient.connect(rig.database.uri, {
       writeConcern: { w: 'majority', journal: true },
       serverSelectionTimeoutMS: 3000,
@@ -78,7 +78,15 @@ export const events: Case = {
     promises.keep(found.twice === 0, `${number(found.twice)} events are there twice`);
     promises.keep(found.wrong === 0, `${number(found.wrong)} objects have other events than changes: ${found.example}`);
     promises.keep(found.never === 0, `${number(found.never)} events are of changes that were rolled back`);
+    const delivered = await awaitReceivers(receivers, found.feed);
+    keepDelivery(promises, receivers, found.feed);
+    const states = await receivers.states();
+    promises.keep(
+      states.filter((state) => state === 'disabled').length === 1,
+      `the endpoints are ${states.join(', ')}`,
+    );
     await bare.close();
+    await receivers.stop();
     return {
       attempted: made.count(),
       present: made.count() - found.missing,
@@ -86,7 +94,7 @@ export const events: Case = {
       duplicated: found.twice,
       notes: [
         `${number(made.count())} committed changes of ${number(changes.objects.size)} objects, ${number(found.events)} events; ${number(changes.aborted.size)} objects were rolled back.`,
-        `The feed was complete ${milliseconds(found.ms)} after the last change.`,
+        `The feed was complete ${milliseconds(found.ms)} after the last change, and the receivers ${milliseconds(delivered)} after that. Posts: ${receivers.all.map(({ name, posts }) => `${name} ${number(posts)}`).join(', ')}.`,
       ],
       broken: promises.broken,
     };
@@ -121,121 +129,35 @@ async function recorders([a, b]: [Gateway, Gateway]): Promise<[Gateway, Gateway]
   return found;
 }
 
-interface Changes {
-  /** The events of each object, in order. */
-  readonly objects: ReadonlyMap<string, readonly string[]>;
-  readonly aborted: ReadonlySet<string>;
+type Feed = readonly { readonly id: string; readonly object: string }[];
+
+/** Waits until the receivers that accept everything have it, or for too long; how long it took, in milliseconds. */
+async function awaitReceivers({ accepting }: Receivers, feed: Feed): Promise<number> {
+  const started = performance.now();
+  await until(() => accepting.every((one) => compareWith(one, feed).missing === 0), DELIVERED_WITHIN);
+  return performance.now() - started;
 }
 
-interface Quote {
-  readonly _id: string;
-  readonly status: string;
-}
-
-function createWriters(bare: mongo.MongoClient, organisationId: string, callers: readonly Caller[], key: string) {
-  const objects = new Map<string, string[]>();
-  const aborted = new Set<string>();
-  const quotes = bare.db(databaseName(organisationId)).collection<Quote>('quotes');
-  let [isOver, done] = [false, 0];
-
-  /** The pause keeps slow servers from having nothing else to do. */
-  async function note(id: string, event: string): Promise<void> {
-    objects.set(id, [...(objects.get(id) ?? []), event]);
-    done += 1;
-    await sleep(PAUSE);
+function keepDelivery(promises: Promises, receivers: Receivers, feed: Feed): void {
+  for (const one of receivers.accepting) {
+    const { missing, unknown, disordered } = compareWith(one, feed);
+    promises.keep(missing === 0, `the receiver that is ${one.name} did not get ${number(missing)} events`);
+    promises.keep(
+      unknown === 0,
+      `the receiver that is ${one.name} got ${number(unknown)} events that are not in the feed`,
+    );
+    promises.keep(
+      disordered === 0,
+      `the receiver that is ${one.name} got ${number(disordered)} objects in another order`,
+    );
   }
-
-  /** Repeats a change until it is known to be stored; each attempt finds out first whether an earlier one was. */
-  async function surely(attempt: () => Promise<boolean>): Promise<void> {
-    for (;;) {
-      if (await attempt().catch(() => false)) return;
-      await sleep(50);
-    }
-  }
-
-  async function ownDriver(): Promise<void> {
-    while (!isOver) {
-      const _id = randomUUID();
-      await surely(async () => {
-        await quotes.updateOne({ _id }, { $setOnInsert: { status: '0' } }, { upsert: true });
-        return true;
-      });
-      await note(_id, 'quote.created 0');
-      for (let turn = 1; turn < TURNS; turn += 1) {
-        const status = String(turn);
-        await surely(async () => {
-          await quotes.updateOne({ _id, status: String(turn - 1) }, { $set: { status } });
-          return (await quotes.findOne({ _id }))?.status === status;
-        });
-        await note(_id, `quote.status_changed ${status}`);
-      }
-      await surely(async () => {
-        await quotes.deleteOne({ _id });
-        return (await quotes.findOne({ _id })) === null;
-      });
-      await note(_id, 'quote.deleted null');
-    }
-  }
-
-  async function transactions(): Promise<void> {
-    while (!isOver) {
-      const [kept, gone] = [randomUUID(), randomUUID()];
-      aborted.add(gone);
-      await surely(async () => {
-        if (await quotes.findOne({ _id: kept })) return true;
-        await bare.withSession((session) =>
-          session.withTransaction(async () => {
-            await quotes.insertOne({ _id: kept, status: 'draft' }, { session });
-            await quotes.updateOne({ _id: kept }, { $set: { status: 'sent' } }, { session });
-          }),
-        );
-        return true;
-      });
-      await note(kept, 'quote.created draft');
-      await note(kept, 'quote.status_changed sent');
-      await bare
-        .withSession(async (session) => {
-          session.startTransaction();
-          await quotes.insertOne({ _id: gone, status: 'draft' }, { session });
-          await session.abortTransaction();
-        })
-        .catch(() => undefined);
-    }
-  }
-
-  async function overGateways(): Promise<void> {
-    for (let lane = 0; !isOver; lane += 1) {
-      const sku = randomUUID();
-      let id = '';
-      for (let turn = 0; turn < TURNS; turn += 1) {
-        const body = JSON.stringify({ products: [{ sku, name: String(turn) }] });
-        const idempotencyKey = randomUUID();
-        let attempt = lane;
-        await surely(async () => {
-          const call = callers[attempt++ % callers.length];
-          const reply = await call?.(
-            { method: 'POST', path: '/api/v1/products/bulk', key, body, idempotencyKey },
-            3000,
-          );
-          if (reply?.kind !== 'answer' || !isSuccess(reply)) return false;
-          const { results } = JSON.parse(reply.body) as { results: { id: string }[] };
-          id = results[0]?.id ?? '';
-          return true;
-        });
-        await note(id, turn === 0 ? 'product.created null' : 'product.updated null');
-      }
-    }
-  }
-
-  const lanes = [ownDriver(), transactions(), overGateways()];
-  return {
-    count: () => done,
-    async stop(): Promise<Changes> {
-      isOver = true;
-      await Promise.all(lanes);
-      return { objects, aborted };
-    },
-  };
+  for (const { name, forged } of receivers.all)
+    promises.keep(forged === 0, `the receiver that is ${name} got ${number(forged)} posts that were not signed right`);
+  promises.keep(
+    receivers.trapped() === 0,
+    `${number(receivers.trapped())} posts went to an address that is not allowed`,
+  );
+  promises.keep(receivers.refused, 'an endpoint with an address that is not allowed was made');
 }
 
 interface Told {
@@ -271,6 +193,7 @@ async function readFeed(call: Caller, key: string, { objects, aborted }: Changes
   const wrong = [...objects].filter(([id, changes]) => told.get(id)?.join() !== changes.join());
   const [example] = wrong.map(([id, changes]) => `${changes.join()} became ${String(told.get(id)?.join())}`);
   return {
+    feed: all.map(({ id, object }) => ({ id, object: object?.id ?? '' })),
     events: all.length,
     missing: wrong.reduce((sum, [id, changes]) => sum + Math.max(0, changes.length - (told.get(id)?.length ?? 0)), 0),
     twice: all.length - new Set(all.map(({ id }) => id)).size,

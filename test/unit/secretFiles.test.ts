@@ -7,7 +7,7 @@ import { faultsOf } from '../support/configFaults';
 
 const SECRETS = [
   ...['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'],
-  ...['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS'],
+  ...['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS', 'WEBHOOK_SECRET'],
 ];
 
 let folder: string;
