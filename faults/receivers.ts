@@ -42,7 +42,10 @@ export interface Receiver {
 }
 
 /** The variables that gateways need to send to them. */
-export const FOR_RECEIVERS = { WEBHOOK_SECRET: 'the webhooks of the fault runs, thirty-two', WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32' };
+export const FOR_RECEIVERS = {
+  WEBHOOK_SECRET: 'the webhooks of the fault runs, thirty-two',
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.1/32',
+};
 
 /** Starts receivers, each with an endpoint of the organisation. */
 export async function startReceivers({ scopegate }: Pick<Rig, 'scopegate'>, organisationId: string) {
