@@ -30,6 +30,7 @@ import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
 import { createRestFace } from './rest';
 import { publishedSchemas } from './published';
+import { EVENT_TYPES } from './events/types';
 import { createSettings, SETTINGS_GRAPHQL } from './settings';
 import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
@@ -302,6 +303,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       patience,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
+      webhookPart: { types: EVENT_TYPES.map(({ name }) => name), canMake: true },
       onError: logError('settings failed'),
     }),
     pages: createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') }),
