@@ -33,6 +33,7 @@ const ARROWS = {
     'organisations',
     'schema',
     'units',
+    'version',
     'within',
   ],
   rest: ['context', 'errors', 'http', 'schema'],
@@ -52,7 +53,7 @@ const ARROWS = {
     'units',
   ],
   faces: ['graphql', 'http', 'metrics', 'rest', 'settings'],
-  published: ['events', 'resources', 'rest', 'schema', 'settings'],
+  published: ['events', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];
 

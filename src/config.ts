@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { DEFAULT_KEY_PREFIX } from './access/keys';
 import { CLUSTER_FILES, readClusterFiles, readClusters } from './config/clusters';
 import { type Fault, fileVariable, readSecretFiles } from './config/secretFiles';
+import { WEBHOOK_VARIABLES } from './config/webhooks';
 
 /* The only place that reads process.env. Every variable is here, with its default and a line for `--help`. */
 
@@ -191,6 +192,7 @@ const VARIABLES = {
     schema: z.enum(['on', 'off']).default('on'),
     help: 'off keeps this gateway from reading the log of the databases to record events; one gateway at a time does it for each cluster, and all serve them',
   },
+  ...WEBHOOK_VARIABLES,
   METRICS: {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
     help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',
@@ -222,7 +224,7 @@ type VariableName = keyof Variables;
 /** Variables that can hold a secret, each of which can be read from the file named by the variable with _FILE appended. */
 const SECRETS = [
   ...(['MONGODB_URI', 'MONGODB_CLUSTERS', 'KEY_PEPPER', 'KEY_PEPPER_PREVIOUS'] as const),
-  ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS'] as const),
+  ...(['REDIS_URL', 'OIDC_CLIENT_SECRET', 'OTEL_EXPORTER_OTLP_HEADERS', 'WEBHOOK_SECRET'] as const),
 ] satisfies readonly VariableName[];
 export type Config = { readonly [Name in VariableName]: z.infer<Variables[Name]['schema']> } & {
   readonly PATH: string;

@@ -10,6 +10,7 @@ import type { OrganisationData, OrganisationDataCache, UnitOfWork } from './data
 import { AppError, type Check, type Findings } from './errors';
 import { checkIdempotencyKey, idempotentWrite } from './database/idempotency';
 import type { Integrations } from './organisations/integrations';
+import type { OwnWebhooks } from './organisations/webhooks';
 import type { Trace } from './tracing';
 
 /** What a field requires from its caller: a scope of a key, any of several, or a role of a user; if none, any key. */
@@ -60,6 +61,8 @@ export interface RequestContext {
   readonly data: OrganisationData;
   /** Keys, usage and audit log of the organisation, for a signed-in user only. */
   readonly integrations?: Integrations;
+  /** The webhooks of the organisation, for a signed-in user only. */
+  readonly webhooks?: OwnWebhooks;
   /** The organisation's events, for a key only. */
   readonly events?: EventSource | undefined;
   /** The key's budget after the points of this request. */

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { createAuthenticator, type KeySource } from './access/authenticate';
-import { type Limiters, openLimiters } from './access/limiters';
+import type { Limiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory, type OpenContext } from './context';
 import { createAvailability } from './database/availability';
@@ -20,9 +20,10 @@ import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
 import { PROBLEM, writeError } from './http/problem';
 import { createTurns } from './http/turns';
-import { describeError, redact } from './log';
+import { limitersOf } from './limits';
+import { describeError } from './log';
 import { toAppError } from './mask';
-import { createMetrics, type Face, type Metrics, type ShedReason } from './metrics';
+import { createMetrics, type Face, type ShedReason } from './metrics';
 import { keyLabel } from './metrics/labels';
 import { createMetricsPage } from './http/metricsPage';
 import type { Control } from './organisations/control';
@@ -37,6 +38,7 @@ import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './version';
+import { webhookParts } from './webhooks';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -202,25 +204,8 @@ function createTraffic(
   });
   const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded });
   databases.giveWayTo(patience.hasOthers);
-  return { bodies, turns, availability, patience, metrics, waiting, tails };
-}
-
-function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
-  const isWorker = worker !== undefined;
-  metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
-  return openLimiters({
-    limit: config.RATE_LIMIT_PER_MINUTE,
-    redisUrl: config.REDIS_URL,
-    instances: config.INSTANCES,
-    isWorker,
-    onChange: (state, reason) => {
-      metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
-      logger.warn(
-        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
-        `shared limits are ${state}`,
-      );
-    },
-  });
+  const webhooks = webhookParts({ config, databases, control });
+  return { webhooks, bodies, turns, availability, patience, metrics, waiting, tails };
 }
 
 interface Parts {
@@ -301,6 +286,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       control,
       organisationData: databases.organisationData,
       patience,
+      webhooks: traffic.webhooks.ofUser,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
       webhookPart: { types: EVENT_TYPES.map(({ name }) => name), canMake: true },

@@ -5,10 +5,12 @@ import { buildSchemas, type Schemas } from './schema/build';
 import { mergeResolvers } from './schema/guard';
 import { loadDocument } from './schema/sdl';
 import { settingsResolvers } from './settings/resolvers';
+import { webhookResolvers } from './webhooks/resolvers';
 
 /** The schemas to serve: schema/*.graphql with all resolvers. */
 export function publishedSchemas(): Schemas {
-  return buildSchemas(loadDocument(), mergeResolvers(resolvers, feedResolvers, settingsResolvers), collections);
+  const all = mergeResolvers(resolvers, feedResolvers, settingsResolvers, webhookResolvers);
+  return buildSchemas(loadDocument(), all, collections);
 }
 
 /** The OpenAPI 3.1 document of the REST API; needs no database. */

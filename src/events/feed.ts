@@ -1,5 +1,5 @@
 import type { Scope } from '../access/scopes';
-import type { EventSource, RequestContext, WantedEvents } from '../context';
+import type { RequestContext, WantedEvents } from '../context';
 import { nativeCollection } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, DEFAULT_LIMIT, encodeCursor, positionIn } from '../database/pagination';
@@ -31,7 +31,7 @@ const AGAIN = 'begin with after=now, and then copy all objects again';
 /** In place of a cursor: what happens from now on. */
 const NOW = 'now';
 /** Before all events. */
-const BEGINNING = '0'.repeat(28);
+export const BEGINNING = '0'.repeat(28);
 /** Events that are looked at for one page. */
 const MOST_LOOKED_AT = 5000;
 /** How long a page may take the database, in milliseconds. */
@@ -47,14 +47,16 @@ export const feedResolvers = {
       const limit = args.limit ?? DEFAULT_LIMIT;
       let after = await startOf(data, args.after);
       const look = async (): Promise<boolean> => {
-        page = await read(data, source, wanted, { after, limit });
+        // before the events, all of which up to its time are stored
+        const until = await source.recordedUntil();
+        page = await readEvents(data, wanted, { after, limit, until });
         after = page.next;
         return page.rows.length > 0 || page.hasMore;
       };
       let page: Page = { rows: [], hasMore: false, next: after };
       if (!(await look()) && args.wait) await source.wait(args.wait * 1000, wanted, look);
       return {
-        data: page.rows.map((row) => shown(data.organisationId, row)),
+        data: page.rows.map((row) => shownEvent(data.organisationId, row)),
         has_more: page.hasMore,
         next_cursor: encodeCursor([page.next], markOf(data)),
       };
@@ -83,12 +85,7 @@ function markOf({ organisationId }: OrganisationData): string {
 /** The position to read after. @throws AppError invalid_request; cursor_expired */
 async function startOf(data: OrganisationData, after: string | null | undefined): Promise<string> {
   if (after === null || after === undefined) return BEGINNING;
-  if (after === NOW) {
-    const rows = nativeCollection(data.collection(events));
-    const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 } } as const;
-    const last = await data.reads(() => rows.findOne({}, options));
-    return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
-  }
+  if (after === NOW) return lastPosition(data);
   const [position = '', ...others] = positionIn(after, markOf(data)) ?? [];
   if (!POSITION.test(position) || others.length > 0) throw badCursor('after', AGAIN);
   if (position !== BEGINNING && millisecondsOf(position) < timeOf(data.connection) - KEPT_FOR) {
@@ -97,21 +94,34 @@ async function startOf(data: OrganisationData, after: string | null | undefined)
   return position;
 }
 
-interface Page {
+/** The position of the last event. */
+export async function lastPosition(data: OrganisationData): Promise<string> {
+  const rows = nativeCollection(data.collection(events));
+  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 } } as const;
+  const last = await data.reads(() => rows.findOne({}, options));
+  return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
+}
+
+export interface Page {
   readonly rows: readonly EventRow[];
   readonly hasMore: boolean;
   /** The position to go on after. */
   readonly next: string;
 }
 
-async function read(
+export interface PageStart {
+  readonly after: string;
+  readonly limit: number;
+  /** All events up to this time are known to be stored. */
+  readonly until?: { readonly t: number; readonly i: number } | undefined;
+}
+
+/** The events after a position that are wanted, oldest first. */
+export async function readEvents(
   data: OrganisationData,
-  source: EventSource,
   { types, objectId }: WantedEvents,
-  { after, limit }: { readonly after: string; readonly limit: number },
+  { after, limit, until }: PageStart,
 ): Promise<Page> {
-  // before the events, all of which up to its time are stored
-  const until = await source.recordedUntil();
   const rows = nativeCollection(data.collection(events));
   const options = { ...SETTLED_READ, sort: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
   return data.reads(async () => {
@@ -136,7 +146,11 @@ async function read(
   });
 }
 
-function shown(organisation: string, { _id, type, at, object, changes, status, gap }: EventRow): object {
+/** An event as callers see it. */
+export function shownEvent(
+  organisation: string,
+  { _id, type, at, object, changes, status, gap }: EventRow,
+): { readonly id: string } {
   return {
     ...{ id: eventId(organisation, _id), type, occurred_at: at },
     ...{ object: object ?? null, changes, status: status ?? null, gap: gap ?? null },

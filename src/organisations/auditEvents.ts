@@ -19,6 +19,12 @@ export const AUDIT_ACTIONS = [
   'key.rotated',
   'key.revoked',
   'keys.imported',
+  'webhook.created',
+  'webhook.updated',
+  'webhook.rotated',
+  'webhook.enabled',
+  'webhook.disabled',
+  'webhook.deleted',
   'link.created',
   'user.signed_in',
   'user.signed_out',
@@ -28,7 +34,7 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
 /** Who performed an action, and from where. */
 export interface Actor {
-  /** `cli:<user>` or `user:<id>`. */
+  /** `cli:<user>`, `user:<id>`, or `system:webhooks` for what a gateway does by itself. */
   readonly who: string;
   /** Display name of a user. */
   readonly name?: string;

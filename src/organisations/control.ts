@@ -15,6 +15,8 @@ import { organisations } from './organisations';
 import { pepperGuard } from './pepper';
 import { placement } from './placement';
 import { type Session, sessions } from './sessions';
+import { webhookEndpointsOf } from './webhookEndpoints';
+import { webhookLeases } from './webhookLeases';
 
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
@@ -64,6 +66,8 @@ export async function openControl({ databases, config, ...options }: ControlOpti
       models.change((_session, record) => record(options.actor, action, organisationId, details)),
     placement: places,
     sessions: sessions(models, now),
+    webhooks: webhookEndpointsOf(models, now),
+    webhookLeases: webhookLeases(models, now),
     pepper,
     /** The key operations of a signed-in user, acting from a network address. */
     integrations: (session: Session, from: string) => integrationsOf(session, from, stores),

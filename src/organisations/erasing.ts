@@ -19,7 +19,7 @@ const KEYS_AT_ONCE = 1000;
  * continue (docs/decisions/organisation-life.md).
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
-  const { organisations, apiKeys, sessions, links, usage, auditEvents } = models;
+  const { organisations, apiKeys, sessions, links, usage, auditEvents, webhookEndpoints } = models;
   return {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
@@ -35,6 +35,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
           const { modifiedCount: keys } = await apiKeys.updateMany(active, revoked, { session });
           await sessions.deleteMany({ organisation_id: id }, { session });
           await links.deleteMany({ organisation_id: id }, { session });
+          await webhookEndpoints.deleteMany({ organisation_id: id }, { session });
           await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
         }
         return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };

@@ -8,6 +8,7 @@ import type { OrganisationState } from '../access/states';
 import { defineCollection, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import { webhookEndpoints } from './webhookRows';
 
 /** An organisation as stored in the control database. */
 export interface OrganisationDocument {
@@ -201,7 +202,15 @@ export type RecordEvent = (
 ) => Promise<void>;
 
 /** The collections of the control database with indexes. Raise CONTROL_SCHEMA (controlSchema.ts) when one changes. */
-export const controlCollections = [organisations, apiKeys, auditEvents, sessions, links, usage] as const;
+export const controlCollections = [
+  organisations,
+  apiKeys,
+  auditEvents,
+  sessions,
+  links,
+  usage,
+  webhookEndpoints,
+] as const;
 
 export type ControlModels = ReturnType<typeof controlModels>;
 
@@ -214,6 +223,7 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
     sessions: modelOf(control, sessions),
     links: modelOf(control, links),
     usage: modelOf(control, usage),
+    webhookEndpoints: modelOf(control, webhookEndpoints),
   };
   return {
     ...collections,

@@ -5,6 +5,8 @@ import type { RequestContext } from '../context';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';
+import type { Session } from '../organisations/sessions';
+import type { OwnWebhooks } from '../organisations/webhooks';
 import type { Exchange } from '../http/exchange';
 import { checkCsrf, checkOrigin } from './forgery';
 import type { RoutesOptions } from './routes';
@@ -13,6 +15,8 @@ export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'cont
   /** Limits the requests of each user. */
   readonly limiter: RateLimiter;
   readonly organisationData: OrganisationDataCache;
+  /** The webhooks of a user's organisation, acting from a network address. */
+  readonly webhooks: (session: Session, from: string) => OwnWebhooks;
 }
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
@@ -46,6 +50,7 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
         return dataOf();
       },
       integrations: control.integrations(session, address),
+      webhooks: options.webhooks(session, address),
       get rate() {
         return rate;
       },

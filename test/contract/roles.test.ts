@@ -23,9 +23,19 @@ test('the operations for users are those of the settings page, without REST rout
     ['api_keys', 'member', undefined],
     ['audit_events', 'member', undefined],
     ['create_api_key', 'admin', undefined],
+    ['create_webhook_endpoint', 'admin', undefined],
+    ['delete_webhook_endpoint', 'admin', undefined],
+    ['disable_webhook_endpoint', 'admin', undefined],
+    ['enable_webhook_endpoint', 'admin', undefined],
     ['key_usage', 'member', undefined],
+    ['resend_event', 'admin', undefined],
     ['revoke_api_key', 'admin', undefined],
     ['rotate_api_key', 'admin', undefined],
+    ['rotate_webhook_endpoint', 'admin', undefined],
+    ['send_test_event', 'admin', undefined],
+    ['update_webhook_endpoint', 'admin', undefined],
+    ['webhook_deliveries', 'member', undefined],
+    ['webhook_endpoints', 'member', undefined],
   ]);
 });
 

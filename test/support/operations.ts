@@ -52,6 +52,15 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     rotate_api_key: { id, overlap_hours: 1 },
     revoke_api_key: { id },
     key_usage: { id, period: 'last_24h' },
+    webhook_deliveries: { endpoint: id },
+    create_webhook_endpoint: { url: 'https://hooks.example.com/scopegate' },
+    update_webhook_endpoint: { id, types: ['order.created'] },
+    rotate_webhook_endpoint: { id },
+    enable_webhook_endpoint: { id },
+    disable_webhook_endpoint: { id },
+    delete_webhook_endpoint: { id },
+    send_test_event: { id },
+    resend_event: { endpoint: id, delivery: `${id}.0` },
   };
   return all[name] ?? {};
 }

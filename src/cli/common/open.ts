@@ -9,6 +9,7 @@ import { idempotencyRecords } from '../../database/idempotency';
 import type { Actor } from '../../organisations/auditEvents';
 import { type Control, openControl } from '../../organisations/control';
 import { collections } from '../../resources/index';
+import { webhookDeliveries } from '../../webhooks/deliveries';
 
 /** The database and the control data, open for one command. */
 export interface Store {
@@ -39,7 +40,7 @@ export async function openStore(
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
       watchClient,
-      collections: [...collections, idempotencyRecords, openWrites, events],
+      collections: [...collections, idempotencyRecords, openWrites, events, webhookDeliveries],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {
           report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);

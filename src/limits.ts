@@ -1,0 +1,23 @@
+import { type Limiters, openLimiters } from './access/limiters';
+import type { GatewayOptions } from './gateway';
+import { redact } from './log';
+import type { Metrics } from './metrics';
+
+/** The limiters of a gateway; it logs and counts whether limits are shared. */
+export function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
+  const isWorker = worker !== undefined;
+  metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
+  return openLimiters({
+    limit: config.RATE_LIMIT_PER_MINUTE,
+    redisUrl: config.REDIS_URL,
+    instances: config.INSTANCES,
+    isWorker,
+    onChange: (state, reason) => {
+      metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');
+      logger.warn(
+        { limiter: state, ...(reason === undefined ? {} : { reason: redact(reason) }) },
+        `shared limits are ${state}`,
+      );
+    },
+  });
+}

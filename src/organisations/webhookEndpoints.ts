@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import type { ClientSession, mongo } from 'mongoose';
+import { nativeCollection } from '../database/native';
+import type { Authority } from './apiKeys';
+import type { AuditAction } from './auditEvents';
+import type { ControlModels, RecordEvent } from './models';
+import { holdOrganisation } from './organisations';
+import type { DisabledReason, EndpointRow } from './webhookRows';
+
+/* The webhook endpoints of organisations, as people change them; src/organisations/webhookLeases.ts is for who delivers. */
+
+/** Most endpoints of an organisation. */
+export const MOST_ENDPOINTS = 20;
+
+export interface NewEndpoint {
+  readonly organisationId: string;
+  readonly url: string;
+  readonly types: readonly string[];
+  /** Where in the feed it begins. */
+  readonly position: string;
+  readonly createdBy: string;
+}
+
+/** An organisation has {@link MOST_ENDPOINTS} already. */
+export class TooManyEndpoints extends Error {
+  override readonly name = 'TooManyEndpoints';
+
+  constructor() {
+    super(`the organisation has ${String(MOST_ENDPOINTS)} webhook endpoints already; delete one first`);
+  }
+}
+
+/** What is changed, and what the audit event says of it. */
+interface Change {
+  readonly update: mongo.UpdateFilter<EndpointRow>;
+  readonly action: AuditAction;
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+export type WebhookEndpoints = ReturnType<typeof webhookEndpointsOf>;
+
+/** Whoever works on an endpoint must read it again. */
+const NOBODY = { holder: null, until: new Date(0) } as const;
+
+export function webhookEndpointsOf(models: ControlModels, now: () => number) {
+  const rows = nativeCollection(models.webhookEndpoints);
+
+  const filterOf = (id: string, { organisationId }: Authority) => ({
+    _id: id,
+    ...(organisationId !== undefined && { organisation_id: organisationId }),
+  });
+
+  function change(id: string, by: Authority, work: (before: EndpointRow) => Change): Promise<EndpointRow | undefined> {
+    return inOrganisation(id, by, async (before, session, record) => {
+      const { update, action, details } = work(before);
+      const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
+      if (after) await record(by.actor, action, after.organisation_id, { endpoint: id, ...details });
+      return after ?? undefined;
+    });
+  }
+
+  function inOrganisation<T>(
+    id: string,
+    by: Authority,
+    work: (found: EndpointRow, session: ClientSession, record: RecordEvent) => Promise<T>,
+  ): Promise<T | undefined> {
+    return models.change(async (session, record) => {
+      const found = await rows.findOne(filterOf(id, by), { session });
+      return found ? work(found, session, record) : undefined;
+    });
+  }
+
+  return {
+    /** Undefined if the organisation does not exist. @throws TooManyEndpoints */
+    create: ({ organisationId, url, types, position, createdBy }: NewEndpoint, by: Authority) =>
+      models.change(async (session, record): Promise<EndpointRow | undefined> => {
+        // it writes the organisation's row, so two creations of one cannot both see 19
+        if (!(await holdOrganisation(models, organisationId, session))) return undefined;
+        const first = { session, limit: MOST_ENDPOINTS, projection: { _id: 1 } } as const;
+        const found = await rows.find({ organisation_id: organisationId }, first).toArray();
+        if (found.length >= MOST_ENDPOINTS) throw new TooManyEndpoints();
+        const at = new Date(now());
+        const row: EndpointRow = {
+          ...{ _id: randomUUID(), organisation_id: organisationId, url, types, state: 'enabled', disabled: null },
+          ...{ version: 1, rotated_at: null, position, ...CLEAN, last_success_at: null, parked: 0 },
+          ...{ due: at, wakes: 0, ...NOBODY, created_by: createdBy, created_at: at },
+        };
+        await rows.insertOne(row, { session });
+        await record(by.actor, 'webhook.created', organisationId, { endpoint: row._id, url, types });
+        return row;
+      }),
+    /** Oldest first. */
+    list: (organisationId: string): Promise<EndpointRow[]> =>
+      rows.find({ organisation_id: organisationId }, { sort: { created_at: 1 }, limit: MOST_ENDPOINTS }).toArray(),
+    find: async (id: string, by: Pick<Authority, 'organisationId'>): Promise<EndpointRow | undefined> =>
+      (await rows.findOne(filterOf(id, by as Authority))) ?? undefined,
+    /** Used from the next page of events on. */
+    update: (id: string, set: Partial<Pick<EndpointRow, 'url' | 'types'>>, by: Authority) =>
+      change(id, by, () => ({ update: { $set: set }, action: 'webhook.updated', details: set })),
+    rotate: (id: string, by: Authority) =>
+      change(id, by, () => ({
+        update: { $set: { rotated_at: new Date(now()) }, $inc: { version: 1 } },
+        action: 'webhook.rotated',
+      })),
+    /** From a position, or from where it stopped. */
+    enable: (
+      id: string,
+      from: { readonly position: string; readonly time: Date } | undefined,
+      by: Authority,
+    ): Promise<EndpointRow | undefined> =>
+      change(id, by, () => ({
+        update: {
+          $set: {
+            ...{ state: 'enabled', disabled: null, ...CLEAN, ...NOBODY, due: new Date(now()) },
+            ...(from && { position: from.position, parked: 0 }),
+          },
+          $inc: { wakes: 1 },
+        },
+        action: 'webhook.enabled',
+        details: { from: from?.time ?? 'where it stopped' },
+      })),
+    disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
+      change(id, by, ({ disabled }) => ({
+        update: {
+          // the first reason stays
+          $set: { state: 'disabled', disabled: disabled ?? { reason, at: new Date(now()) }, ...NOBODY },
+          $unset: { due: '' },
+        },
+        action: 'webhook.disabled',
+        details: { reason },
+      })),
+    /** Resolves with the endpoint as it was. */
+    remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
+      inOrganisation(id, by, async (found, session, record) => {
+        await rows.deleteOne({ _id: id }, { session });
+        await record(by.actor, 'webhook.deleted', found.organisation_id, { endpoint: id, url: found.url });
+        return found;
+      }),
+    /** Whether there is any endpoint. */
+    any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
+    /** How many there are in a state. */
+    count: (state: EndpointRow['state']): Promise<number> => rows.countDocuments({ state }),
+  };
+}
+
+/** An endpoint that has not failed. */
+export const CLEAN = { failed: [], failing_since: null, probes: 0 } as const;

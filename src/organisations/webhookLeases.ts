@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { nativeCollection } from '../database/native';
+import type { ControlModels } from './models';
+import type { EndpointRow } from './webhookRows';
+
+/* Which gateway delivers to which webhook endpoint, and when (docs/decisions/webhooks.md). */
+
+/** How long a lease lasts, in milliseconds; longer than an attempt. */
+export const LEASED_FOR = 30_000;
+/**
+ * How long an organisation is known to have no endpoint, in milliseconds. An endpoint that is younger than {@link SETTLED_AFTER} never
+ * rests, so that nothing is missed meanwhile.
+ */
+const NONE_FOR = 5000;
+export const SETTLED_AFTER = 15_000;
+
+/** What a worker changes. */
+export type Progress = Partial<
+  Pick<EndpointRow, 'position' | 'state' | 'failed' | 'failing_since' | 'probes' | 'last_success_at' | 'parked'>
+>;
+
+/** When an endpoint is next worked on. */
+export interface Rest {
+  /** From when on there is work; when the next event comes if it is missing. */
+  readonly due?: Date | undefined;
+  /** Not before this time, whatever comes. */
+  readonly until?: Date | undefined;
+}
+
+/** An endpoint that has work. */
+export type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
+
+/** A lease: the endpoint as it was when its holder last read it. */
+export type Leased = EndpointRow & { readonly holder: string };
+
+export type WebhookLeases = ReturnType<typeof webhookLeases>;
+
+const LONG_AGO = new Date(0);
+
+export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
+  const rows = nativeCollection(webhookEndpoints);
+  const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
+
+  const free = () => {
+    const time = { $lte: new Date(now()) };
+    return { due: time, until: time };
+  };
+  const until = (): Date => new Date(now() + LEASED_FOR);
+
+  return {
+    /** Endpoints that have work and that nobody works on, those that wait longest first. */
+    waiting: async (limit: number): Promise<Due[]> =>
+      (await rows
+        .find(free(), { sort: { due: 1 }, limit, projection: { organisation_id: 1, due: 1 } })
+        .toArray()) as unknown as Due[],
+    /** Undefined if another gateway was first. */
+    async take(id: string): Promise<Leased | undefined> {
+      const taken = { $set: { holder: randomUUID(), until: until() } };
+      const found = await rows.findOneAndUpdate({ _id: id, ...free() }, taken, { returnDocument: 'after' });
+      return (found as Leased | null) ?? undefined;
+    },
+    /** Keeps a lease and stores how far the work is. Resolves with the endpoint as it is now; undefined if the lease was lost. */
+    async keep({ _id, holder }: Leased, progress: Progress): Promise<Leased | undefined> {
+      const kept = { $set: { until: until(), ...progress } };
+      const found = await rows.findOneAndUpdate({ _id, holder }, kept, { returnDocument: 'after' });
+      return (found as Leased | null) ?? undefined;
+    },
+    /** Gives a lease back. If the endpoint was woken since it was read, it is due at once. */
+    async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<void> {
+      const free = { holder: null, until: rest ?? LONG_AGO, ...progress };
+      const resting = due ? { $set: { ...free, due } } : { $set: free, $unset: { due: '' as const } };
+      const { matchedCount } = await rows.updateOne({ _id, holder, wakes }, resting);
+      if (matchedCount === 0) await rows.updateOne({ _id, holder }, { $set: { ...free, due: new Date(now()) } });
+    },
+    /**
+     * Notes that organisations have new events. Failing endpoints keep their time. True if there is an endpoint to deliver to.
+     */
+    async wake(organisations: readonly string[]): Promise<boolean> {
+      const unknown = organisations.filter((id) => !without.has(id));
+      if (unknown.length === 0) return false;
+      const members = { projection: { _id: 0, organisation_id: 1 } } as const;
+      const found = await rows.find({ organisation_id: { $in: unknown } }, members).toArray();
+      const having = new Set(found.map(({ organisation_id: id }) => id));
+      for (const id of unknown) if (!having.has(id)) without.set(id, true);
+      if (having.size === 0) return false;
+      const woken = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
+      const filter = { organisation_id: { $in: [...having] }, state: 'enabled' } as const;
+      return (await rows.updateMany(filter, woken)).matchedCount > 0;
+    },
+  };
+}

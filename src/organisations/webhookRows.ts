@@ -1,0 +1,81 @@
+import { defineCollection } from '../database/collection';
+
+/* Webhook endpoints as stored in the control database (docs/decisions/webhooks.md). */
+
+export const ENDPOINT_STATES = ['enabled', 'failing', 'disabled'] as const;
+export type EndpointState = (typeof ENDPOINT_STATES)[number];
+export type DisabledReason = 'by_hand' | 'failures' | 'gone';
+
+export interface EndpointRow {
+  /** UUID. */
+  readonly _id: string;
+  readonly organisation_id: string;
+  readonly url: string;
+  /** Types of events that are sent; all if empty. */
+  readonly types: readonly string[];
+  readonly state: EndpointState;
+  readonly disabled: { readonly reason: DisabledReason; readonly at: Date } | null;
+  /** Number of its secret, from 1. */
+  readonly version: number;
+  /** When its secret replaced another one. */
+  readonly rotated_at: Date | null;
+  /** Position in its organisation's feed: everything up to it is delivered, parked or not wanted. */
+  readonly position: string;
+  /** Objects whose events failed since the last success, at most as many as make it failing. */
+  readonly failed: readonly string[];
+  /** The first failure since the last success. */
+  readonly failing_since: Date | null;
+  /** Attempts since it is failing. */
+  readonly probes: number;
+  readonly last_success_at: Date | null;
+  /** Parked events, as last counted. */
+  readonly parked: number;
+  /** From when on there is work; missing if there is none. */
+  readonly due?: Date;
+  /** Raised when there is more work, so that whoever is at work notices. */
+  readonly wakes: number;
+  /** Until when one gateway works on it, or until when it rests; by the control database's clock. */
+  readonly until: Date;
+  /** The lease of the gateway that works on it. */
+  readonly holder: string | null;
+  readonly created_by: string;
+  readonly created_at: Date;
+}
+
+const text = { type: String, required: true } as const;
+const date = { type: Date, required: true } as const;
+const count = { type: Number, required: true } as const;
+
+export const webhookEndpoints = defineCollection<EndpointRow>(
+  'webhook_endpoints',
+  {
+    _id: text,
+    organisation_id: text,
+    url: text,
+    types: [String],
+    state: text,
+    disabled: { type: { reason: text, at: date }, default: null },
+    version: count,
+    rotated_at: Date,
+    position: text,
+    failed: [String],
+    failing_since: Date,
+    probes: count,
+    last_success_at: Date,
+    parked: count,
+    due: Date,
+    wakes: count,
+    until: date,
+    holder: String,
+    created_by: text,
+    created_at: date,
+  },
+  [
+    // an organisation's, in order
+    { on: { organisation_id: 1, created_at: 1 } },
+    // those that have work
+    { on: { due: 1 }, options: { sparse: true } },
+    // how many there are in each state
+    { on: { state: 1 } },
+  ],
+);

@@ -1,0 +1,72 @@
+import ipaddr from 'ipaddr.js';
+import { isInRanges } from '../access/addresses';
+
+/* Which addresses webhooks may be sent to. */
+
+/** Why an address or URL is refused, in a clause. */
+export class RefusedAddress extends Error {
+  override readonly name = 'RefusedAddress';
+}
+
+export type AddressPolicy = ReturnType<typeof addressPolicy>;
+
+/** Global unicast addresses of IPv6 (RFC 4291); ipaddr.js counts others as unicast that nobody was given. */
+const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
+
+/** Whether an address is one that anybody on the internet could connect to. */
+function isPublic(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  // an IPv4 address inside an IPv6 one is judged as that
+  const parsed = ipaddr.process(address);
+  if (parsed.range() !== 'unicast') return false;
+  return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
+}
+
+/** `ranges` are allowed although they are not public, and without TLS too. */
+export function addressPolicy(ranges: readonly string[]) {
+  const isOpened = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
+  return {
+    /** @throws RefusedAddress */
+    judge(address: string, protocol: string): void {
+      if (isOpened(address)) return;
+      if (!isPublic(address)) throw new RefusedAddress(`${address} is not a public address`);
+      if (protocol !== 'https:') throw new RefusedAddress('only https is allowed');
+    },
+    /** Whether any address may be reached without TLS. */
+    allowsPlain: ranges.length > 0,
+  };
+}
+
+/** A literal address in a URL's host; undefined if it is a name. WHATWG URLs have decimal, octal and hexadecimal ones as four numbers. */
+export function literalOf({ hostname }: URL): string | undefined {
+  const bare = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+  return ipaddr.isValid(bare) ? bare : undefined;
+}
+
+const MOST_CHARACTERS = 2000;
+
+/** The URL of an endpoint in its canonical form. @throws RefusedAddress */
+export function endpointUrl(text: string, policy: AddressPolicy): URL {
+  const trimmed = text.trim();
+  if (trimmed.length > MOST_CHARACTERS)
+    throw new RefusedAddress(`is longer than ${String(MOST_CHARACTERS)} characters`);
+  if (!URL.canParse(trimmed)) throw new RefusedAddress('is not a URL, e.g. https://example.com/webhooks');
+  const url = new URL(trimmed);
+  if (url.protocol !== 'https:' && !(url.protocol === 'http:' && policy.allowsPlain))
+    throw new RefusedAddress('must begin with https://');
+  if (url.username !== '' || url.password !== '')
+    throw new RefusedAddress('must have no user name or password; check the signature of what arrives instead');
+  if (url.port === '0') throw new RefusedAddress('must have another port than 0');
+  url.hash = '';
+  const literal = literalOf(url);
+  if (literal !== undefined) policy.judge(literal, url.protocol);
+  else if (isLocalhost(url.hostname)) policy.judge(LOOPBACK[0] ?? '', url.protocol);
+  return url;
+}
+
+/** What localhost and names below it are, without asking a DNS server (RFC 6761). */
+export const LOOPBACK: readonly string[] = ['127.0.0.1', '::1'];
+
+export function isLocalhost(name: string): boolean {
+  return /(^|\.)localhost\.?$/i.test(name);
+}

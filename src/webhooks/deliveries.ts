@@ -1,0 +1,124 @@
+import { trusted } from 'mongoose';
+import { defineCollection } from '../database/collection';
+import { nativeCollection } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
+import { findPage, type Page } from '../database/pagination';
+import type { DeliveryQuery, DeliveryState, WebhookAttempt } from '../organisations/webhooks';
+import { DAY } from '../units';
+
+/* What was sent to webhook endpoints, and what waits: a row an event and endpoint, in the organisation's own database. */
+
+/** How long rows are kept, in milliseconds; as long as events. */
+const KEPT_FOR = 30 * DAY;
+/** Attempts that a row remembers. */
+const MOST_REMEMBERED = 10;
+
+export interface DeliveryRow {
+  /** Endpoint and position, so that what is done twice is one row. */
+  readonly _id: string;
+  readonly endpoint_id: string;
+  readonly event_id: string;
+  readonly type: string;
+  readonly object_id: string | null;
+  readonly state: DeliveryState;
+  /** Without those by hand. */
+  readonly attempts: number;
+  readonly next_at: Date | null;
+  readonly log: readonly WebhookAttempt[];
+  readonly at: Date;
+}
+
+/** What is known of a row that is not done. */
+export type OpenRow = Pick<DeliveryRow, '_id' | 'state' | 'object_id' | 'next_at'>;
+
+const text = { type: String, required: true } as const;
+
+export const webhookDeliveries = defineCollection<DeliveryRow>(
+  'webhook_deliveries',
+  {
+    _id: text,
+    endpoint_id: text,
+    event_id: text,
+    type: text,
+    object_id: String,
+    state: text,
+    attempts: Number,
+    next_at: Date,
+    log: [],
+    at: { type: Date, required: true },
+  },
+  [{ on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } }, { on: { endpoint_id: 1, state: 1, _id: 1 } }],
+);
+
+export const deliveryId = (endpoint: string, position: string): string => `${endpoint}.${position}`;
+export const positionOfDelivery = (id: string): string => id.slice(id.indexOf('.') + 1);
+
+/** Attempts with one more: the answer is kept of the last only. */
+export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt): WebhookAttempt[] {
+  const { at, ok, status, error, answer, ms } = last;
+  const before = log.slice(1 - MOST_REMEMBERED).map((one) => ({ ...one, answer: null }));
+  return [...before, { at, ok, status, error, answer, ms }];
+}
+
+const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
+
+export type Deliveries = ReturnType<typeof deliveriesOf>;
+
+export function deliveriesOf(data: OrganisationData) {
+  const rows = nativeCollection(data.collection(webhookDeliveries));
+  const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });
+  return {
+    /** Rows that are not done, oldest event first. */
+    open: (endpoint: string, most: number): Promise<OpenRow[]> =>
+      rows
+        .find(openOf(endpoint), {
+          projection: { state: 1, object_id: 1, next_at: 1 },
+          sort: { _id: 1 },
+          limit: most,
+        })
+        .toArray(),
+    byIds: (ids: readonly string[]): Promise<DeliveryRow[]> =>
+      rows.find({ _id: { $in: [...ids] } }, { sort: { _id: 1 } }).toArray(),
+    /** Rows that wait for an earlier event of an object, oldest first. */
+    held: (endpoint: string, object: string | null, most: number): Promise<DeliveryRow[]> =>
+      rows
+        .find({ endpoint_id: endpoint, state: 'held', object_id: object }, { sort: { _id: 1 }, limit: most })
+        .toArray(),
+    find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),
+    /**
+     * Stores rows as they are now. @throws AppError unavailable if the organisation was moved or erased meanwhile: then nothing
+     * that was stored may be relied on
+     */
+    async save(changed: readonly DeliveryRow[]): Promise<void> {
+      if (changed.length === 0) return;
+      await data.prepare([webhookDeliveries]);
+      const writes = changed.map(({ _id, ...row }) => ({
+        replaceOne: { filter: { _id }, replacement: row, upsert: true },
+      }));
+      await data.creating(() => rows.bulkWrite(writes, { ordered: false }));
+    },
+    /** Lets everything be tried at once that waits for its next attempt. */
+    makeDue: async (endpoint: string, now: Date): Promise<void> => {
+      await rows.updateMany({ endpoint_id: endpoint, state: 'waiting' }, { $set: { next_at: now } });
+    },
+    /** Drops everything that waits. */
+    skipOpen: async (endpoint: string): Promise<void> => {
+      await rows.updateMany(openOf(endpoint), { $set: { state: 'skipped', next_at: null } });
+    },
+    /** Notes an attempt by hand. */
+    note: async ({ _id, log }: DeliveryRow, attempt: WebhookAttempt): Promise<void> => {
+      await rows.updateOne({ _id }, { $set: { log: withAttempt(log, attempt) } });
+    },
+    /** Newest event first. */
+    page: ({ endpoint, state, ...args }: DeliveryQuery): Promise<Page<DeliveryRow>> =>
+      findPage(data.collection(webhookDeliveries), {
+        ...{ organisationId: data.organisationId, operation: 'webhook_deliveries', args },
+        filters: { endpoint, ...(state && { state }) },
+        conditions: [
+          state ? { endpoint_id: endpoint, state } : { _id: trusted({ $gt: `${endpoint}.`, $lt: `${endpoint}/` }) },
+        ],
+        defaultSort: '-_id',
+        unique: '_id',
+      }),
+  };
+}

@@ -1,0 +1,199 @@
+import { randomUUID } from 'node:crypto';
+import { requirePlan } from '../access/authenticate';
+import type { Organisation } from '../access/principal';
+import type { Databases } from '../database/connect';
+import type { OrganisationData } from '../database/organisationData';
+import type { Page } from '../database/pagination';
+import { AppError, type Fault, notFound, validationFailed } from '../errors';
+import { lastPosition, shownEvent } from '../events/feed';
+import { millisecondsOf } from '../events/position';
+import { EVENT_TYPES } from '../events/types';
+import type { Authority } from '../organisations/apiKeys';
+import type { Control } from '../organisations/control';
+import { TooManyEndpoints } from '../organisations/webhookEndpoints';
+import type { EndpointRow } from '../organisations/webhookRows';
+import type { EndpointInput, OwnWebhooks, WebhookAttempt, WebhookEndpoint } from '../organisations/webhooks';
+import { type AddressPolicy, endpointUrl, RefusedAddress } from './addresses';
+import { byHandGate } from './byHand';
+import { type DeliveryRow, deliveriesOf, positionOfDelivery } from './deliveries';
+import { type MasterSecret, WrongSecretError } from './masterSecret';
+import type { Attempt } from './post';
+import { eventsAt, isKept, positionBefore } from './replay';
+import { oldSecretUntil, type Sender, type Shown } from './sending';
+import { NO_SECRET } from './settings';
+
+/** What people do with webhook endpoints: the rules of the operations in schema/webhooks.graphql and of the command line. */
+export interface ManagementOptions {
+  readonly databases: Pick<Databases, 'open' | 'now'>;
+  readonly control: Pick<Control, 'webhooks'>;
+  readonly policy: AddressPolicy;
+  /** What signs and sends; undefined without a master secret. */
+  readonly signing: { readonly sender: Sender; readonly secret: MasterSecret } | undefined;
+}
+
+/** The webhooks of one organisation, as changed by somebody. */
+export type WebhooksOf = (organisation: Organisation, by: Authority, createdBy: string) => OwnWebhooks;
+
+const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES.map(({ name }) => name));
+
+export function createManagement({ databases, control, policy, signing }: ManagementOptions): WebhooksOf {
+  const { webhooks } = control;
+  const byHand = byHandGate();
+
+  /** @throws AppError unavailable */
+  function requireSigning(): NonNullable<typeof signing> {
+    if (!signing) throw new AppError('unavailable', `${NO_SECRET}.`);
+    return signing;
+  }
+
+  /** @throws AppError unavailable */
+  async function requireSecret(): Promise<Sender> {
+    const { secret, sender } = requireSigning();
+    await secret.adopt().catch((error: unknown) => {
+      throw error instanceof WrongSecretError ? new AppError('unavailable', `${error.message}.`) : error;
+    });
+    return sender;
+  }
+
+  /** @throws AppError validation_failed with every fault */
+  function checked({ url, types }: EndpointInput): Partial<Pick<EndpointRow, 'url' | 'types'>> {
+    const faults: Fault[] = [];
+    let href: string | undefined;
+    try {
+      href = typeof url === 'string' ? endpointUrl(url, policy).href : undefined;
+    } catch (error) {
+      if (!(error instanceof RefusedAddress)) throw error;
+      faults.push({ pointer: '/url', code: 'not_allowed', detail: error.message });
+    }
+    types?.forEach((type, at) => {
+      if (TYPES.has(type)) return;
+      const detail = `must be one of ${[...TYPES].join(', ')}`;
+      faults.push({ pointer: `/types/${String(at)}`, code: 'not_allowed', detail });
+    });
+    if (faults.length > 0) throw validationFailed(faults);
+    return { ...(href !== undefined && { url: href }), ...(types && { types: [...new Set(types)] }) };
+  }
+
+  return (organisation, by, createdBy) => {
+    const own: Authority = { ...by, organisationId: organisation.id };
+    const open = (): Promise<OrganisationData> => databases.open(organisation);
+
+    function shown(row: EndpointRow, last?: string): WebhookEndpoint {
+      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, due, created_by } = row;
+      const isBehind = last !== undefined && row.position < last;
+      const behind = isBehind ? Math.max(1, Math.round((databases.now() - millisecondsOf(row.position)) / 1000)) : 0;
+      return {
+        ...{ id, url, types, state, failing_since, last_success_at, waiting: parked, created_by },
+        ...{ disabled_reason: disabled?.reason ?? null, disabled_at: disabled?.at ?? null },
+        next_attempt_at: state === 'failing' ? (due ?? null) : null,
+        lag_seconds: last === undefined ? null : behind,
+        old_secret_until: oldSecretUntil(row, databases.now()),
+        created_at: row.created_at,
+      };
+    }
+
+    /** With how far it is behind, if its cluster responds. */
+    const newest = (): Promise<string | undefined> =>
+      open()
+        .then(lastPosition)
+        .catch(() => undefined);
+    const withLag = async (row: EndpointRow): Promise<WebhookEndpoint> => shown(row, await newest());
+
+    function found(row: EndpointRow | undefined): EndpointRow {
+      if (!row) throw notFound('webhook endpoint');
+      return row;
+    }
+    const require = async (id: string): Promise<EndpointRow> => found(await webhooks.find(id.toLowerCase(), own));
+
+    function send(row: EndpointRow, event: Shown): Promise<Attempt> {
+      const { sender } = requireSigning();
+      return byHand(organisation.id, () => sender.send(row, event));
+    }
+
+    return {
+      async list() {
+        const rows = await webhooks.list(organisation.id);
+        const last = rows.length > 0 ? await newest() : undefined;
+        return rows.map((row) => shown(row, last));
+      },
+      async create(input) {
+        requirePlan(organisation);
+        const { url = '', types = [] } = checked(input);
+        const sender = await requireSecret();
+        const position = await lastPosition(await open());
+        const made = { organisationId: organisation.id, url, types, position, createdBy };
+        const row = await webhooks.create(made, own).catch((error: unknown) => {
+          if (!(error instanceof TooManyEndpoints)) throw error;
+          throw validationFailed([{ pointer: '/url', code: 'too_many', detail: error.message }]);
+        });
+        if (!row) throw notFound('organisation');
+        return { secret: sender.secretOf(row), endpoint: shown(row, position) };
+      },
+      async update(id, input) {
+        await require(id);
+        return withLag(found(await webhooks.update(id.toLowerCase(), checked(input), own)));
+      },
+      async rotate(id) {
+        requirePlan(organisation);
+        await require(id);
+        const sender = await requireSecret();
+        const row = found(await webhooks.rotate(id.toLowerCase(), own));
+        return { secret: sender.secretOf(row), endpoint: await withLag(row) };
+      },
+      async enable(id, from) {
+        requirePlan(organisation);
+        const row = await require(id);
+        const data = await open();
+        const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
+        if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(databases.now()) : stopped))) {
+          const detail = 'events are kept for 30 days; choose a later time, or now';
+          throw validationFailed([{ pointer: '/from', code: 'range', detail }]);
+        }
+        const start = from && { position: await positionBefore(data, from), time: from };
+        const { skipOpen, makeDue } = deliveriesOf(data);
+        await (start ? skipOpen(row._id) : makeDue(row._id, new Date(databases.now())));
+        return withLag(found(await webhooks.enable(row._id, start, own)));
+      },
+      async disable(id) {
+        return withLag(found(await webhooks.disable(id.toLowerCase(), 'by_hand', own)));
+      },
+      async remove(id) {
+        return withLag(found(await webhooks.remove(id.toLowerCase(), own)));
+      },
+      async deliveries(query) {
+        const { _id: endpoint } = await require(query.endpoint);
+        const page = await deliveriesOf(await open()).page({ ...query, endpoint });
+        return { ...page, data: page.data.map(shownDelivery) } satisfies Page<object>;
+      },
+      async test(id) {
+        const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
+        const all = { ...event, changes: [], status: null, gap: null };
+        return shownAttempt(await send(await require(id), all));
+      },
+      async resend(id, delivery) {
+        const endpoint = await require(id);
+        const data = await open();
+        const { find, note } = deliveriesOf(data);
+        const row = delivery.startsWith(`${endpoint._id}.`) ? await find(delivery) : null;
+        if (!row) throw notFound('delivery');
+        const position = positionOfDelivery(row._id);
+        const event = (await eventsAt(data, [position])).get(position);
+        if (!event) {
+          const detail = 'the event is older than 30 days and no longer kept';
+          throw validationFailed([{ pointer: '/delivery', code: 'expired', detail }]);
+        }
+        const attempt = shownAttempt(await send(endpoint, shownEvent(organisation.id, event)));
+        await note(row, attempt);
+        return attempt;
+      },
+    };
+  };
+}
+
+function shownAttempt({ at, ok, status, error, answer, ms }: Attempt): WebhookAttempt {
+  return { at, ok, status, error, answer, ms };
+}
+
+function shownDelivery({ _id: id, event_id, type, object_id, state, attempts, next_at, log, at }: DeliveryRow): object {
+  return { id, event_id, type, object_id, state, attempts, next_attempt_at: next_at, log, at };
+}

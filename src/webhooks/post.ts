@@ -1,0 +1,210 @@
+import http, { type ClientRequest, type IncomingMessage } from 'node:http';
+import https from 'node:https';
+import type { Socket } from 'node:net';
+import { shorten } from '../errors';
+import { HOUR } from '../units';
+import { type AddressPolicy, literalOf, RefusedAddress } from './addresses';
+import { dnsNames, judgedLookup, type Resolve } from './names';
+
+/* One POST to an address that somebody else chose (docs/decisions/webhooks.md). */
+
+/** What became of an attempt. */
+export interface Attempt {
+  readonly at: Date;
+  /** Whether the answer was 2xx. */
+  readonly ok: boolean;
+  /** HTTP status; null if there was no answer. */
+  readonly status: number | null;
+  /** What went wrong; null if it was accepted. */
+  readonly error: string | null;
+  /** The beginning of the answer's body, as text; null if it had none. */
+  readonly answer: string | null;
+  readonly ms: number;
+  /** For how long the receiver asks to be left alone, in milliseconds. */
+  readonly retryAfter?: number;
+}
+
+/** What is posted. */
+export interface Post {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface PosterOptions {
+  readonly policy: AddressPolicy;
+  readonly resolve?: Resolve;
+  /** How long an attempt may take to its answer's head, and then to the end of its body, in milliseconds; for tests. */
+  readonly within?: number;
+  readonly bodyWithin?: number;
+}
+
+const WITHIN = 15_000;
+const BODY_WITHIN = 2000;
+/** Bytes of a body that is sent, and of an answer that is kept. */
+const MOST_BODY = 20_000;
+const MOST_ANSWER = 1024;
+const MOST_HEADER_BYTES = 16 * 1024;
+/** Connections in all, and those that are kept for the next event, for a few seconds. */
+const MOST_SOCKETS = 128;
+const MOST_FREE = 64;
+const FREE_FOR = 5000;
+/** Most that a `Retry-After` can ask for, in milliseconds. */
+const MOST_RETRY_AFTER = HOUR;
+
+export type Poster = ReturnType<typeof createPoster>;
+
+export function createPoster({
+  policy,
+  resolve = dnsNames(),
+  within = WITHIN,
+  bodyWithin = BODY_WITHIN,
+}: PosterOptions) {
+  const kept = {
+    keepAlive: true,
+    maxTotalSockets: MOST_SOCKETS,
+    maxFreeSockets: MOST_FREE,
+    timeout: FREE_FOR,
+  } as const;
+  // their own, so that no proxy of the environment and no connection of other requests is used
+  const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
+
+  function request(url: URL, { headers, body }: Post): ClientRequest {
+    const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
+    const literal = literalOf(url);
+    // a lookup is not called for it
+    if (literal !== undefined) policy.judge(literal, protocol);
+    const sent = (protocol === 'https:' ? https : http).request(url, {
+      method: 'POST',
+      agent: agents[protocol],
+      lookup: judgedLookup(resolve, policy, protocol),
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
+    });
+    sent.on('socket', (socket) => {
+      if (socket.connecting) judgeConnection(socket, protocol);
+    });
+    return sent.end(body);
+  }
+
+  function judgeConnection(socket: Socket, protocol: string): void {
+    // before the listener that sends what waits for the connection
+    socket.prependOnceListener('connect', () => {
+      try {
+        policy.judge(socket.remoteAddress ?? '', protocol);
+      } catch {
+        socket.destroy(new RefusedAddress('was connected to an address that is not public'));
+      }
+    });
+  }
+
+  function once(url: URL, post: Post, began: number): Promise<Omit<Attempt, 'at' | 'ms'> | 'again'> {
+    return new Promise((resolve, reject) => {
+      const sent = request(url, post);
+      let [timer, head]: [NodeJS.Timeout | undefined, IncomingMessage | undefined] = [undefined, undefined];
+      const parts: Buffer[] = [];
+      let length = 0;
+      const end = (): void => {
+        clearTimeout(timer);
+        if (head) resolve(outcomeOf(head, Buffer.concat(parts).subarray(0, MOST_ANSWER)));
+        else reject(new Error('the connection was closed without an answer'));
+      };
+      const stop = (): void => {
+        end();
+        sent.destroy();
+      };
+      const left = Math.max(0, began + within - performance.now());
+      timer = setTimeout(() => {
+        reject(new Error(`no answer within ${String(within / 1000)} s`));
+        sent.destroy();
+      }, left);
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        clearTimeout(timer);
+        if (head) end();
+        // the receiver closed it while it was idle
+        else if (sent.reusedSocket && error.code === 'ECONNRESET') resolve('again');
+        else reject(error);
+      });
+      sent.on('close', end);
+      sent.on('response', (response) => {
+        head = response;
+        clearTimeout(timer);
+        timer = setTimeout(stop, bodyWithin);
+        response.on('data', (part: Buffer) => {
+          parts.push(part);
+          length += part.length;
+          if (length >= MOST_ANSWER) stop();
+        });
+        response.on('end', end).on('error', end);
+      });
+    });
+  }
+
+  return {
+    /** Posts once. Never fails: what went wrong is in the outcome. */
+    async post(post: Post): Promise<Attempt> {
+      const at = new Date();
+      const began = performance.now();
+      const done = (rest: Omit<Attempt, 'at' | 'ms'>): Attempt => ({
+        ...{ at, ...rest },
+        ms: Math.round(performance.now() - began),
+      });
+      try {
+        if (Buffer.byteLength(post.body) > MOST_BODY)
+          throw new Error(`the event is larger than ${String(MOST_BODY)} bytes`);
+        const url = new URL(post.url);
+        for (;;) {
+          const outcome = await once(url, post, began);
+          if (outcome !== 'again') return done(outcome);
+        }
+      } catch (error) {
+        return done({ ok: false, status: null, error: explain(error), answer: null });
+      }
+    },
+    /** Closes connections that nobody uses. */
+    close(): void {
+      for (const agent of Object.values(agents)) agent.destroy();
+    },
+  };
+}
+
+function outcomeOf(head: IncomingMessage, bytes: Buffer): Omit<Attempt, 'at' | 'ms'> {
+  const status = head.statusCode ?? 0;
+  const ok = status >= 200 && status < 300;
+  const answer = bytes.length === 0 ? null : bytes.toString('utf8').replaceAll('\0', '\uFFFD');
+  const retryAfter = status === 429 || status === 503 ? waitOf(head.headers['retry-after']) : undefined;
+  return { ok, status, error: ok ? null : faultOf(status), answer, ...(retryAfter !== undefined && { retryAfter }) };
+}
+
+function faultOf(status: number): string {
+  if (status >= 300 && status < 400)
+    return `the answer was ${String(status)}, a redirect, which is not followed; change the URL of the endpoint`;
+  return `the answer was ${String(status)}`;
+}
+
+/** `Retry-After` in milliseconds: seconds or a date. */
+function waitOf(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const wait = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
+  return wait > 0 ? Math.min(wait, MOST_RETRY_AFTER) : undefined;
+}
+
+/** What people are told of errors of the system, by code. */
+const EXPLAINED: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection was reset',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the host cannot be reached',
+  ETIMEDOUT: 'the connection was not made in time',
+  HPE_HEADER_OVERFLOW: 'the head of the answer is too large',
+};
+
+/** One line for the owner of the endpoint. */
+function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof RefusedAddress) return `the URL ${error.message}`;
+  if (error instanceof AggregateError) return explain(error.errors[0]);
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (/CERT|SELF_SIGNED|TLS|SSL|EPROTO/.test(code)) return `TLS failed: ${shorten(message, 200)}`;
+  return EXPLAINED[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : shorten(message, 200));
+}

@@ -1,0 +1,52 @@
+import { secretText, endpointSecret, signedHeaders } from './signing';
+import type { EndpointRow } from '../organisations/webhookRows';
+import { DAY } from '../units';
+import { version } from '../version';
+import type { Attempt, Poster } from './post';
+
+/* One event to one endpoint. */
+
+/** How long a replaced secret signs too, in milliseconds. */
+const OVERLAP = DAY;
+
+/** An event as callers see it. */
+export type Shown = { readonly id: string } & object;
+
+type Signer = Pick<EndpointRow, '_id' | 'version' | 'rotated_at'>;
+
+/** Until when deliveries are signed with the replaced secret too; null if they are not. */
+export function oldSecretUntil({ version: number, rotated_at: at }: Signer, now: number): Date | null {
+  if (number < 2 || !at) return null;
+  const until = new Date(at.getTime() + OVERLAP);
+  return until.getTime() > now ? until : null;
+}
+
+export interface SenderOptions {
+  readonly master: string;
+  readonly poster: Poster;
+  /** The time that is signed, in milliseconds since 1970. */
+  readonly now: () => number;
+}
+
+export type Sender = ReturnType<typeof senderOf>;
+
+export function senderOf({ master, poster, now }: SenderOptions) {
+  function secretsOf(row: Signer): Buffer[] {
+    const numbers = oldSecretUntil(row, now()) ? [row.version, row.version - 1] : [row.version];
+    return numbers.map((number) => endpointSecret(master, row._id, number));
+  }
+  return {
+    /** The secret of an endpoint, as it is shown once. */
+    secretOf: (row: Signer): string => secretText(endpointSecret(master, row._id, row.version)),
+    send(row: Signer & Pick<EndpointRow, 'url'>, event: Shown): Promise<Attempt> {
+      const body = JSON.stringify(event);
+      const message = { id: event.id, timestamp: Math.floor(now() / 1000), body };
+      const headers = {
+        'content-type': 'application/json',
+        'user-agent': `Scopegate-Webhooks/${version}`,
+        ...signedHeaders(message, secretsOf(row)),
+      };
+      return poster.post({ url: row.url, headers, body });
+    },
+  };
+}

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import { databaseName } from '../../src/database/organisationData';
+import { DAY, UUID } from '../../src/units';
+import type { Json } from '../support/client';
+import { makeOrganisation } from '../support/factories';
+import { startGateway } from '../support/gateway';
+import { type Office, officeOf, openOffice } from './office';
+
+/* Webhook endpoints as people change them. */
+
+let office: Office;
+beforeAll(async () => {
+  office = await openOffice();
+});
+afterAll(() => office.gateway.stop());
+
+const anOffice = (): Promise<Office> => officeOf(office.gateway);
+const url = 'https://hooks.example.com/scopegate';
+
+async function actions({ admin }: Office): Promise<Json[]> {
+  const { data } = await admin('audit_events', {});
+  return data.map(({ action, details, actor }: Json) => ({ action, actor, ...JSON.parse(details as string) }));
+}
+
+test('an endpoint is created with a secret that is shown once, listed without it, and audited', async () => {
+  const { admin, member, ...rest } = await anOffice();
+  const { secret, endpoint } = await admin('create_webhook_endpoint', {
+    url,
+    types: ['order.created', 'order.created'],
+  });
+  expect(secret).toMatch(/^whsec_[\w+/]{32}$/);
+  expect(endpoint).toMatchObject({ url, types: ['order.created'], state: 'enabled', waiting: 0, lag_seconds: 0 });
+  expect(endpoint.id).toMatch(UUID);
+  const listed = await member('webhook_endpoints');
+  expect(listed.data).toEqual([endpoint]);
+  expect(JSON.stringify(listed)).not.toContain('whsec_');
+  const stored = await rest.gateway.databases.control.collection('webhook_endpoints').findOne({ _id: endpoint.id });
+  expect(JSON.stringify(stored)).not.toContain(secret.slice(6));
+  const [made] = (await actions({ admin, member, ...rest })).filter(({ action }) => action === 'webhook.created');
+  expect(made).toEqual({
+    action: 'webhook.created',
+    actor: 'user:link:Ada',
+    endpoint: endpoint.id,
+    url,
+    types: ['order.created'],
+  });
+});
+
+test('each change is audited, a rotation gives another secret, and a deletion is for good', async () => {
+  const one = await anOffice();
+  const { admin } = one;
+  const { secret, endpoint } = await admin('create_webhook_endpoint', { url });
+  const { id } = endpoint;
+  expect(await admin('update_webhook_endpoint', { id, url: `${url}/2` })).toMatchObject({ url: `${url}/2`, types: [] });
+  const rotated = await admin('rotate_webhook_endpoint', { id });
+  expect(rotated.secret).toMatch(/^whsec_/);
+  expect(rotated.secret).not.toBe(secret);
+  expect(Date.parse(rotated.endpoint.old_secret_until as string) - Date.now()).toBeGreaterThan(DAY - 60_000);
+  expect(await admin('disable_webhook_endpoint', { id })).toMatchObject({
+    state: 'disabled',
+    disabled_reason: 'by_hand',
+  });
+  expect(await admin('enable_webhook_endpoint', { id })).toMatchObject({ state: 'enabled', disabled_reason: null });
+  expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ id });
+  expect((await admin('webhook_endpoints')).data).toEqual([]);
+  expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ code: 'not_found' });
+  const names = (await actions(one)).map(({ action }) => action).filter((name: string) => name.startsWith('webhook.'));
+  expect(names).toEqual(
+    ['deleted', 'enabled', 'disabled', 'rotated', 'updated', 'created'].map((name) => `webhook.${name}`),
+  );
+});
+
+test('an organisation has at most 20 endpoints, also if they are created at once', async () => {
+  const { admin } = await anOffice();
+  const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook_endpoint', { url })));
+  expect(answers.filter(({ secret }) => secret)).toHaveLength(20);
+  for (const { code, errors } of answers.filter(({ secret }) => !secret)) {
+    // a conflict is one that lost against the others too often
+    expect(['validation_failed', 'conflict']).toContain(code);
+    if (errors) expect(errors[0].detail).toBe('the organisation has 20 webhook endpoints already; delete one first');
+  }
+  expect((await admin('webhook_endpoints')).data).toHaveLength(20);
+  expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ code: 'validation_failed' });
+});
+
+test('an endpoint of another organisation is one that does not exist, for every operation', async () => {
+  const [one, other] = [await anOffice(), await anOffice()];
+  const { endpoint } = await one.admin('create_webhook_endpoint', { url });
+  const { id } = endpoint;
+  const delivery = `${String(id)}.${'0'.repeat(28)}`;
+  for (const [name, args] of [
+    ['webhook_deliveries', { endpoint: id }],
+    ['update_webhook_endpoint', { id, url }],
+    ['rotate_webhook_endpoint', { id }],
+    ['enable_webhook_endpoint', { id }],
+    ['disable_webhook_endpoint', { id }],
+    ['delete_webhook_endpoint', { id }],
+    ['send_test_event', { id }],
+    ['resend_event', { endpoint: id, delivery }],
+  ] as const)
+    expect([name, (await other.admin(name, args)).code]).toEqual([name, 'not_found']);
+  expect((await other.admin('webhook_endpoints')).data).toEqual([]);
+  expect((await one.admin('webhook_endpoints')).data).toHaveLength(1);
+});
+
+test('a member sees endpoints and changes none', async () => {
+  const { admin, member } = await anOffice();
+  const { endpoint } = await admin('create_webhook_endpoint', { url });
+  const { id } = endpoint;
+  expect((await member('webhook_deliveries', { endpoint: id })).data).toEqual([]);
+  for (const name of ['rotate', 'enable', 'disable', 'delete'])
+    expect(await member(`${name}_webhook_endpoint`, { id })).toMatchObject({ code: 'forbidden' });
+  expect(await member('create_webhook_endpoint', { url })).toMatchObject({ code: 'forbidden' });
+  expect(await member('send_test_event', { id })).toMatchObject({ code: 'forbidden' });
+});
+
+test.each([
+  ['ftp://example.com/', 'must begin with https://'],
+  ['hooks.example.com', 'is not a URL, e.g. https://example.com/webhooks'],
+  [
+    'https://user:secret@example.com/',
+    'must have no user name or password; check the signature of what arrives instead',
+  ],
+  ['https://example.com:0/', 'must have another port than 0'],
+  ['https://10.0.0.1/', '10.0.0.1 is not a public address'],
+  ['https://169.254.169.254/latest', '169.254.169.254 is not a public address'],
+  ['https://2852039166/latest', '169.254.169.254 is not a public address'],
+  ['https://0xa9.0376.43518/', '169.254.169.254 is not a public address'],
+  ['https://[::1]/', '::1 is not a public address'],
+  ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 is not a public address'],
+  ['https://[fd00::1]/', 'fd00::1 is not a public address'],
+  ['http://93.184.216.34/', 'only https is allowed'],
+])('the URL %s is refused: %s', async (bad, detail) => {
+  const { admin } = office;
+  const answer = await admin('create_webhook_endpoint', { url: bad });
+  expect(answer).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/url', detail }] });
+});
+
+test('unknown types are refused by name, and a type that is no event', async () => {
+  const answer = await office.admin('create_webhook_endpoint', {
+    url,
+    types: ['order.created', 'order.sung', 'webhook.test'],
+  });
+  expect(answer.errors.map(({ pointer }: Json) => pointer)).toEqual(['/types/1', '/types/2']);
+});
+
+test('without WEBHOOK_SECRET nothing can be created, and the answer says what to set', async () => {
+  const gateway = await startGateway();
+  try {
+    const { admin } = await officeOf(gateway);
+    const answer = await admin('create_webhook_endpoint', { url });
+    expect(answer).toMatchObject({ code: 'unavailable' });
+    expect(answer.message).toMatch(
+      /^WEBHOOK_SECRET is not set, so webhook endpoints cannot be made; set it to the same value/,
+    );
+    expect((await admin('webhook_endpoints')).data).toEqual([]);
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('with another WEBHOOK_SECRET than that of the existing endpoints nothing is created or rotated', async () => {
+  const CONTROL_DATABASE = `scopegate_hooks_${randomUUID().slice(0, 8)}`;
+  const first = await openOffice({ CONTROL_DATABASE });
+  const { endpoint } = await first.admin('create_webhook_endpoint', { url });
+  const second = await startGateway({
+    CONTROL_DATABASE,
+    WEBHOOK_SECRET: 'another master secret of webhooks, for tests',
+  });
+  try {
+    const { admin } = await officeOf(second, first.organisation);
+    for (const answer of [
+      await admin('create_webhook_endpoint', { url }),
+      await admin('rotate_webhook_endpoint', { id: endpoint.id }),
+    ])
+      expect(answer).toMatchObject({
+        code: 'unavailable',
+        message: expect.stringContaining('set it to its former value'),
+      });
+    await admin('delete_webhook_endpoint', { id: endpoint.id });
+    expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ secret: expect.any(String) });
+  } finally {
+    await second.stop();
+    await first.gateway.databases.control.dropDatabase();
+    await first.gateway.stop();
+  }
+});
+
+test('creating needs a plan with API access; disabling and deleting do not', async () => {
+  const { gateway } = office;
+  const { admin, organisation } = await anOffice();
+  const { endpoint } = await admin('create_webhook_endpoint', { url });
+  const { id } = endpoint;
+  await gateway.control.organisations.setPlan(organisation.id, 'starter');
+  expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ code: 'plan_required' });
+  expect(await admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'plan_required' });
+  expect(await admin('disable_webhook_endpoint', { id })).toMatchObject({ state: 'disabled' });
+  expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ id });
+});
+
+test('an organisation that is erased has no endpoints', async () => {
+  const { gateway } = office;
+  const organisation = await makeOrganisation(gateway);
+  const { admin } = await officeOf(gateway, organisation);
+  await admin('create_webhook_endpoint', { url });
+  await gateway.control.erasing.begin(organisation.id);
+  expect(await gateway.control.webhooks.list(organisation.id)).toEqual([]);
+});
+
+test('listing and creating make no database of an organisation', async () => {
+  const { admin, organisation } = await anOffice();
+  const { endpoint } = await admin('create_webhook_endpoint', { url });
+  await admin('webhook_deliveries', { endpoint: endpoint.id });
+  await admin('webhook_endpoints');
+  expect(await office.gateway.databases.organisationsOn('default')).not.toContain(organisation.id);
+  expect(databaseName(organisation.id)).toMatch(/^org_/);
+});
