@@ -63,7 +63,9 @@ async function send(body) {
   } catch (error) {
     const isLate = error.name === 'TimeoutError';
     throw new Failure(
-      isLate ? `The gateway did not answer within ${WITHIN / 1000} s. Try again.` : 'Could not reach the gateway. Try again.',
+      isLate
+        ? `The gateway did not answer within ${WITHIN / 1000} s. Try again.`
+        : 'Could not reach the gateway. Try again.',
     );
   }
 }
@@ -110,30 +112,18 @@ export function failureOf(error) {
   return new Failure('Something went wrong on this page. Reload it.', { code: 'page' });
 }
 
-/** Runs page-level work; shows a failure at the top of the page. */
-export async function attempt(work) {
-  const place = byId('failure');
-  try {
-    const result = await work();
-    showFailure(place);
-    return result;
-  } catch (error) {
-    showFailure(place, failureOf(error));
-    return undefined;
-  }
-}
-
 /**
  * Runs of the same kind of work of which only the newest counts: `attempt` resolves with undefined for one that was overtaken or
  * dropped meanwhile, and shows its failure nowhere.
  */
 export function newest() {
   let run = 0;
+  let isShown = false;
   return {
     drop() {
       run += 1;
     },
-    /** Shows a failure in `place`, with a button that calls `again`. */
+    /** Shows a failure in `place`, by default the top of the page, with a button that calls `again`. */
     async attempt(work, place = byId('failure'), again) {
       run += 1;
       const own = run;
@@ -142,7 +132,9 @@ export function newest() {
         (error) => [undefined, failureOf(error)],
       );
       if (own !== run) return undefined;
-      showFailure(place, failure, again);
+      // other work may have its own failure in the same place
+      if (failure || isShown) showFailure(place, failure, again);
+      isShown = failure !== undefined;
       return result;
     },
   };

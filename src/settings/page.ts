@@ -23,9 +23,7 @@ export function renderIntegrations(session: Session, csrf: string, webhooks: Web
         <div class="title">
           <div>
             <h1>Integrations</h1>
-            <p class="lead">
-              API keys and webhooks of <strong>${organisation.name}</strong>, on the plan ${organisation.plan}.
-            </p>
+            <p class="lead"><strong>${organisation.name}</strong>, on the plan ${organisation.plan}.</p>
           </div>
           <form class="account" method="post" action="/settings/sign-out">
             <p>${user.name} <span class="tag">${role}</span></p>
@@ -65,7 +63,8 @@ export function renderIntegrations(session: Session, csrf: string, webhooks: Web
 
 const PLAN_NOTICE = html`<p class="info" id="plan">
   This organisation’s plan does not include integrations: its keys get the error <code>plan_required</code>, and no new
-  keys or webhooks can be created. Existing keys can be revoked, and work again as soon as the plan includes integrations.
+  keys or webhooks can be created. Existing keys can be revoked, and work again as soon as the plan includes
+  integrations.
 </p>`;
 
 function keysSection(mayMake: boolean): Html {

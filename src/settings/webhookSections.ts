@@ -12,8 +12,8 @@ export interface WebhookPart {
 }
 
 const NO_SECRET_NOTICE = html`<p class="info" id="no-webhook-secret">
-  Webhooks are off: this gateway has no <code>WEBHOOK_SECRET</code>, from which the secrets of endpoints are derived. Ask
-  its operator to set it, to the same value on every gateway; <code>openssl rand -hex 32</code> makes one.
+  Webhooks are off: this gateway has no <code>WEBHOOK_SECRET</code>, from which the secrets of endpoints are derived.
+  Ask its operator to set it, to the same value on every gateway; <code>openssl rand -hex 32</code> makes one.
 </p>`;
 
 export function webhooksSection(mayMake: boolean, { canMake }: WebhookPart): Html {
@@ -31,8 +31,9 @@ export function webhooksSection(mayMake: boolean, { canMake }: WebhookPart): Htm
     </table>
     <p id="no-webhooks" hidden>
       Webhooks tell your own server what happens here: each new quote, changed order or message is posted to a URL that
-      you choose, signed, and sent again for three days if it fails. <a href="/webhooks">How to receive webhooks</a>
+      you choose. It is signed, so that your server can check it, and sent again for three days if it fails.
     </p>
+    <p class="hint"><a href="/webhooks">How to receive webhooks</a></p>
   </section>`;
 }
 
@@ -59,7 +60,7 @@ const DELIVERIES_SECTION = html`<section aria-labelledby="deliveries-title">
   <div class="heading">
     <h2 id="deliveries-title">Deliveries</h2>
     <label class="filter"
-      >Show
+      >State
       <select id="delivery-state">
         <option value="">all</option>
         <option value="delivered">delivered</option>
@@ -123,6 +124,11 @@ function groupsOf(types: readonly string[]): ReadonlyMap<string, readonly string
   return groups;
 }
 
+/** What cannot be guessed from the name of a type. */
+const NOTES: Readonly<Record<string, Html | undefined>> = {
+  'feed.gap': html`<span class="hint">Events may be missing.</span>`,
+};
+
 function typeGroup(object: string, types: readonly string[]): Html {
   return html`<fieldset>
     <legend>
@@ -131,9 +137,9 @@ function typeGroup(object: string, types: readonly string[]): Html {
     ${types.map(
       (type) =>
         html`<label
-          ><input type="checkbox" name="type" value="${type}" /> <code>${type.slice(object.length + 1)}</code>
-          <span class="unseen">of ${object}</span></label
-        >`,
+            ><input type="checkbox" name="type" value="${type}" /> <code>${type.slice(object.length + 1)}</code>
+            <span class="unseen">of ${object}</span></label
+          >${NOTES[type]}`,
     )}
   </fieldset>`;
 }
@@ -154,12 +160,19 @@ const ROTATE_DIALOG = dialog(
   'webhook-rotate',
   'Rotate the secret?',
   html`<p>
-      <span class="url" data-url></span> gets a new signing secret. For 24 hours everything is signed with both, so
-      that you can switch your server without losing anything; then the old one is no longer used.
+      <span class="url" data-url></span> gets a new signing secret. For 24 hours everything is signed with both, so that
+      you can switch your server without losing anything; then the old one is no longer used.
     </p>
     <p class="info" data-again hidden></p>`,
   html`<button class="button primary" type="button" data-do>Rotate secret</button>`,
 );
+
+function choice(value: string, name: string, meaning: string): Html {
+  return html`<div data-choice="${value}">
+    <label><input type="radio" name="from" value="${value}" aria-describedby="from-${value}" /> ${name}</label>
+    <p class="hint" id="from-${value}">${meaning}</p>
+  </div>`;
+}
 
 const ENABLE_DIALOG = dialog(
   'webhook-enable',
@@ -167,33 +180,9 @@ const ENABLE_DIALOG = dialog(
   html`<p>Send to <span class="url" data-url></span>:</p>
     <fieldset class="scopes choices">
       <legend>From when on</legend>
-      <label data-choice="stopped"
-        ><input type="radio" name="from" value="stopped" />
-        <span
-          >From where it stopped
-          <span class="hint">Everything since then is sent, oldest first. What failed is tried at once.</span></span
-        ></label
-      >
-      <label
-        ><input type="radio" name="from" value="time" />
-        <span
-          >From a time
-          <span class="hint"
-            >Every event since then is sent, with the same id as before if it was sent already. What waits to be tried
-            again is skipped.</span
-          ></span
-        ></label
-      >
-      <label
-        ><input type="radio" name="from" value="now" />
-        <span
-          >From now on
-          <span class="hint"
-            >What happened meanwhile is not sent, and what waits to be tried again is skipped. Events are kept for 30
-            days, so you can still send them later from a time.</span
-          ></span
-        ></label
-      >
+      ${choice('stopped', 'From where it stopped', 'Everything since then is sent, oldest first. What failed is tried at once.')}
+      ${choice('time', 'From a time', 'Every event since then is sent, with the same id as before if it was sent already. What waits to be tried again is skipped.')}
+      ${choice('now', 'From now on', 'What happened meanwhile is not sent, and what waits to be tried again is skipped. You can still send it later, from a time: events are kept for 30 days.')}
     </fieldset>
     <div class="field" data-time hidden>
       <label for="webhook-time">Time (UTC)</label>
