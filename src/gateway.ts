@@ -38,7 +38,7 @@ import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './version';
-import { webhookParts } from './webhooks';
+import { webhooksOfGateway } from './webhooks/gateway';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -80,7 +80,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
     },
   });
-  const { tails, waiting } = traffic;
+  const { tails, waiting, webhooks } = traffic;
   options.databases.tend(({ id: organisation, cluster }, collection, error) => {
     logger.warn(
       { organisation_id: organisation, cluster, collection, error: describeError(error) },
@@ -122,6 +122,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     bodies,
     turns,
     tails,
+    webhooks,
     handle(exchange: Exchange): Promise<void> {
       const face = faceOf(exchange);
       return answer(exchange, face, () => dispatch(exchange, face, faces));
@@ -129,7 +130,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     /** Ends what would hold up a drain: requests that wait for events, and the recording of them, which another gateway takes over. */
     async beginDrain(): Promise<void> {
       waiting.stop();
-      await tails.stop();
+      await Promise.all([tails.stop(), webhooks.stop()]);
     },
     /** Answers an exchange at ADMIN_PORT. */
     handleAdmin: (exchange: Exchange): Promise<void> =>
@@ -201,10 +202,16 @@ function createTraffic(
     files: () => control.placement.lastKnown(),
     tails: () => tails.states(),
     waiting: () => waiting.count(),
+    webhooks: () => webhooks,
+    webhookEndpoints: control.webhooks.counts,
   });
-  const { waiting, tails } = eventsOf({ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded });
+  const { isAway } = availability;
+  const webhooks = webhooksOfGateway({ config, databases, control, logger, isAway, onOutcome: metrics.webhookSent });
+  const { wake: onStored } = webhooks;
+  const { waiting, tails } = eventsOf({
+    ...{ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded, onStored },
+  });
   databases.giveWayTo(patience.hasOthers);
-  const webhooks = webhookParts({ config, databases, control });
   return { webhooks, bodies, turns, availability, patience, metrics, waiting, tails };
 }
 

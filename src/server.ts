@@ -89,8 +89,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     admin.close();
     throw error;
   });
-  // only a gateway that serves records events
-  if (config.EVENTS === 'on') gateway.tails.start();
+  // only a gateway that serves records events and sends them
+  if (config.EVENTS === 'on') for (const part of [gateway.tails, gateway.webhooks]) part.start();
 
   async function end(): Promise<void> {
     const begun = gateway.beginDrain();

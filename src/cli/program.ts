@@ -10,6 +10,7 @@ import { addKey } from './key';
 import { addOpenapi } from './openapi';
 import { addOrg } from './org';
 import { addServe } from './serve';
+import { addWebhook } from './webhook';
 
 /** The command line. A command's implementation is loaded when it runs, which keeps --help fast. */
 export function createProgram(): ExplainedCommand {
@@ -24,7 +25,7 @@ export function createProgram(): ExplainedCommand {
     .hook('preSubcommand', loadVariables)
     // for the commands, which take it over from here
     .showHelpAfterError('(use --help for usage)');
-  const access = [addDemo, addServe, addOrg, addKey, addAudit];
+  const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit];
   for (const add of [...access, addImport, addExport, addCustomer, addOpenapi, addDoctor]) add(program);
   return program
     .nameCommands()

@@ -9,7 +9,7 @@ const ASK_AGAIN = 200;
 
 export interface Availability {
   /** Whether the cluster did not respond when it was last checked. */
-  isAway(cluster: string): boolean;
+  readonly isAway: (cluster: string) => boolean;
   /** Checks the cluster now. */
   ask(cluster: string): Promise<boolean>;
   /** Checks all clusters once, and from then on regularly. */

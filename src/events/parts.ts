@@ -3,7 +3,7 @@ import { describeError } from '../log';
 import { createTails, type Tails, type TailsOptions } from './tail';
 import { createWaiting, type Waiting } from './waiting';
 
-interface PartsOptions extends Pick<TailsOptions, 'databases' | 'feeds' | 'onWritten'> {
+interface PartsOptions extends Pick<TailsOptions, 'databases' | 'feeds' | 'onWritten' | 'onStored'> {
   readonly logger: Logger;
 }
 

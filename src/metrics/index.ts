@@ -3,6 +3,7 @@ import type { RateLimiter } from '../access/rateLimit';
 import type { RefusalReason } from '../access/authenticate';
 import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
 import { addEvents, type EventMetricsOptions } from './events';
+import { addWebhooks, type WebhookMetricsOptions } from './webhooks';
 import { type FoundKey, operationLabel } from './labels';
 import { histogramOf, tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
@@ -25,7 +26,7 @@ export interface FinishedRequest {
   readonly seconds: number;
 }
 
-export interface MetricsOptions extends EventMetricsOptions {
+export interface MetricsOptions extends EventMetricsOptions, WebhookMetricsOptions {
   /** Names of the schema's root fields; no other name becomes a label. */
   readonly operations: readonly string[];
   /** Current use of each cluster's connections. */
@@ -62,6 +63,7 @@ export function createMetrics(options: MetricsOptions) {
   addGauges(registers, options);
   addDatabase(registry, options);
   addEvents(registry, options);
+  const webhookSent = addWebhooks(registry, options);
 
   const requests = tally(registry, {
     name: 'scopegate_http_requests_total',
@@ -158,6 +160,8 @@ export function createMetrics(options: MetricsOptions) {
     eventsRecorded: (cluster: string, events: number): void => {
       recorded.inc({ cluster }, events);
     },
+    /** An attempt to send a webhook has ended. */
+    webhookSent,
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);
     },

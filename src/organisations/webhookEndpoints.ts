@@ -5,7 +5,8 @@ import type { Authority } from './apiKeys';
 import type { AuditAction } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
 import { holdOrganisation } from './organisations';
-import type { DisabledReason, EndpointRow } from './webhookRows';
+import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
+import { MINUTE } from '../units';
 
 /* The webhook endpoints of organisations, as people change them; src/organisations/webhookLeases.ts is for who delivers. */
 
@@ -30,6 +31,9 @@ export class TooManyEndpoints extends Error {
   }
 }
 
+/** How long the counts of endpoints are used, in milliseconds. */
+const COUNTED_FOR = MINUTE;
+
 /** What is changed, and what the audit event says of it. */
 interface Change {
   readonly update: mongo.UpdateFilter<EndpointRow>;
@@ -44,6 +48,7 @@ const NOBODY = { holder: null, until: new Date(0) } as const;
 
 export function webhookEndpointsOf(models: ControlModels, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
+  let counted: { readonly at: number; readonly counts: Promise<ReadonlyMap<EndpointState, number>> } | undefined;
 
   const filterOf = (id: string, { organisationId }: Authority) => ({
     _id: id,
@@ -138,8 +143,17 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
       }),
     /** Whether there is any endpoint. */
     any: async (): Promise<boolean> => (await rows.findOne({}, { projection: { _id: 1 } })) !== null,
-    /** How many there are in a state. */
-    count: (state: EndpointRow['state']): Promise<number> => rows.countDocuments({ state }),
+    /** How many there are in each state, of all organisations; counted at most once a minute. */
+    counts: (): Promise<ReadonlyMap<EndpointState, number>> => {
+      if (!counted || now() - counted.at > COUNTED_FOR) {
+        const counts = Promise.all(
+          ENDPOINT_STATES.map(async (state) => [state, await rows.countDocuments({ state })] as const),
+        ).then((found) => new Map(found));
+        counted = { at: now(), counts };
+        counts.catch(() => (counted = undefined));
+      }
+      return counted.counts;
+    },
   };
 }
 

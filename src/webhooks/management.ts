@@ -5,7 +5,7 @@ import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Page } from '../database/pagination';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
-import { lastPosition, shownEvent } from '../events/feed';
+import { BEGINNING, lastPosition, shownEvent } from '../events/feed';
 import { millisecondsOf } from '../events/position';
 import { EVENT_TYPES } from '../events/types';
 import type { Authority } from '../organisations/apiKeys';
@@ -79,13 +79,14 @@ export function createManagement({ databases, control, policy, signing }: Manage
     const open = (): Promise<OrganisationData> => databases.open(organisation);
 
     function shown(row: EndpointRow, last?: string): WebhookEndpoint {
-      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, due, created_by } = row;
+      const { _id: id, url, types, state, disabled, failing_since, last_success_at, parked, created_by } = row;
       const isBehind = last !== undefined && row.position < last;
-      const behind = isBehind ? Math.max(1, Math.round((databases.now() - millisecondsOf(row.position)) / 1000)) : 0;
+      const since = row.position === BEGINNING ? row.created_at.getTime() : millisecondsOf(row.position);
+      const behind = isBehind ? Math.max(1, Math.round((databases.now() - since) / 1000)) : 0;
       return {
         ...{ id, url, types, state, failing_since, last_success_at, waiting: parked, created_by },
         ...{ disabled_reason: disabled?.reason ?? null, disabled_at: disabled?.at ?? null },
-        next_attempt_at: state === 'failing' ? (due ?? null) : null,
+        next_attempt_at: state === 'failing' ? row.until : null,
         lag_seconds: last === undefined ? null : behind,
         old_secret_until: oldSecretUntil(row, databases.now()),
         created_at: row.created_at,
@@ -151,6 +152,8 @@ export function createManagement({ databases, control, policy, signing }: Manage
         }
         const start = from && { position: await positionBefore(data, from), time: from };
         const { skipOpen, makeDue } = deliveriesOf(data);
+        // while it is moving its rows cannot be changed
+        await data.requireOpen();
         await (start ? skipOpen(row._id) : makeDue(row._id, new Date(databases.now())));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },

@@ -199,12 +199,18 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   HPE_HEADER_OVERFLOW: 'the head of the answer is too large',
 };
 
+/** An error of the system, or of several addresses that were tried. */
+interface SystemError {
+  readonly code?: string;
+  readonly message?: string;
+  readonly errors?: readonly unknown[];
+}
+
 /** One line for the owner of the endpoint. */
 function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
   if (error instanceof RefusedAddress) return `the URL ${error.message}`;
-  if (error instanceof AggregateError) return explain(error.errors[0]);
-  const { code = '', message } = error as NodeJS.ErrnoException;
+  const { code = '', message = '', errors: [first] = [] } = error as SystemError;
+  if (first !== undefined) return explain(first);
   if (/CERT|SELF_SIGNED|TLS|SSL|EPROTO/.test(code)) return `TLS failed: ${shorten(message, 200)}`;
   return EXPLAINED[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : shorten(message, 200));
 }

@@ -9,10 +9,13 @@ export interface WebhookSettings {
   readonly ranges: readonly string[];
 }
 
+/** Loopback, so that a receiver on this machine can be tried. */
+export const EMBEDDED_RANGES = '127.0.0.0/8,::1/128';
+
 /** Of the embedded database only, which is not for production: it has no secrets to keep either. */
 const EMBEDDED: WebhookSettings = {
   master: 'scopegate: the embedded database has this webhook secret',
-  ranges: ['127.0.0.0/8', '::1/128'],
+  ranges: EMBEDDED_RANGES.split(','),
 };
 
 export const NO_SECRET =

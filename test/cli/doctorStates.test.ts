@@ -5,10 +5,11 @@ import { KEYS } from './doctorStates/keys';
 import { PAGE, printed, type Row, rows } from './doctorStates/page';
 import { alwaysNamed, clear, openScene, type Scene } from './doctorStates/scene';
 import { STORED } from './doctorStates/stored';
+import { WEBHOOKS } from './doctorStates/webhooks';
 
 /* Each state of the page about doctor is made, and doctor must say what the page says, and find nothing else. */
 
-const STATES = { ...CONNECTING, ...KEYS, ...EVENTS, ...STORED };
+const STATES = { ...CONNECTING, ...KEYS, ...EVENTS, ...STORED, ...WEBHOOKS };
 const ROWS = rows();
 /** Not every server tells its limit, and the one that does here may have any. */
 const ANY = /^\w+ transaction limit: /;

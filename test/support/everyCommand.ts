@@ -16,6 +16,9 @@ import { sendForm, signIn } from '../settings/people';
 import { client, type Json } from './client';
 import { makeKey, northwind, store } from './factories';
 import { startGateway, type TestGateway } from './gateway';
+import { raw } from '../http/raw';
+import { officeOf } from '../webhooks/office';
+import { startReceiver } from '../webhooks/receiver';
 import { killedAt } from './kills';
 import { argumentsOf, CALLS, documentOf, RELATIONS, userArguments, userOperations } from './operations';
 import { RESOURCES } from './resources';
@@ -23,6 +26,7 @@ import { threadRecord } from './threads';
 import { recordCommands } from './recordedCommands';
 
 const CONTROL_DATABASE = 'scopegate_every';
+const WEBHOOKS = { WEBHOOK_SECRET: 'a master secret of webhooks, for tests', WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8' };
 
 /**
  * Runs everything that sends commands to the database, and returns the commands from the wire: all operations in both APIs,
@@ -31,7 +35,7 @@ const CONTROL_DATABASE = 'scopegate_every';
 export async function everyCommand(): Promise<Command[]> {
   const { proxy, sent } = await recordCommands();
   try {
-    const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE, EVENTS: 'on' });
+    const gateway = await startGateway({ ...WEBHOOKS, MONGODB_URI: proxy.uri, CONTROL_DATABASE, EVENTS: 'on' });
     try {
       const { gateways } = gateway.databases;
       await gateways.start({ onEnded: () => undefined, onError: () => undefined });
@@ -88,6 +92,7 @@ async function callEverything(gateway: TestGateway): Promise<void> {
   data.transaction = transaction;
   await leaveOpenWrite(organisation);
   await caller.get('/products', { updated_since: '1970-01-01T00:00:00Z' });
+  await useWebhooks(gateway, organisation);
   await useSettings(gateway, organisation);
 }
 
@@ -98,6 +103,34 @@ async function useSettings(gateway: TestGateway, organisation: Organisation): Pr
     await admin.graphql(documentOf(operation), userArguments(operation, String(made.id)));
   }
   await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
+}
+
+/** An endpoint that accepts, fails, and is gone. */
+async function useWebhooks(gateway: TestGateway, organisation: Organisation): Promise<void> {
+  const { admin } = await officeOf(gateway, organisation);
+  let status = 204;
+  const receiver = await startReceiver(() => status);
+  const { endpoint } = await admin('create_webhook_endpoint', { url: receiver.url, types: ['request.created'] });
+  const { id } = endpoint;
+  const event = () => store(gateway, organisation, { requests: [threadRecord(['webhook'])] });
+  const until = (state: string) =>
+    eventually(async () => (await admin('webhook_deliveries', { endpoint: id, state })).data?.[0], 30_000);
+  await event();
+  const delivered = await until('delivered');
+  status = 500;
+  await event();
+  await until('waiting');
+  await admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - DAY).toISOString() });
+  await until('skipped');
+  await admin('enable_webhook_endpoint', { id });
+  await admin('update_webhook_endpoint', { id, types: [] });
+  await admin('rotate_webhook_endpoint', { id });
+  await admin('resend_event', { endpoint: id, delivery: delivered.id });
+  await admin('webhook_deliveries', { endpoint: id });
+  await raw(gateway.url, '/metrics', {});
+  await admin('disable_webhook_endpoint', { id });
+  await admin('delete_webhook_endpoint', { id });
+  await receiver.stop();
 }
 
 function leaveOpenWrite({ id }: Organisation): Promise<void> {
@@ -149,7 +182,7 @@ async function ageSessions(): Promise<void> {
 const nameOfCustomer = String(northwind('customers').find(({ id }) => id === IDS.customer)?.name);
 
 async function runEveryCommand(uri: string): Promise<void> {
-  const cli = commandLine({ MONGODB_URI: uri });
+  const cli = commandLine({ ...WEBHOOKS, MONGODB_URI: uri });
   const { id: org } = await cli.json<{ id: string }>('org', 'create', '--name', 'Every');
   const key = await cli.json<{ id: string }>('key', 'create', '--org', org, '--name', 'one', '--scopes', 'all');
   const { id: rotated } = await cli.json<{ id: string }>('key', 'rotate', key.id);
@@ -159,6 +192,8 @@ async function runEveryCommand(uri: string): Promise<void> {
   for (const args of [
     ['key', 'revoke', rotated],
     ['key', 'list', '--org', org],
+    ['webhook', 'create', '--org', org, '--url', 'https://example.com/hook'],
+    ['webhook', 'list', '--org', org],
     ['org', 'list'],
     ['org', 'set-plan', org, 'enterprise'],
     ['org', 'link', '--org', org, '--role', 'admin'],

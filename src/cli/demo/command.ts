@@ -1,4 +1,5 @@
 import { givenVariables, readConfig } from '../../config';
+import { EMBEDDED_RANGES } from '../../webhooks/settings';
 import { createLogger } from '../../log';
 import { paint, printJson, printPainted } from '../common/terminal';
 import { reachable, signInUrl } from '../common/urls';
@@ -7,7 +8,7 @@ import type { DemoOptions } from './index';
 import { prepareDemo } from './prepare';
 
 /** The demo's defaults, which the environment overrides. */
-const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn' } as const;
+const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;
 
 /** `scopegate demo`. Resolves after it is stopped. */
 export async function demoCommand({ port, json }: DemoOptions): Promise<void> {

@@ -13,6 +13,7 @@ import { checkEvents } from './events';
 import { checkIndexes } from './indexes';
 import { checkMoves, isOfMove, movesOf } from './moves';
 import { checkTransactionLimit } from './transactionLimit';
+import { checkWebhooks } from './webhooks';
 import { checkControl, checkDatabases, checkFiles, databasesByCluster } from './storage';
 
 /** `scopegate doctor`. @throws CommandFailure if a check failed, or it was interrupted. */
@@ -72,6 +73,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
     const events = await checkEvents(store);
     if (events) yield events;
     yield await checkControl(store, fix);
+    yield await checkWebhooks(store, config);
     const present = await databasesByCluster(store);
     const moves = await movesOf(store);
     yield await checkMoves(store, moves);

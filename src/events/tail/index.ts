@@ -5,7 +5,9 @@ import { recorderOf, type RecorderOptions } from './recorder';
 import { createTail, type TailOptions, type TailState } from './tail';
 
 export interface TailsOptions
-  extends Pick<RecorderOptions, 'onWritten' | 'onRefused'>, Pick<TailOptions, 'onNoLog' | 'onError' | 'onLost'> {
+  extends
+    Pick<RecorderOptions, 'onWritten' | 'onStored' | 'onRefused'>,
+    Pick<TailOptions, 'onNoLog' | 'onError' | 'onLost'> {
   readonly databases: Databases;
   readonly feeds: Control['feeds'];
 }

@@ -33,6 +33,8 @@ export interface RecorderOptions {
   };
   /** Called with the number of events that were stored. */
   readonly onWritten: (cluster: string, events: number) => void;
+  /** Called with organisations whose events were stored, before the tail goes on. */
+  readonly onStored: (organisations: readonly string[]) => Promise<void>;
   /** Called if an organisation's database refuses its events. */
   readonly onRefused: (cluster: string, organisation: string, error: unknown) => void;
 }
@@ -48,7 +50,7 @@ const MOST_AFTER_GAP = 10_000;
 /** How much earlier than the loss a change may be dated, in milliseconds: a write gets its time before it is committed. */
 const DATED_BEFORE = 2 * MINUTE;
 
-export function recorderOf({ cluster, databases, feeds, onWritten, onRefused }: RecorderOptions) {
+export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onRefused }: RecorderOptions) {
   const statuses = new LRUCache<string, string>({ max: STATUSES });
   const gate = createGate(AT_ONCE);
 
@@ -143,6 +145,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onRefused }: 
     });
     await Promise.all(here.map(({ id, feed }) => gate(() => work(id, feed))));
     if (here.length === 0) return;
+    await onStored(here.map(({ id }) => id));
     const after = await feeds.of(here.map(({ id }) => id));
     for (const { id } of here) if (!after.has(id)) await databases.organisationData({ id, cluster }).drop();
   }

@@ -1,0 +1,112 @@
+import type { Config } from '../../config';
+import { AppError } from '../../errors';
+import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../../organisations/webhooks';
+import { webhookParts } from '../../webhooks';
+import { CommandFailure, notFound, usageFailure } from '../common/failure';
+import type { JsonOption } from '../common/help';
+import type { Store } from '../common/open';
+import { print, printJson, printList, printPairs, say } from '../common/terminal';
+import { requireOrganisation, withStore } from '../common/withStore';
+import type { CreateOptions, EnableOptions, ListOptions } from './index';
+
+/** Runs work on the webhooks of an organisation. Faults of what was given are wrong usage. */
+async function withWebhooks<T>(
+  organisationOf: (store: Store) => Promise<string>,
+  work: (own: OwnWebhooks) => Promise<T>,
+): Promise<T> {
+  return withStore(async (store: Store, config: Config) => {
+    const organisation = await requireOrganisation(store, await organisationOf(store));
+    const { webhooksOf, poster } = webhookParts({ config, ...store });
+    const { operator } = store;
+    try {
+      return await work(webhooksOf(organisation, { actor: operator }, operator.who));
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw error.code === 'validation_failed' ? usageFailure(error.detail) : new CommandFailure(error.detail);
+    } finally {
+      poster.close();
+    }
+  });
+}
+
+/** Runs work on one endpoint. @throws CommandFailure if there is none */
+function withEndpoint<T>(id: string, work: (own: OwnWebhooks) => Promise<T>): Promise<T> {
+  return withWebhooks(async ({ control }) => {
+    const row = await control.webhooks.find(id, {});
+    if (!row) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
+    return row.organisation_id;
+  }, work);
+}
+
+type Named = Pick<WebhookEndpoint, 'id' | 'url' | 'types'>;
+const named = ({ id, url, types }: WebhookEndpoint): Named => ({ id, url, types });
+const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.length === 0 ? 'all' : types.join(', '));
+
+function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
+  if (json) printJson({ ...named(endpoint), secret });
+  else {
+    printPairs({ secret, id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) });
+    say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
+  }
+}
+
+/** `scopegate webhook create`. */
+export async function createCommand({ org, url, types, json }: CreateOptions): Promise<void> {
+  const made = await withWebhooks(
+    () => Promise.resolve(org),
+    (own) => own.create({ url, ...(types && { types }) }),
+  );
+  showNew(made, json);
+}
+
+/** `scopegate webhook list`. */
+export async function listCommand({ org, json }: ListOptions): Promise<void> {
+  const rows = await withWebhooks(
+    () => Promise.resolve(org),
+    (own) => own.list(),
+  );
+  const columns: Record<string, (row: WebhookEndpoint) => string> = {
+    ID: ({ id }) => id,
+    STATE: ({ state, disabled_reason: reason }) => (reason ? `${state} (${reason})` : state),
+    WAITING: ({ waiting }) => String(waiting),
+    BEHIND: ({ lag_seconds: lag }) => (lag === null ? 'unknown' : `${String(lag)} s`),
+    'LAST SUCCESS': ({ last_success_at: at }) => at?.toISOString() ?? 'never',
+    TYPES: typesOf,
+    URL: ({ url }) => url,
+  };
+  const empty = 'This organisation has no webhook endpoints yet. To create one, see scopegate webhook create --help';
+  printList(rows, columns, { json, empty });
+}
+
+/** `scopegate webhook test`. @throws CommandFailure unless the endpoint accepts it */
+export async function testCommand(id: string, { json }: JsonOption): Promise<void> {
+  const { endpoint, attempt } = await withEndpoint(id, async (own) => {
+    const endpoint = (await own.list()).find((one) => one.id === id);
+    if (!endpoint) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
+    return { endpoint, attempt: await own.test(id) };
+  });
+  const { ok, status, error, answer, ms } = attempt;
+  if (json) printJson({ ...named(endpoint), ok, status, error, answer, ms });
+  else if (ok) print(`${endpoint.url} answered ${String(status)} after ${String(ms)} ms.`);
+  if (!ok)
+    throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
+}
+
+/** `scopegate webhook rotate`. */
+export async function rotateCommand(id: string, { json }: JsonOption): Promise<void> {
+  showNew(await withEndpoint(id, (own) => own.rotate(id)), json);
+}
+
+/** `scopegate webhook enable`. */
+export async function enableCommand(id: string, { from, json }: EnableOptions): Promise<void> {
+  const endpoint = await withEndpoint(id, (own) => own.enable(id, from));
+  if (json) printJson({ ...named(endpoint), state: endpoint.state });
+  else print(`Enabled ${id}; it gets events from ${from?.toISOString() ?? 'where it stopped'} on.`);
+}
+
+/** `scopegate webhook delete`. */
+export async function deleteCommand(id: string, { json }: JsonOption): Promise<void> {
+  const endpoint = await withEndpoint(id, (own) => own.remove(id));
+  if (json) printJson({ ...named(endpoint), deleted: true });
+  else print(`Deleted ${id}.`);
+}

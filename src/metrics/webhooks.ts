@@ -1,0 +1,56 @@
+import { Gauge, type Registry } from 'prom-client';
+import { tally } from './tally';
+
+/* What the metrics say of webhooks. */
+
+export interface WebhookMetricsOptions {
+  /** What this gateway delivers. */
+  readonly webhooks: () => {
+    /** How long the endpoint that waits longest has waited, in milliseconds. */
+    waited(): number;
+    /** Posts under way. */
+    posting(): number;
+  };
+  /** Endpoints of all organisations by state. @throws if the database does not respond */
+  readonly webhookEndpoints: () => Promise<ReadonlyMap<string, number>>;
+}
+
+/** Returns what counts the outcome of an attempt. */
+export function addWebhooks(
+  registry: Registry,
+  { webhooks, webhookEndpoints }: WebhookMetricsOptions,
+): (outcome: 'delivered' | 'failed' | 'given_up') => void {
+  const registers = [registry];
+  new Gauge({
+    name: 'scopegate_webhook_endpoints',
+    help: 'Webhook endpoints of all organisations by state, counted at most once a minute.',
+    labelNames: ['state'] as const,
+    registers,
+    async collect() {
+      // without a database the last counts stay
+      const counts = await webhookEndpoints().catch(() => undefined);
+      for (const [state, count] of counts ?? []) this.set({ state }, count);
+    },
+  });
+  new Gauge({
+    name: 'scopegate_webhook_waiting_seconds',
+    help: 'How long the webhook endpoint with work that waits longest has waited for a gateway to take it.',
+    registers,
+    collect() {
+      this.set(webhooks().waited() / 1000);
+    },
+  });
+  new Gauge({
+    name: 'scopegate_webhook_posts',
+    help: 'Webhooks that are being sent; at most 64 a gateway.',
+    registers,
+    collect() {
+      this.set(webhooks().posting());
+    },
+  });
+  return tally(registry, {
+    name: 'scopegate_webhook_deliveries_total',
+    help: 'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt). Without those by hand.',
+    labelNames: ['outcome'],
+  });
+}

@@ -1,0 +1,55 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config';
+import type { Databases } from '../database/connect';
+import { describeError } from '../log';
+import type { Control } from '../organisations/control';
+import { webhookParts } from './index';
+import { OTHER_SECRET, RESTORE_SECRET } from './masterSecret';
+import type { Outcome } from './work';
+import { createWorkers } from './workers';
+
+export interface GatewayWebhooksOptions {
+  readonly config: Pick<Config, 'MONGODB_URI' | 'WEBHOOK_SECRET' | 'WEBHOOK_ALLOWED_RANGES'>;
+  readonly databases: Databases;
+  readonly control: Control;
+  readonly logger: Logger;
+  /** Whether a cluster does not respond. */
+  readonly isAway: (cluster: string) => boolean;
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
+/** The webhooks of a gateway: what its users do with them, and what delivers them. It logs what it cannot do. */
+export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: GatewayWebhooksOptions) {
+  const { signing, poster, ofUser } = webhookParts(stores);
+  const workers =
+    signing &&
+    createWorkers({
+      ...{ ...stores, ...signing, isAway, onOutcome },
+      onDisabled: ({ _id, organisation_id }, reason) => {
+        logger.warn({ organisation_id, webhook_endpoint: _id, reason }, 'a webhook endpoint was disabled');
+      },
+      onError: (error) => {
+        logger.warn({ error: describeError(error) }, 'delivering webhooks failed; will retry');
+      },
+      onOtherSecret: () => {
+        logger.error(`webhooks are not sent: ${OTHER_SECRET}; ${RESTORE_SECRET}`);
+      },
+    });
+  return {
+    ofUser,
+    /** Notes that organisations have new events. */
+    wake: async (organisations: readonly string[]): Promise<void> => {
+      if (await stores.control.webhookLeases.wake(organisations)) workers?.poke();
+    },
+    start(): void {
+      workers?.start();
+    },
+    /** Resolves when nothing more is sent; what is under way ends first. */
+    async stop(): Promise<void> {
+      await workers?.stop();
+      poster.close();
+    },
+    waited: (): number => workers?.waited() ?? 0,
+    posting: (): number => workers?.posting() ?? 0,
+  };
+}

@@ -1,0 +1,150 @@
+import { PLANS } from '../access/plans';
+import type { Organisation } from '../access/principal';
+import { STATES } from '../access/states';
+import type { Databases } from '../database/connect';
+import { AppError } from '../errors';
+import type { Authority } from '../organisations/apiKeys';
+import type { Control } from '../organisations/control';
+import { LEASED_FOR, type Leased, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
+import type { DisabledReason } from '../organisations/webhookRows';
+import { healthOf } from './health';
+import type { Places } from './places';
+import { probeAfter } from './schedule';
+import type { Sender } from './sending';
+import { type Outcome, type Pass, workOnce } from './work';
+
+/* One lease of an endpoint, from when it is taken until it is given back. */
+
+/** How long an endpoint is worked on before others have their turn, in milliseconds. */
+const SLICE = 10_000;
+const BEAT_EVERY = LEASED_FOR / 3;
+/** How long endpoints rest that cannot be delivered to for another reason than their receiver, in milliseconds. */
+const REST = { closed: 60_000, away: 20_000, moving: 5000, young: 2000 } as const;
+
+/** Who disables endpoints by itself. */
+const SYSTEM: Authority = { actor: { who: 'system:webhooks', from: 'gateway' } };
+
+export interface RunOptions {
+  readonly databases: Pick<Databases, 'open' | 'now'>;
+  readonly control: Pick<Control, 'webhooks' | 'webhookLeases' | 'organisations'>;
+  readonly sender: Sender;
+  readonly places: Places;
+  /** Whether a cluster does not respond. */
+  readonly isAway: (cluster: string) => boolean;
+  readonly isEnding: () => boolean;
+  readonly onOutcome: (outcome: Outcome) => void;
+  /** Called when an endpoint is disabled because of what it answered. */
+  readonly onDisabled: (lease: Leased, reason: DisabledReason) => void;
+}
+
+/** Whether an organisation's events may be sent. */
+function isServed({ state, plan }: Organisation): boolean {
+  return STATES[state].requests && PLANS[plan].integrations;
+}
+
+/** Works on an endpoint until there is nothing to do, or others have their turn. @throws if a database does not respond */
+export async function runLease(taken: Leased, options: RunOptions): Promise<void> {
+  const { databases, control } = options;
+  const { webhookLeases: leases } = control;
+  const after = (ms: number): Rest => ({ due: new Date(databases.now() + ms) });
+
+  const organisation = await control.organisations.find(taken.organisation_id);
+  if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
+  if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
+  const beat = heartbeat(taken, options);
+  try {
+    const { lease, rest } = await passes(taken, organisation, beat.isLost, options);
+    if (lease) await leases.release(lease, {}, rest);
+  } catch (error) {
+    const isMoving = error instanceof AppError && error.code === 'unavailable';
+    await leases.release(taken, {}, after(isMoving ? REST.moving : REST.away));
+    if (!isMoving) throw error;
+  } finally {
+    beat.stop();
+  }
+}
+
+/** Keeps a lease while an attempt goes on. */
+function heartbeat(lease: Leased, { control }: RunOptions) {
+  let isLost = false;
+  const timer = setInterval(() => {
+    control.webhookLeases.keep(lease, {}).then(
+      (kept) => {
+        isLost ||= !kept;
+      },
+      // it lasts longer than one beat
+      () => undefined,
+    );
+  }, BEAT_EVERY);
+  return {
+    isLost: () => isLost,
+    stop: () => {
+      clearInterval(timer);
+    },
+  };
+}
+
+interface Ended {
+  /** What is to be given back; undefined if there is no lease any more. */
+  readonly lease?: Leased;
+  readonly rest: Rest;
+}
+
+async function passes(
+  taken: Leased,
+  organisation: Organisation,
+  isLost: () => boolean,
+  options: RunOptions,
+): Promise<Ended> {
+  const { databases, control, sender, places, isEnding, onOutcome } = options;
+  const { now } = databases;
+  const data = await databases.open(organisation);
+  const health = healthOf(taken, now);
+  const sliceEnds = performance.now() + SLICE;
+  const isOver = (): boolean => isLost() || isEnding() || performance.now() > sliceEnds;
+  let endpoint = taken;
+  for (;;) {
+    const read = endpoint;
+    const post = async (event: { readonly id: string }) => {
+      const giveBack = await places.take({ organisation: organisation.id, isSuspect: health.isSuspect() });
+      try {
+        return isOver() ? undefined : await sender.send(read, event);
+      } finally {
+        giveBack();
+      }
+    };
+    const pass = await workOnce({ data, endpoint: read, health, post, now, isOver, onOutcome });
+    const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
+    const kept = await control.webhookLeases.keep(read, progress);
+    if (!kept) return { rest: {} };
+    const disable = health.disable();
+    if (disable !== undefined) {
+      await control.webhooks.disable(kept._id, disable, SYSTEM);
+      options.onDisabled(kept, disable);
+      return { rest: {} };
+    }
+    const rest = restAfter(pass, kept, health, { now: now(), isOver: isOver() });
+    // with what it had been woken for when the events were read
+    if (rest) return { lease: { ...kept, wakes: read.wakes }, rest };
+    endpoint = kept;
+  }
+}
+
+/** When an endpoint is next worked on; undefined if there is more to do at once. */
+function restAfter(
+  { hasMore, nextAt }: Pass,
+  { created_at: made }: Leased,
+  health: ReturnType<typeof healthOf>,
+  { now, isOver }: { readonly now: number; readonly isOver: boolean },
+): Rest | undefined {
+  const alone = (ms: number): Rest => ({ due: new Date(ms), until: new Date(ms) });
+  if (health.isFailing()) return alone(now + probeAfter(health.probes()));
+  const restUntil = health.restUntil();
+  if (restUntil !== undefined) return alone(restUntil);
+  const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
+  if (hasWork) return isOver ? { due: new Date(now) } : undefined;
+  // whoever records events may not know of it yet
+  const young = now - made.getTime() < SETTLED_AFTER ? now + REST.young : undefined;
+  const next = Math.min(nextAt ?? Infinity, young ?? Infinity);
+  return next === Infinity ? {} : { due: new Date(next) };
+}

@@ -1,0 +1,212 @@
+import type { OrganisationData } from '../database/organisationData';
+import type { EventRow } from '../events/collection';
+import { lastPosition, readEvents, shownEvent } from '../events/feed';
+import { eventId } from '../events/position';
+import type { EndpointRow } from '../organisations/webhookRows';
+import {
+  deliveriesOf,
+  deliveryId,
+  type DeliveryRow,
+  type OpenRow,
+  positionOfDelivery,
+  withAttempt,
+} from './deliveries';
+import type { Health } from './health';
+import { runLanes } from './lanes';
+import type { Attempt } from './post';
+import { eventsAt } from './replay';
+import { probeAfter, waitAfter } from './schedule';
+
+/* One pass over an endpoint: what is parked and due again, then the next events of the feed. */
+
+/** Events of one page. */
+const PAGE = 50;
+/** Parked events from which on the position no longer moves. */
+const MOST_PARKED = 1000;
+/** Objects that are tried again in one pass, and events of each. */
+const RETRIED = { objects: 50, events: 50 } as const;
+
+/** What became of an attempt, for metrics. */
+export type Outcome = 'delivered' | 'failed' | 'given_up';
+
+export interface WorkOptions {
+  readonly data: OrganisationData;
+  readonly endpoint: EndpointRow;
+  readonly health: Health;
+  /** Posts one event, when there is a place for it; undefined if the work is over by then. */
+  readonly post: (event: { readonly id: string }) => Promise<Attempt | undefined>;
+  readonly now: () => number;
+  /** Whether nothing more may begin: the lease was lost or is over, or the gateway ends. */
+  readonly isOver: () => boolean;
+  readonly onOutcome: (outcome: Outcome) => void;
+}
+
+/** What a pass has done. */
+export interface Pass {
+  readonly position: string;
+  /** Parked events. */
+  readonly parked: number;
+  /** Whether there is more to do at once. */
+  readonly hasMore: boolean;
+  /** When something parked is tried again, in milliseconds since 1970. */
+  readonly nextAt: number | undefined;
+}
+
+/** What an object's events are in order by; events without one are in order among themselves. */
+const keyOf = (object: string | null | undefined): string => object ?? '';
+
+/** Works once. What it returns may be stored: it is delivered or parked. @throws AppError unavailable if nothing may be stored */
+export async function workOnce(options: WorkOptions): Promise<Pass> {
+  const { data, endpoint, health, now } = options;
+  const { _id: id, types } = endpoint;
+  const deliveries = deliveriesOf(data);
+  const changed = new Map<string, DeliveryRow>();
+  const open = await deliveries.open(id, MOST_PARKED + PAGE);
+  const wasFailing = health.isFailing();
+  const isOver = (): boolean =>
+    options.isOver() ||
+    health.disable() !== undefined ||
+    health.restUntil() !== undefined ||
+    (health.isFailing() && !wasFailing);
+
+  async function attempt(row: DeliveryRow, event: EventRow): Promise<boolean> {
+    const outcome = await options.post(shownEvent(data.organisationId, event));
+    if (!outcome) return false;
+    const attempts = row.attempts + 1;
+    const tried = { ...row, attempts, log: withAttempt(row.log, outcome) };
+    if (outcome.ok) {
+      health.noteSuccess(outcome);
+      changed.set(row._id, { ...tried, state: 'delivered', next_at: null });
+      options.onOutcome('delivered');
+      return true;
+    }
+    health.noteFailure(keyOf(row.object_id), outcome);
+    // the event that a failing endpoint is tried with is not given up before the endpoint is
+    const wait = health.isFailing() ? probeAfter(health.probes()) : waitAfter(attempts);
+    if (wait === undefined) changed.set(row._id, { ...tried, state: 'failed', next_at: null });
+    else {
+      const next = Math.max(now() + wait, health.restUntil() ?? 0);
+      changed.set(row._id, { ...tried, state: 'waiting', next_at: new Date(next) });
+    }
+    options.onOutcome(wait === undefined ? 'given_up' : 'failed');
+    return wait === undefined;
+  }
+
+  const rowOf = ({ _id, type, object }: EventRow): DeliveryRow => ({
+    ...{ _id: deliveryId(id, _id), endpoint_id: id, event_id: eventId(data.organisationId, _id), type },
+    ...{ object_id: object?.id ?? null, state: 'waiting', attempts: 0, next_at: null, log: [], at: new Date(now()) },
+  });
+
+  /** Tries again what is due, each object's events in order. Of a failing endpoint, the oldest event alone. */
+  async function retry(): Promise<void> {
+    const lanes = wasFailing ? [open.slice(0, 1)] : dueLanes(open, now());
+    const ids = lanes.flat().map((row) => row._id);
+    if (ids.length === 0) return;
+    const rows = new Map((await deliveries.byIds(ids)).map((row) => [row._id, row]));
+    const events = await eventsAt(data, ids.map(positionOfDelivery));
+    await runLanes(lanes, {
+      width: health.width,
+      isOver,
+      each: async ({ _id }) => {
+        const [row, event] = [rows.get(_id), events.get(positionOfDelivery(_id))];
+        if (row && event) return attempt(row, event);
+        // what is no longer kept cannot be sent, and holds nothing up
+        if (row) changed.set(_id, { ...row, state: 'failed', next_at: null });
+        return true;
+      },
+    });
+  }
+
+  /** Sends the next events; those of objects with parked events are parked behind them. */
+  async function sendNext(): Promise<Pick<Pass, 'position' | 'hasMore'>> {
+    const wanted = { types: types.length > 0 ? new Set(types) : undefined, objectId: undefined };
+    // before the page, so that an endpoint which wants few types does not stay behind
+    const end = wanted.types && (await lastPosition(data));
+    const limit = wasFailing ? 1 : PAGE;
+    const page = await readEvents(data, wanted, { after: endpoint.position, limit });
+    const parkedBefore = new Set(open.map((row) => keyOf(row.object_id)));
+    const isOpen = new Set(open.map((row) => row._id));
+    const items = page.rows.map((event): Item => ({ event, row: rowOf(event) }));
+    if (wasFailing && items.length === 0) health.forget();
+    await runLanes(lanesOf(items, parkedBefore), {
+      width: health.width,
+      isOver,
+      each: ({ row, event }) => attempt(row, event),
+    });
+    const isWhole = !isOver();
+    const last = isWhole ? items.length - 1 : items.findLastIndex(({ row }) => changed.has(row._id));
+    const blocked = parkedBefore;
+    for (const { row } of items.slice(0, last + 1)) {
+      const key = keyOf(row.object_id);
+      const state = changed.get(row._id)?.state;
+      if (state === undefined && !isOpen.has(row._id)) {
+        const isHead = !blocked.has(key);
+        changed.set(row._id, { ...row, state: isHead ? 'waiting' : 'held', next_at: isHead ? new Date(now()) : null });
+      }
+      if (state !== 'delivered' && state !== 'failed') blocked.add(key);
+    }
+    if (!isWhole) return { position: items[last]?.event._id ?? endpoint.position, hasMore: true };
+    const isEnd = !page.hasMore && end !== undefined && end > page.next;
+    return { position: isEnd ? end : page.next, hasMore: page.hasMore };
+  }
+
+  await retry();
+  let sent = { position: endpoint.position, hasMore: true };
+  const hasProbed = wasFailing && open.length > 0;
+  if (!isOver() && !hasProbed && open.length < MOST_PARKED) sent = await sendNext();
+  await deliveries.save([...changed.values()]);
+  if (wasFailing && !health.isFailing()) await deliveries.makeDue(id, new Date(now()));
+  const left = stillOpen(open, changed);
+  const recovered = wasFailing && !health.isFailing();
+  const nextAt = recovered ? now() : nextOf(left);
+  return { position: sent.position, parked: left.length, hasMore: sent.hasMore && left.length < MOST_PARKED, nextAt };
+}
+
+interface Item {
+  readonly row: DeliveryRow;
+  readonly event: EventRow;
+}
+
+/** Items by their object, without some objects. */
+function lanesOf(items: readonly Item[], without: ReadonlySet<string>): Item[][] {
+  const lanes = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item.row.object_id);
+    const lane = lanes.get(key);
+    if (lane) lane.push(item);
+    else if (!without.has(key)) lanes.set(key, [item]);
+  }
+  return [...lanes.values()];
+}
+
+/** Of each object the oldest parked event, and when it is tried; behind a delivered one at once. */
+function headsOf(open: readonly OpenRow[]): Map<string, OpenRow> {
+  const heads = new Map<string, OpenRow>();
+  for (const row of open) if (!heads.has(keyOf(row.object_id))) heads.set(keyOf(row.object_id), row);
+  return heads;
+}
+
+const dueAt = ({ state, next_at: at }: OpenRow): number => (state === 'held' ? 0 : (at?.getTime() ?? 0));
+
+function dueLanes(open: readonly OpenRow[], now: number): OpenRow[][] {
+  const due = [...headsOf(open)].filter(([, head]) => dueAt(head) <= now).slice(0, RETRIED.objects);
+  const lanes = new Map(due.map(([key]): [string, OpenRow[]] => [key, []]));
+  for (const row of open) {
+    const lane = lanes.get(keyOf(row.object_id));
+    if (lane && lane.length < RETRIED.events) lane.push(row);
+  }
+  return [...lanes.values()];
+}
+
+/** What is parked after a pass, oldest event first. */
+function stillOpen(open: readonly OpenRow[], changed: ReadonlyMap<string, DeliveryRow>): OpenRow[] {
+  const all = new Map<string, OpenRow>(open.map((row) => [row._id, row]));
+  for (const [id, row] of changed) all.set(id, row);
+  const isOpen = ({ state }: OpenRow): boolean => state === 'waiting' || state === 'held';
+  return [...all.values()].filter(isOpen).sort((a, b) => (a._id < b._id ? -1 : 1));
+}
+
+function nextOf(open: readonly OpenRow[]): number | undefined {
+  const times = [...headsOf(open).values()].map(dueAt);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}

@@ -1,0 +1,123 @@
+import type { Leased } from '../organisations/webhookLeases';
+import type { MasterSecret } from './masterSecret';
+import { createPlaces } from './places';
+import { runLease, type RunOptions } from './run';
+import type { Outcome } from './work';
+
+/* Delivers webhooks in a gateway (docs/decisions/webhooks.md). */
+
+/** How often endpoints that have work are looked for, in milliseconds, and how long after a failure. */
+const LOOK_EVERY = 1000;
+const AFTER_FAILURE = 5000;
+/** Endpoints that a gateway works on at the same time. */
+const MOST_LEASES = 64;
+/** How often WEBHOOK_SECRET is compared with that of the endpoints, in milliseconds. */
+const CHECK_EVERY = 60_000;
+
+export interface WorkersOptions extends Omit<RunOptions, 'places' | 'isEnding' | 'onOutcome'> {
+  readonly secret: MasterSecret;
+  readonly onOutcome: (outcome: Outcome) => void;
+  /** Called if work failed because of a database; it is tried again. */
+  readonly onError: (error: unknown) => void;
+  /** Called, once, if nothing is sent because WEBHOOK_SECRET is another one. */
+  readonly onOtherSecret: () => void;
+}
+
+export type Workers = ReturnType<typeof createWorkers>;
+
+export function createWorkers({ secret, onError, onOtherSecret, ...options }: WorkersOptions) {
+  const { webhookLeases: leases } = options.control;
+  const { now } = options.databases;
+  const places = createPlaces();
+  const running = new Map<string, Promise<void>>();
+  let looking: Promise<void> | undefined;
+  let waited = 0;
+  let [isEnding, isWoken] = [false, false];
+  let alarm: (() => void) | undefined;
+  let checked: { readonly at: number; readonly fits: boolean } | undefined;
+
+  async function mayWork(): Promise<boolean> {
+    if (checked && performance.now() - checked.at < CHECK_EVERY) return checked.fits;
+    const fits = await secret.fits();
+    if (!fits && checked?.fits !== false) onOtherSecret();
+    checked = { at: performance.now(), fits };
+    return fits;
+  }
+
+  async function work(taken: Leased): Promise<void> {
+    try {
+      await runLease(taken, { ...options, places, isEnding: () => isEnding });
+    } catch (error) {
+      onError(error);
+    } finally {
+      // with room for others again
+      if (running.size === MOST_LEASES) wake();
+      running.delete(taken._id);
+    }
+  }
+
+  /** Takes what is due and fits. True if there may be more. */
+  async function look(): Promise<boolean> {
+    const most = MOST_LEASES - running.size;
+    if (most <= 0 || !(await mayWork())) return false;
+    const found = await leases.waiting(most);
+    const [first] = found;
+    waited = first ? Math.max(0, now() - first.due.getTime()) : 0;
+    let taken = 0;
+    for (const { _id } of found) {
+      if (isEnding) return false;
+      const lease = running.has(_id) ? undefined : await leases.take(_id);
+      if (!lease) continue;
+      taken += 1;
+      running.set(_id, work(lease));
+    }
+    return taken > 0 && found.length === most;
+  }
+
+  function wake(): void {
+    isWoken = true;
+    alarm?.();
+  }
+
+  async function pause(ms: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      alarm = resolve;
+      timer = setTimeout(resolve, ms).unref();
+      if (isWoken) resolve();
+    });
+    clearTimeout(timer);
+  }
+
+  async function run(): Promise<void> {
+    while (!isEnding) {
+      isWoken = false;
+      try {
+        if (!(await look())) await pause(LOOK_EVERY);
+      } catch (error) {
+        onError(error);
+        isWoken = false;
+        await pause(AFTER_FAILURE);
+      }
+    }
+  }
+
+  return {
+    start(): void {
+      looking ??= run();
+    },
+    /** Looks at once, since there is something to do. */
+    poke: wake,
+    /** Resolves when nothing more is sent or stored; what is under way ends first, within the time of an attempt. */
+    async stop(): Promise<void> {
+      isEnding = true;
+      wake();
+      await looking;
+      await Promise.all(running.values());
+    },
+    /** How long the endpoint that waits longest has waited for a worker, in milliseconds, when it was last looked. */
+    waited: (): number => waited,
+    /** Posts under way. */
+    posting: (): number => places.taken(),
+  };
+}

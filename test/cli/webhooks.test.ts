@@ -1,0 +1,93 @@
+import type { Json } from '../support/client';
+import { type Receiver, startReceiver } from '../webhooks/receiver';
+import { Webhook } from 'standardwebhooks';
+import { commandLine, makeOrganisation, NOBODY } from './commandLine';
+
+/* Webhook endpoints on the command line. */
+
+const cli = commandLine({
+  WEBHOOK_SECRET: 'a master secret of webhooks, for tests',
+  WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
+});
+let org = '';
+let receiver: Receiver;
+beforeAll(async () => {
+  org = (await makeOrganisation(cli)).id;
+  receiver = await startReceiver();
+});
+afterAll(() => receiver.stop());
+
+const create = (...more: string[]): Promise<Json> =>
+  cli.json('webhook', 'create', '--org', org, '--url', receiver.url, ...more);
+
+test('create and rotate show the secret, list does not, and delete is for good', async () => {
+  const made = await create('--types', 'quote.created,order.created');
+  expect(made).toEqual({
+    id: expect.any(String) as unknown,
+    url: receiver.url,
+    types: ['quote.created', 'order.created'],
+    secret: expect.stringMatching(/^whsec_[\w+/]{32}$/) as unknown,
+  });
+  const rotated = await cli.json<Json>('webhook', 'rotate', made.id as string);
+  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'secret']);
+  expect(rotated.secret).not.toBe(made.secret);
+  for (const args of [['--json'], []]) {
+    const { code, stdout } = await cli.run('webhook', 'list', '--org', org, ...args);
+    expect(code).toBe(0);
+    expect(stdout).toContain(made.id);
+    expect(stdout).not.toContain('whsec_');
+  }
+  const [listed] = await cli.json<Json[]>('webhook', 'list', '--org', org);
+  expect(listed).toMatchObject({
+    id: made.id,
+    state: 'enabled',
+    waiting: 0,
+    created_by: expect.stringMatching(/^cli:/),
+  });
+  const enabled = await cli.json<Json>('webhook', 'enable', made.id as string, '--from', '2d');
+  expect(enabled).toMatchObject({ id: made.id, state: 'enabled' });
+  expect(await cli.json('webhook', 'delete', made.id as string)).toMatchObject({ id: made.id, deleted: true });
+  expect(await cli.json('webhook', 'list', '--org', org)).toEqual([]);
+  const actions = await cli.json<Json[]>('audit', '--org', org);
+  expect(actions.map(({ action }) => action).filter((action: string) => action.startsWith('webhook.'))).toEqual([
+    'webhook.deleted',
+    'webhook.enabled',
+    'webhook.rotated',
+    'webhook.created',
+  ]);
+});
+
+test('test posts a signed event from this machine, and fails with what the endpoint answered', async () => {
+  const { id, secret } = await create();
+  expect(await cli.json('webhook', 'test', id as string)).toMatchObject({ id, ok: true, status: 204, error: null });
+  const { body, headers, event } = receiver.arrived.at(-1)!;
+  expect(new Webhook(secret as string).verify(body, headers)).toMatchObject({ type: 'webhook.test' });
+  expect(event.id).toBe(headers['webhook-id']);
+  receiver.answer = (_arrival, response) => void response.writeHead(500).end('out of paper');
+  const { code, stderr } = await cli.run('webhook', 'test', id as string);
+  expect(code).toBe(1);
+  expect(stderr).toContain('the test event was not accepted: the answer was 500\nout of paper');
+  receiver.answer = () => 204;
+});
+
+test.each([
+  [['create', '--org', 'ORG', '--url', 'http://10.0.0.1/'], 2, '10.0.0.1 is not a public address'],
+  [
+    ['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'],
+    2,
+    '/types/0: must be one of ',
+  ],
+  [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
+  [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
+  [['enable', 'nonsense'], 2, 'Expected a UUID'],
+])('webhook %j exits with %d: %s', async (args, exit, text) => {
+  const { code, stderr } = await cli.run('webhook', ...args.map((arg) => (arg === 'ORG' ? org : arg)));
+  expect([code, stderr]).toEqual([exit, expect.stringContaining(text)]);
+});
+
+test('without WEBHOOK_SECRET create says what to set', async () => {
+  const bare = commandLine();
+  const { id } = await makeOrganisation(bare);
+  const { code, stderr } = await bare.run('webhook', 'create', '--org', id, '--url', 'https://example.com/');
+  expect([code, stderr]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET is not set')]);
+});

@@ -1,0 +1,246 @@
+import { randomUUID } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { databaseName } from '../../src/database/organisationData';
+import { events, type EventRow } from '../../src/events/collection';
+import { positionOf, timeDigits } from '../../src/events/position';
+import { createPlaces, MOST_POSTS } from '../../src/webhooks/places';
+import { commandLine, firstLine } from '../cli/commandLine';
+import { eventually } from '../http/eventually';
+import { startGateway } from '../support/gateway';
+import { recordCommands } from '../support/recordedCommands';
+import { startReceiver } from './receiver';
+import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
+
+/* What endpoints may cost, and what happens to gateways while they deliver. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.stop());
+
+const scenes: Scene[] = [];
+async function scene(of = world, input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
+  const made = await newScene(of, input);
+  scenes.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const { receiver, admin, id } of scenes.splice(0)) {
+    await receiver.stop();
+    await admin('delete_webhook_endpoint', { id });
+  }
+});
+
+/** Stores events as the tail does, and marks the endpoints of their organisation as due. */
+async function record(of: World, { organisation }: Scene, count: number, object?: string): Promise<void> {
+  const rows = Array.from({ length: count }, (_, at): EventRow => {
+    const time = timeDigits({ t: Math.floor(Date.now() / 1000), i: 1 });
+    const about = { type: 'quote', id: object ?? randomUUID() };
+    return {
+      _id: positionOf(0, time, at),
+      type: 'quote.updated',
+      at: new Date(),
+      object: about,
+      changes: [],
+      status: null,
+    };
+  });
+  const data = await of.gateway.databases.open(organisation);
+  await data.prepare([events]);
+  await of.bare.db(databaseName(organisation.id)).collection<EventRow>('events').insertMany(rows);
+  await of.gateway.control.webhookLeases.wake([organisation.id]);
+}
+
+const free = async (one: Scene): Promise<true | undefined> => ((await one.row()).holder === null ? true : undefined);
+
+test('two gateways deliver the events of one endpoint once each', async () => {
+  const other = await startGateway(world.environment);
+  try {
+    const one = await scene();
+    for (let turn = 0; turn < 10; turn += 1) {
+      await one.write(10);
+      await untilArrived(one, (turn + 1) * 10);
+    }
+    await eventually(async () => ((await one.rows('delivered')).length === 100 ? true : undefined));
+    expect(idsOf(one)).toHaveLength(100);
+    expect(new Set(idsOf(one)).size).toBe(100);
+  } finally {
+    await other.stop();
+  }
+});
+
+test('a gateway that is killed while it posts loses nothing: another posts the same ids again', async () => {
+  const own = await openWorld({ EVENTS: 'off' });
+  const tails = own.bare.db(own.environment.CONTROL_DATABASE!).collection('event_tails');
+  await tails.deleteMany({});
+  const cli = commandLine({ ...own.environment, EVENTS: 'on', PORT: '0', MONGODB_URI: process.env.TEST_MONGODB_URI! });
+  const child = cli.start(['serve']);
+  try {
+    await firstLine(child);
+    await eventually(async () => ((await tails.findOne({}))?.token ? true : undefined), 30_000);
+    const one = await scene(own);
+    // never answered
+    one.receiver.answer = () => undefined;
+    await one.write(5);
+    await untilArrived(one, 2);
+    child.kill('SIGKILL');
+    await new Promise((resolve) => child.once('close', resolve));
+    const before = new Set(idsOf(one));
+    one.receiver.answer = () => 204;
+    // as if the time of its leases were over
+    await own.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(0) } });
+    await tails.updateMany({}, { $set: { until: new Date(0) } });
+    const next = await startGateway({ ...own.environment, EVENTS: 'on' });
+    try {
+      await eventually(async () => ((await one.rows('delivered')).length === 5 ? true : undefined), 30_000);
+      const delivered = new Set((await one.rows('delivered')).map((row) => row.event_id));
+      expect(new Set(idsOf(one))).toEqual(delivered);
+      for (const id of before) expect(idsOf(one).filter((other) => other === id).length).toBeGreaterThanOrEqual(2);
+    } finally {
+      await next.stop();
+    }
+    await one.receiver.stop();
+    scenes.length = 0;
+  } finally {
+    child.kill('SIGKILL');
+    await own.stop();
+  }
+}, 60_000);
+
+test('a dead endpoint costs the same commands, rows and posts at each try, however many events are behind it', async () => {
+  const { proxy, sent } = await recordCommands();
+  const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
+  try {
+    const costs: object[] = [];
+    for (const behind of [100, 3000]) {
+      const one = await scene(own);
+      one.receiver.answer = () => 500;
+      await record(own, one, behind);
+      await eventually(
+        async () => ((await one.endpoint()).state === 'failing' && (await free(one)) ? true : undefined),
+        30_000,
+      );
+      const rows = (await one.rows()).length;
+      const arrived = one.receiver.arrived.length;
+      // the first probe may need what later ones know already
+      await one.hurry();
+      await eventually(async () => ((await one.row()).probes === 1 ? true : undefined));
+      await eventually(() => free(one));
+      sent.length = 0;
+      const posts = one.receiver.arrived.length;
+      await one.hurry();
+      await eventually(async () => ((await one.row()).probes === 2 ? true : undefined));
+      await eventually(() => free(one));
+      const database = databaseName(one.organisation.id);
+      const commands = sent.filter((command) => command.$db === database).map((command) => Object.keys(command)[0]);
+      costs.push({
+        commands: commands.sort(),
+        posts: one.receiver.arrived.length - posts,
+        isBounded: rows < 25 && arrived < 25,
+      });
+      expect((await one.rows()).length).toBe(rows);
+    }
+    expect(costs[1]).toEqual(costs[0]);
+    expect(costs[0]).toMatchObject({ posts: 1, isBounded: true });
+  } finally {
+    await own.stop();
+    await proxy.close();
+    scenes.length = 0;
+  }
+}, 90_000);
+
+test('endpoints that have no work cost nothing: a gateway sends as many commands for a thousand as for none', async () => {
+  const { proxy, sent } = await recordCommands();
+  const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
+  try {
+    const idle = async (): Promise<number> => {
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      sent.length = 0;
+      await new Promise((resolve) => setTimeout(resolve, 4000));
+      return sent.filter((command) => JSON.stringify(command).includes('webhook_endpoints')).length;
+    };
+    const none = await idle();
+    const one = await scene(own);
+    await eventually(() => free(one));
+    const row = await one.row();
+    const { due: _due, ...rest } = row;
+    const rows = Array.from({ length: 1000 }, () => ({ ...rest, _id: randomUUID(), organisation_id: randomUUID() }));
+    await own.endpoints.insertMany(rows);
+    await own.endpoints.updateOne({ _id: one.id }, { $unset: { due: 1 }, $set: { created_at: new Date(0) } });
+    expect(await idle()).toBeLessThanOrEqual(none + 2);
+    expect(none).toBeGreaterThan(0);
+  } finally {
+    await own.stop();
+    await proxy.close();
+    scenes.length = 0;
+  }
+}, 60_000);
+
+test('endpoints that never answer do not take the places of others', async () => {
+  const hanging: ServerResponse[] = [];
+  let ended = 0;
+  const deaf = await startReceiver((_arrival, response) => {
+    hanging.push(response);
+    response.on('close', () => (ended += 1));
+    return undefined;
+  });
+  const dead = await Promise.all(Array.from({ length: 20 }, () => scene(world, { receiver: deaf })));
+  await Promise.all(dead.map((one) => record(world, one, 60)));
+  await eventually(() => Promise.resolve(hanging.length >= 40 ? true : undefined), 30_000);
+  const healthy = await scene();
+  await record(world, healthy, 100);
+  await untilArrived(healthy, 100);
+  expect(ended).toBe(0);
+  expect(hanging.length).toBeLessThanOrEqual(MOST_POSTS.all);
+}, 90_000);
+
+test('an organisation has at most 16 posts under way, those that failed last share 16, a gateway has 64', async () => {
+  const places = createPlaces();
+  let given = 0;
+  const back: (() => void)[] = [];
+  const take = (organisation: string, isSuspect = false): void => {
+    void places.take({ organisation, isSuspect }).then((release) => {
+      given += 1;
+      back.push(release);
+    });
+  };
+  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+  for (let at = 0; at < 100; at += 1) take('one');
+  await settle();
+  expect(given).toBe(16);
+  for (let at = 0; at < 100; at += 1) take(`suspect ${String(at)}`, true);
+  await settle();
+  expect(given).toBe(32);
+  for (let at = 0; at < 100; at += 1) take(`other ${String(at)}`);
+  await settle();
+  expect(given).toBe(64);
+  // every one has its turn, and none is lost
+  while (back.length > 0) {
+    back.shift()!();
+    await settle();
+  }
+  expect(given).toBe(300);
+  expect(places.taken()).toBe(0);
+});
+
+test('an object that always fails parks at most 1,050 events; then the position waits for it', async () => {
+  const one = await scene();
+  const bad = randomUUID();
+  one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);
+  await record(world, one, 1500, bad);
+  await eventually(async () => ((await one.row()).parked >= 1000 && (await free(one)) ? true : undefined), 60_000);
+  const rows = await one.rows();
+  expect(rows.length).toBeGreaterThanOrEqual(1000);
+  expect(rows.length).toBeLessThanOrEqual(1050);
+  expect(one.receiver.arrived.length).toBeLessThan(5);
+  const { position } = await one.row();
+  await world.gateway.control.webhookLeases.wake([one.organisation.id]);
+  await eventually(async () => ((await one.row()).due!.getTime() > Date.now() && (await free(one)) ? true : undefined));
+  expect((await one.row()).position).toBe(position);
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await eventually(async () => ((await one.rows('delivered')).length === 1500 ? true : undefined), 120_000);
+  const order = (await one.rows('delivered')).map((row) => row.event_id);
+  expect([...new Set(idsOf(one))]).toEqual(order);
+}, 240_000);

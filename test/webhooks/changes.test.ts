@@ -1,0 +1,258 @@
+import { Webhook } from 'standardwebhooks';
+import { databaseName } from '../../src/database/organisationData';
+import { DAY, HOUR } from '../../src/units';
+import { eventually } from '../http/eventually';
+import { raw } from '../http/raw';
+import type { Json } from '../support/client';
+import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
+
+/* What people change while events are delivered. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.stop());
+
+const scenes: Scene[] = [];
+async function scene(input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
+  const made = await newScene(world, input);
+  scenes.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const { receiver } of scenes.splice(0)) await receiver.stop();
+});
+
+const delivered = (one: Scene, count: number): Promise<true> =>
+  eventually(async () => ((await one.rows('delivered')).length === count ? true : undefined), 30_000);
+const free = (one: Scene): Promise<true> =>
+  eventually(async () => ((await one.row()).holder === null ? (true as const) : undefined), 30_000);
+
+/** Which of some secrets verify the last delivery. */
+function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
+  const { body, headers } = receiver.arrived.at(-1)!;
+  return secrets.map((secret) => {
+    try {
+      new Webhook(secret).verify(body, headers);
+      return true;
+    } catch {
+      return false;
+    }
+  });
+}
+
+test('after a rotation both secrets sign for 24 hours, then the new one alone; one before that ends at once', async () => {
+  const one = await scene();
+  const { id } = one;
+  const second = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
+  await one.write(1);
+  await untilArrived(one, 1);
+  expect(verifiedBy(one, one.secret, second)).toEqual([true, true]);
+  const third = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
+  await one.admin('send_test_event', { id });
+  expect(verifiedBy(one, one.secret, second, third)).toEqual([false, true, true]);
+  await world.endpoints.updateOne({ _id: id }, { $set: { rotated_at: new Date(Date.now() - DAY - HOUR) } });
+  await one.admin('send_test_event', { id });
+  expect(verifiedBy(one, one.secret, second, third)).toEqual([false, false, true]);
+  expect((await one.endpoint()).old_secret_until).toBeNull();
+});
+
+test('a test event and one sent again by hand have their outcome as answer, and count for nothing else', async () => {
+  const one = await scene();
+  const { id } = one;
+  await one.write(1);
+  await delivered(one, 1);
+  await free(one);
+  const before = await one.row();
+  one.receiver.answer = (_arrival, response) => void response.writeHead(418).end('short and stout');
+  expect(await one.admin('send_test_event', { id })).toMatchObject({
+    ok: false,
+    status: 418,
+    answer: 'short and stout',
+  });
+  expect(one.receiver.arrived.at(-1)!.event).toMatchObject({ type: 'webhook.test', object: null, changes: [] });
+  const { data } = await one.admin('webhook_deliveries', { endpoint: id });
+  expect(await one.admin('resend_event', { endpoint: id, delivery: data[0].id })).toMatchObject({
+    ok: false,
+    status: 418,
+  });
+  expect(one.receiver.arrived.at(-1)!.id).toBe(data[0].event_id);
+  const [after] = (await one.admin('webhook_deliveries', { endpoint: id })).data;
+  expect(after).toMatchObject({ state: 'delivered', attempts: 1 });
+  expect(after.log.map(({ status, answer }: Json) => [status, answer])).toEqual([
+    [204, null],
+    [418, 'short and stout'],
+  ]);
+  expect(await one.row()).toEqual(before);
+  // to one that is disabled as well
+  await one.admin('disable_webhook_endpoint', { id });
+  one.receiver.answer = () => 204;
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true, status: 204, error: null });
+});
+
+test('an organisation sends at most two by hand at once', async () => {
+  const one = await scene();
+  const { id } = one;
+  const open: (() => void)[] = [];
+  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
+  const two = [one.admin('send_test_event', { id }), one.admin('send_test_event', { id })];
+  await eventually(() => Promise.resolve(open.length === 2 ? true : undefined));
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ code: 'rate_limited' });
+  for (const end of open) end();
+  for (const answer of await Promise.all(two)) expect(answer).toMatchObject({ ok: true });
+  one.receiver.answer = () => 204;
+  expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true });
+});
+
+test('disabled, nothing is sent; enabled it goes on where it stopped, from a time, or from now', async () => {
+  const one = await scene();
+  const { id } = one;
+  await one.write(2);
+  await delivered(one, 2);
+  await free(one);
+  await one.admin('disable_webhook_endpoint', { id });
+  await one.write(2);
+  await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
+  expect(one.receiver.arrived).toHaveLength(2);
+  await one.admin('enable_webhook_endpoint', { id });
+  await delivered(one, 4);
+  expect(new Set(idsOf(one)).size).toBe(4);
+  expect(idsOf(one)).toHaveLength(4);
+  // everything again, with the same ids
+  await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - HOUR).toISOString() });
+  await untilArrived(one, 8);
+  expect(idsOf(one).slice(4).sort()).toEqual(idsOf(one).slice(0, 4).sort());
+  await free(one);
+  await one.admin('disable_webhook_endpoint', { id });
+  await one.write(3);
+  await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
+  // what was recorded before is not sent
+  await eventually(async () => {
+    await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + HOUR).toISOString() });
+    return (await one.endpoint()).lag_seconds === 0 ? true : undefined;
+  });
+  const [last = ''] = await one.write(1);
+  await eventually(() =>
+    Promise.resolve(one.receiver.arrived.some(({ event }) => event.object.id === last) ? true : undefined),
+  );
+  expect(one.receiver.arrived.length).toBeLessThan(12);
+});
+
+test('enabling from a time drops what is parked and sends it again in order', async () => {
+  const one = await scene();
+  const [quote = ''] = await one.write(1);
+  await delivered(one, 1);
+  one.receiver.answer = () => 500;
+  await one.change(quote, 3);
+  await eventually(async () => ((await one.rows('held')).length === 2 ? true : undefined));
+  await free(one);
+  one.receiver.answer = () => 204;
+  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() - HOUR).toISOString() });
+  await delivered(one, 4);
+  expect(await one.rows('skipped')).toEqual([]);
+  const ids = (await one.rows('delivered')).map((row) => row.event_id);
+  expect(idsOf(one).slice(-4)).toEqual(ids);
+});
+
+test('more than 30 days back is refused', async () => {
+  const one = await scene();
+  const { id } = one;
+  const from = new Date(Date.now() - 31 * DAY).toISOString();
+  expect(await one.admin('enable_webhook_endpoint', { id, from })).toMatchObject({ code: 'validation_failed' });
+  await world.endpoints.updateOne(
+    { _id: id },
+    { $set: { state: 'disabled', disabled: { reason: 'failures', at: new Date(Date.now() - 31 * DAY) } } },
+  );
+  expect(await one.admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'validation_failed' });
+});
+
+test('while an organisation is suspended nothing is sent, and everything once it is resumed', async () => {
+  const one = await scene();
+  await one.write(1);
+  await delivered(one, 1);
+  await free(one);
+  await world.gateway.control.organisations.suspend(one.organisation.id);
+  await one.write(2);
+  await eventually(async () => ((await one.row()).due!.getTime() > Date.now() + 30_000 ? true : undefined));
+  expect(one.receiver.arrived).toHaveLength(1);
+  await world.gateway.control.organisations.resume(one.organisation.id);
+  await one.hurry();
+  await delivered(one, 3);
+  expect(idsOf(one)).toHaveLength(3);
+});
+
+test('what is delivered while a move begins is not relied on: it is sent again after it', async () => {
+  const one = await scene();
+  const open: (() => void)[] = [];
+  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(500).end());
+  await one.write(1);
+  await eventually(() => Promise.resolve(open.length === 1 ? true : undefined));
+  const { position } = await one.row();
+  const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
+  const at = new Date();
+  const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
+  await organisations.updateOne({ _id: one.organisation.id }, { $set: { move } });
+  open[0]!();
+  await free(one);
+  expect((await one.row()).position).toBe(position);
+  await organisations.updateOne({ _id: one.organisation.id }, { $unset: { move: 1 } });
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await delivered(one, 1);
+  expect(new Set(idsOf(one)).size).toBe(1);
+});
+
+test('an organisation that is erased while its events are sent does not come back', async () => {
+  const one = await scene();
+  const open: (() => void)[] = [];
+  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
+  await one.write(1);
+  await eventually(() => Promise.resolve(open.length === 1 ? true : undefined));
+  const { id } = one.organisation;
+  const { erasing } = world.gateway.control;
+  const { organisation } = (await erasing.begin(id))!;
+  await erasing.noteExported(id);
+  await (await world.gateway.databases.open(organisation)).drop();
+  await erasing.finish(organisation);
+  expect(await world.endpoints.countDocuments({ organisation_id: id })).toBe(0);
+  open[0]!();
+  await new Promise((resolve) => setTimeout(resolve, 1500));
+  const { databases } = await world.bare.db('admin').admin().listDatabases({ nameOnly: true });
+  expect(databases.map(({ name }) => name)).not.toContain(databaseName(id));
+});
+
+test('deliveries are listed page by page, newest event first, and by state', async () => {
+  const one = await scene();
+  await one.write(25);
+  await delivered(one, 25);
+  const endpoint = one.id;
+  const seen: Json[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Json = await one.member('webhook_deliveries', {
+      endpoint,
+      limit: 10,
+      ...(cursor !== null && { cursor }),
+    });
+    seen.push(...page.data);
+    cursor = page.next_cursor;
+  } while (cursor !== null);
+  const rows = await one.rows();
+  expect(seen.map(({ id }) => id)).toEqual(rows.map(({ _id }) => _id).reverse());
+  expect(seen[0]).toMatchObject({ type: 'quote.created', state: 'delivered', attempts: 1, next_attempt_at: null });
+  expect((await one.member('webhook_deliveries', { endpoint, state: 'waiting' })).data).toEqual([]);
+  expect((await one.member('webhook_deliveries', { endpoint, state: 'delivered', limit: 100 })).data).toHaveLength(25);
+  expect(await one.member('webhook_deliveries', { endpoint, cursor: 'nonsense' })).toMatchObject({
+    code: 'invalid_request',
+  });
+});
+
+test('the metrics count attempts by outcome and endpoints by state', async () => {
+  const { text } = await raw(world.gateway.url, '/metrics', {});
+  expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="delivered"\} [1-9]/m);
+  expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="failed"\} [1-9]/m);
+  expect(text).toMatch(/^scopegate_webhook_endpoints\{state="enabled"\} [1-9]/m);
+  expect(text).toMatch(/^scopegate_webhook_waiting_seconds \d/m);
+  expect(text).toMatch(/^scopegate_webhook_posts 0$/m);
+});

@@ -1,0 +1,235 @@
+import { Webhook } from 'standardwebhooks';
+import { eventually } from '../http/eventually';
+import { client, type Json } from '../support/client';
+import { makeKey } from '../support/factories';
+import { idsOf, newScene, objectsOf, openWorld, type Scene, untilArrived, type World } from './scene';
+
+/* Deliveries by a real gateway to receivers on this machine. */
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.stop());
+
+const scenes: Scene[] = [];
+async function scene(input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
+  const made = await newScene(world, input);
+  scenes.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const { receiver } of scenes.splice(0)) await receiver.stop();
+});
+
+async function feedOf({ organisation }: Scene): Promise<Json[]> {
+  const { key } = await makeKey(world.gateway, organisation);
+  return (await client(world.gateway, key).get('/events', { limit: 100 })).body.data;
+}
+
+test('each event arrives once, signed as Standard Webhooks says, with the id and body that the feed has', async () => {
+  const one = await scene();
+  const [quote = ''] = await one.write(3);
+  await one.change(quote, 2);
+  await untilArrived(one, 5);
+  const webhook = new Webhook(one.secret);
+  for (const { body, headers } of one.receiver.arrived) expect(webhook.verify(body, headers)).toEqual(JSON.parse(body));
+  const feed = await feedOf(one);
+  const sorted = (all: readonly Json[]): Json[] => [...all].sort((a, b) => (a.id < b.id ? -1 : 1));
+  expect(sorted(one.receiver.arrived.map(({ event }) => event))).toEqual(sorted(feed));
+  for (const { id, event, headers } of one.receiver.arrived) {
+    expect(event.id).toBe(id);
+    expect(headers['user-agent']).toMatch(/^Scopegate-Webhooks\//);
+    expect(headers['content-type']).toBe('application/json');
+  }
+  const wrong = new Webhook(`whsec_${Buffer.alloc(24).toString('base64')}`);
+  expect(() => wrong.verify(one.receiver.arrived[0]!.body, one.receiver.arrived[0]!.headers)).toThrow();
+  await eventually(async () => ((await one.rows('delivered')).length === 5 ? true : undefined));
+  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0, lag_seconds: 0, failing_since: null });
+});
+
+test('an endpoint hears of the types that it asks for, and is not behind because of others', async () => {
+  const one = await scene({ types: ['quote.updated'] });
+  const [quote = ''] = await one.write(3);
+  await one.change(quote, 1);
+  await untilArrived(one, 1);
+  await one.write(2);
+  await eventually(async () =>
+    (await one.endpoint()).lag_seconds === 0 && (await feedOf(one)).length === 6 ? true : undefined,
+  );
+  expect(one.receiver.arrived.map(({ event }) => event.type)).toEqual(['quote.updated']);
+});
+
+test('what fails is parked with the later events of that object, in order; other objects go on', async () => {
+  const one = await scene();
+  const [bad = ''] = await one.write(1);
+  await untilArrived(one, 1);
+  one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);
+  await one.change(bad, 3);
+  await one.write(4);
+  await untilArrived(one, 6);
+  await eventually(async () => ((await one.rows('held')).length === 2 ? true : undefined));
+  const [head] = await one.rows('waiting');
+  expect(head).toMatchObject({
+    attempts: 1,
+    object_id: bad,
+    log: [{ ok: false, status: 500, error: 'the answer was 500' }],
+  });
+  // the first retry comes after 5 s, and at most 10 % later
+  const wait = head!.next_at!.getTime() - head!.log[0]!.at.getTime();
+  expect(wait).toBeGreaterThanOrEqual(5000);
+  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 3 });
+  expect(objectsOf(one).filter((id) => id === bad)).toHaveLength(2);
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await untilArrived(one, 9);
+  const ofBad = one.receiver.arrived.filter(({ event }) => event.object.id === bad).map(({ id }) => id);
+  const order = (await feedOf(one)).filter(({ object }) => object.id === bad).map(({ id }) => id);
+  // the one that failed arrives again, and then those behind it
+  expect(ofBad).toEqual([order[0], order[1], ...order.slice(1)]);
+  await eventually(async () => ((await one.rows('delivered')).length === 8 ? true : undefined));
+  expect(await one.rows('waiting')).toEqual([]);
+  await eventually(async () => ((await one.endpoint()).waiting === 0 ? true : undefined));
+});
+
+test('many events of few objects arrive in order per object, whatever fails at random', async () => {
+  const one = await scene();
+  let count = 0;
+  one.receiver.answer = () => ((count += 1) % 7 === 3 ? 503 : 200);
+  const quotes = await one.write(6);
+  for (let turn = 0; turn < 10; turn += 1) await Promise.all(quotes.map((quote) => one.change(quote)));
+  await eventually(async () => {
+    if ((await one.rows('delivered')).length === 66) return true;
+    await one.hurry();
+    return undefined;
+  }, 60_000);
+  const order = (await feedOf(one)).map(({ id }) => id);
+  const accepted = new Map((await one.rows('delivered')).map((row) => [row.event_id, row]));
+  expect(accepted.size).toBe(66);
+  for (const quote of quotes) {
+    const arrived = one.receiver.arrived.filter(({ event }) => event.object.id === quote).map(({ id }) => id);
+    // without repetitions, exactly the order of the feed
+    expect([...new Set(arrived)]).toEqual(order.filter((id) => arrived.includes(id)));
+    const places = arrived.map((id) => order.indexOf(id));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+  }
+  expect((await one.endpoint()).state).toBe('enabled');
+}, 120_000);
+
+test('ten failures of different objects make it failing: the position stays, the oldest event is the probe, and one success lets all go on', async () => {
+  const one = await scene();
+  one.receiver.answer = () => 500;
+  await one.write(40);
+  await eventually(async () => ((await one.endpoint()).state === 'failing' ? true : undefined), 30_000);
+  const failed = one.receiver.arrived.length;
+  expect(failed).toBeGreaterThanOrEqual(10);
+  expect(failed).toBeLessThan(20);
+  await one.write(20);
+  const before = await one.row();
+  for (let probe = 1; probe <= 3; probe += 1) {
+    await one.hurry();
+    await untilArrived(one, failed + probe);
+    await eventually(async () => ((await one.row()).probes === probe ? true : undefined));
+  }
+  const [oldest] = await one.rows('waiting');
+  expect(new Set(idsOf(one).slice(failed))).toEqual(new Set([oldest!.event_id]));
+  expect((await one.row()).position).toBe(before.position);
+  expect((await one.row()).until.getTime()).toBeGreaterThan(Date.now() + 60_000);
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await eventually(async () => ((await one.rows('delivered')).length === 60 ? true : undefined), 30_000);
+  expect(await one.endpoint()).toMatchObject({ state: 'enabled', failing_since: null, next_attempt_at: null });
+  expect(new Set(idsOf(one)).size).toBe(60);
+});
+
+test('410 disables it at once, and nothing more is sent until it is enabled; then it goes on where it stopped', async () => {
+  const one = await scene();
+  one.receiver.answer = () => 410;
+  await one.write(1);
+  await eventually(async () => ((await one.endpoint()).state === 'disabled' ? true : undefined));
+  expect(await one.endpoint()).toMatchObject({ disabled_reason: 'gone' });
+  const { data } = await one.admin('audit_events', { action: 'webhook.disabled' });
+  expect(data).toMatchObject([{ actor: 'system:webhooks' }]);
+  one.receiver.answer = () => 204;
+  await one.write(2);
+  await eventually(async () => ((await feedOf(one)).length === 3 ? true : undefined));
+  expect(one.receiver.arrived).toHaveLength(1);
+  await one.admin('enable_webhook_endpoint', { id: one.id });
+  await eventually(async () => ((await one.rows('delivered')).length === 3 ? true : undefined), 30_000);
+  expect(new Set(idsOf(one)).size).toBe(3);
+});
+
+test('nothing but failures for 120 hours disables it', async () => {
+  const one = await scene();
+  one.receiver.answer = () => 500;
+  await one.write(1);
+  await eventually(async () => ((await one.rows('waiting')).length === 1 ? true : undefined));
+  await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+  const hours = 3_600_000;
+  await world.endpoints.updateOne({ _id: one.id }, { $set: { failing_since: new Date(Date.now() - 119 * hours) } });
+  await one.hurry();
+  await untilArrived(one, 2);
+  await eventually(async () => ((await one.rows('waiting'))[0]?.attempts === 2 ? true : undefined));
+  await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+  expect((await one.row()).state).toBe('enabled');
+  await world.endpoints.updateOne({ _id: one.id }, { $set: { failing_since: new Date(Date.now() - 121 * hours) } });
+  await one.hurry();
+  await eventually(async () => ((await one.endpoint()).disabled_reason === 'failures' ? true : undefined));
+});
+
+test('after ten attempts an event is given up, and what waited behind it goes on', async () => {
+  const one = await scene();
+  const [quote = ''] = await one.write(1);
+  await untilArrived(one, 1);
+  const waits: number[] = [];
+  one.receiver.answer = () => 500;
+  await one.change(quote, 1);
+  await eventually(async () => ((await one.rows('waiting')).length === 1 ? true : undefined));
+  await one.change(quote, 1);
+  await eventually(async () => ((await one.rows('held')).length === 1 ? true : undefined));
+  for (let attempt = 2; attempt <= 10; attempt += 1) {
+    const [row] = await one.rows('waiting');
+    waits.push(row!.next_at!.getTime() - row!.log.at(-1)!.at.getTime());
+    await one.hurry();
+    await eventually(async () => {
+      const [now] = await one.deliveries.find({ _id: row!._id }).toArray();
+      return now?.attempts === attempt ? true : undefined;
+    });
+    await eventually(async () => ((await one.row()).holder === null ? true : undefined));
+  }
+  const [failed] = await one.rows('failed');
+  expect(failed).toMatchObject({ attempts: 10, next_at: null });
+  expect(failed!.log).toHaveLength(10);
+  const [MINUTE, HOUR] = [60_000, 3_600_000];
+  const steps = [5000, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 14 * HOUR, 20 * HOUR, 24 * HOUR];
+  waits.forEach((wait, at) => {
+    expect(wait).toBeGreaterThanOrEqual(steps[at]!);
+    expect(wait).toBeLessThanOrEqual(steps[at]! * 1.1 + 5000);
+  });
+  // the event behind it had its first attempt at once
+  expect(await one.rows('waiting')).toMatchObject([{ attempts: 1 }]);
+  expect(JSON.stringify(failed).length).toBeLessThan(4096);
+});
+
+test('429 with Retry-After holds the whole endpoint for that time, at most an hour', async () => {
+  const one = await scene();
+  one.receiver.answer = (_arrival, response) => {
+    response.writeHead(429, { 'retry-after': '86400' }).end('slowly');
+    return undefined;
+  };
+  await one.write(1);
+  await untilArrived(one, 1);
+  await eventually(async () =>
+    (await one.row()).holder === null && (await one.rows('waiting')).length === 1 ? true : undefined,
+  );
+  const { until } = await one.row();
+  expect(until.getTime() - Date.now()).toBeGreaterThan(3_500_000);
+  expect(until.getTime() - Date.now()).toBeLessThanOrEqual(3_600_000);
+  one.receiver.answer = () => 204;
+  await one.write(3);
+  await eventually(async () => ((await feedOf(one)).length === 4 ? true : undefined));
+  await new Promise((resolve) => setTimeout(resolve, 2500));
+  expect(one.receiver.arrived).toHaveLength(1);
+  await one.hurry();
+  await untilArrived(one, 5);
+});

@@ -1,0 +1,279 @@
+import { createServer, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createNetServer, type Socket } from 'node:net';
+import { addressPolicy } from '../../src/webhooks/addresses';
+import { dnsNames, type Resolve } from '../../src/webhooks/names';
+import { createPoster, type Poster, type PosterOptions } from '../../src/webhooks/post';
+import { SELF_SIGNED } from './certificate';
+import { type Receiver, startReceiver } from './receiver';
+
+/* One post, to receivers that mean no good. */
+
+const LOOPBACK = ['127.0.0.0/8'];
+const posters: Poster[] = [];
+let receiver: Receiver;
+beforeAll(async () => {
+  receiver = await startReceiver();
+});
+afterAll(async () => {
+  for (const poster of posters) poster.close();
+  await receiver.stop();
+});
+beforeEach(() => {
+  receiver.arrived.length = 0;
+  receiver.answer = () => 204;
+});
+
+function posterOf(ranges: readonly string[], more: Omit<PosterOptions, 'policy'> = {}): Poster {
+  const poster = createPoster({ policy: addressPolicy(ranges), ...more });
+  posters.push(poster);
+  return poster;
+}
+
+const headers = { 'webhook-id': '1' };
+const send = (poster: Poster, url: string, body = '{}') => poster.post({ url, headers, body });
+const portOf = ({ url }: Receiver): string => new URL(url).port;
+
+describe('an address that is not public is never connected to', () => {
+  const names: Record<string, readonly string[]> = {
+    'inside.example': ['127.0.0.1'],
+    'both.example': ['93.184.216.34', '127.0.0.1'],
+    'mapped.example': ['::ffff:127.0.0.1'],
+    'meta.example': ['169.254.169.254'],
+    'none.example': [],
+  };
+  const resolve: Resolve = (name) => Promise.resolve(names[name] ?? []);
+
+  test.each([
+    ['127.0.0.1'],
+    ['2130706433'],
+    ['0x7f.0.0.1'],
+    ['0177.0.0.1'],
+    ['127.1'],
+    ['0.0.0.0'],
+    ['[::1]'],
+    ['[::ffff:127.0.0.1]'],
+    ['[::ffff:7f00:1]'],
+    ['[::127.0.0.1]'],
+    ['[64:ff9b::7f00:1]'],
+    ['[2002:7f00:1::]'],
+    ['[fe80::1]'],
+    ['[fd00:ec2::254]'],
+    ['10.1.2.3'],
+    ['100.64.0.1'],
+    ['172.16.0.1'],
+    ['192.168.0.1'],
+    ['169.254.169.254'],
+    ['198.18.0.1'],
+    ['224.0.0.1'],
+    ['255.255.255.255'],
+    ['localhost'],
+    ['a.localhost'],
+    ['inside.example'],
+    ['both.example'],
+    ['mapped.example'],
+    ['meta.example'],
+    ['none.example'],
+  ])('%s', async (host) => {
+    for (const protocol of ['http', 'https']) {
+      const outcome = await send(posterOf([], { resolve }), `${protocol}://${host}:${portOf(receiver)}/`);
+      expect(outcome).toMatchObject({ ok: false, status: null, answer: null });
+      expect(outcome.error).toMatch(/^the URL (\S+ is not a public address|has no public address|must be https)/);
+    }
+    expect(receiver.arrived).toEqual([]);
+  });
+
+  test('and a name says nothing of what is inside: the same for one that does not exist', async () => {
+    const poster = posterOf([], { resolve });
+    const errors = await Promise.all(
+      ['inside', 'both', 'meta', 'none'].map((name) => send(poster, `https://${name}.example/`)),
+    );
+    expect(new Set(errors.map(({ error }) => error))).toEqual(new Set(['the URL has no public address']));
+  });
+
+  test('nor over http one that is public', async () => {
+    const asPublic: Resolve = () => Promise.resolve(['93.184.216.34']);
+    const { error } = await send(posterOf(LOOPBACK, { resolve: asPublic }), 'http://public.example/');
+    expect(error).toMatch(/must be https/);
+  });
+});
+
+test('a name that changes between two questions is judged at each connection, and what is connected to again after it', async () => {
+  const answers = [['127.0.0.1'], ['127.0.0.2']];
+  let asked = 0;
+  const resolve: Resolve = () => Promise.resolve(answers[asked++] ?? []);
+  // one of two loopback addresses stands for the public one
+  const poster = posterOf(['127.0.0.1/32'], { resolve });
+  const url = `http://rebinding.example:${portOf(receiver)}/`;
+  expect(await send(poster, url)).toMatchObject({ ok: true });
+  poster.close();
+  expect(await send(poster, url)).toMatchObject({ ok: false, status: null });
+  expect(asked).toBe(2);
+  expect(receiver.arrived).toHaveLength(1);
+});
+
+test('the connected address is judged too, before anything is sent', async () => {
+  let arrived = '';
+  const server = createNetServer((socket: Socket) =>
+    socket.on('data', (bytes) => (arrived += bytes.toString())).on('error', () => undefined),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  let calls = 0;
+  // as if the lookup had been passed by: refused only when it is judged again
+  const policy = {
+    allowsPlain: true,
+    judge: () => {
+      if ((calls += 1) > 1) throw new Error('private');
+    },
+  };
+  const poster = createPoster({ policy });
+  const outcome = await send(poster, `http://127.0.0.1:${String(port)}/`);
+  expect(outcome).toMatchObject({ ok: false, error: 'the URL was connected to an address that is not public' });
+  expect(calls).toBe(2);
+  expect(arrived).toBe('');
+  poster.close();
+  await new Promise((resolve) => server.close(resolve));
+});
+
+test('a slow name server costs the time of an attempt, and none of the threads of the process', async () => {
+  const { createSocket } = await import('node:dgram');
+  const silent = createSocket('udp4');
+  await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
+  const { Resolver } = await import('node:dns/promises');
+  const resolver = new Resolver({ timeout: 200, tries: 1 });
+  resolver.setServers([`127.0.0.1:${String(silent.address().port)}`]);
+  const poster = posterOf([], { resolve: dnsNames(resolver) });
+  const outcomes = Promise.all(Array.from({ length: 20 }, () => send(poster, 'https://slow.example/')));
+  for (const { error } of await outcomes) expect(error).toBe('the URL has no public address');
+  silent.close();
+});
+
+describe('an answer', () => {
+  const poster = posterOf(LOOPBACK, { within: 1500, bodyWithin: 300 });
+  const post = () => send(poster, receiver.url);
+
+  test('that is a redirect is not followed', async () => {
+    const inside = await startReceiver();
+    receiver.answer = (_arrival, response) => void response.writeHead(307, { location: inside.url }).end();
+    const outcome = await post();
+    expect(outcome).toMatchObject({ ok: false, status: 307 });
+    expect(outcome.error).toMatch(/a redirect, which is not followed/);
+    expect(inside.arrived).toEqual([]);
+    await inside.stop();
+  });
+
+  test('that never comes ends the attempt in time', async () => {
+    receiver.answer = () => undefined;
+    expect(await post()).toMatchObject({ ok: false, status: null, error: 'no answer within 1.5 s' });
+  });
+
+  test('whose head drips ends in time', async () => {
+    let timer: NodeJS.Timeout | undefined;
+    receiver.answer = (_arrival, response) => {
+      const { socket } = response;
+      socket!.write('HTTP/1.1 200 OK\r\n');
+      timer = setInterval(() => socket!.write('X-Drip: 1\r\n'), 50);
+      return undefined;
+    };
+    expect(await post()).toMatchObject({ ok: false, error: 'no answer within 1.5 s' });
+    clearInterval(timer);
+  });
+
+  test('whose body drips counts by its head, and is kept as far as it came', async () => {
+    let timer: NodeJS.Timeout | undefined;
+    receiver.answer = (_arrival, response) => {
+      response.writeHead(500);
+      timer = setInterval(() => response.write('drip '), 50);
+      return undefined;
+    };
+    const outcome = await post();
+    clearInterval(timer);
+    expect(outcome).toMatchObject({ ok: false, status: 500 });
+    expect(outcome.answer).toMatch(/^(drip )+$/);
+  });
+
+  test('of a gigabyte is read for 1 KiB', async () => {
+    let written = 0;
+    receiver.answer = (_arrival, response) => {
+      response.writeHead(200);
+      const more = (): void => {
+        while (written < 2 ** 30 && !response.destroyed) {
+          written += 65_536;
+          if (!response.write(Buffer.alloc(65_536, 'x'))) {
+            response.once('drain', more);
+            return;
+          }
+        }
+      };
+      more();
+      return undefined;
+    };
+    const outcome = await post();
+    expect(outcome).toMatchObject({ ok: true, status: 200, answer: 'x'.repeat(1024) });
+    expect(written).toBeLessThan(2 ** 26);
+  });
+
+  test('with a head larger than 16 KiB is refused', async () => {
+    receiver.answer = (_arrival, response) => void response.writeHead(200, { 'x-large': 'x'.repeat(20_000) }).end();
+    expect(await post()).toMatchObject({ ok: false, status: null, error: 'the head of the answer is too large' });
+  });
+
+  test.each([
+    ['429', { 'retry-after': '120' }, 120_000],
+    ['503', { 'retry-after': '999999' }, 3_600_000],
+    ['500', { 'retry-after': '120' }, undefined],
+    ['429', { 'retry-after': 'soon' }, undefined],
+  ])('%s with %j is heard', async (status, head, wait) => {
+    receiver.answer = (_arrival, response) => void response.writeHead(Number(status), head).end();
+    expect((await post()).retryAfter).toBe(wait);
+  });
+
+  test('that is no HTTP, is cut off, or switches protocols is a failure', async () => {
+    for (const text of [
+      'hello\r\n\r\n',
+      '',
+      'HTTP/1.1 101 Switching Protocols\r\nupgrade: x\r\nconnection: upgrade\r\n\r\n',
+    ]) {
+      receiver.answer = (_arrival, response) => void response.socket!.end(text);
+      const outcome = await post();
+      expect(outcome).toMatchObject({ ok: false, status: null });
+      expect(outcome.error).toMatch(/not HTTP|closed|reset|hang up/);
+    }
+  });
+});
+
+test('nobody listening, and a certificate that nobody vouches for, are failures that say so', async () => {
+  const server: Server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const poster = posterOf(LOOPBACK);
+  expect(await send(poster, `http://127.0.0.1:${String(port)}/`)).toMatchObject({
+    ok: false,
+    error: 'the connection was refused',
+  });
+  const tls = createTlsServer(SELF_SIGNED, (_request, response) => response.end());
+  await new Promise<void>((resolve) => tls.listen(0, '127.0.0.1', resolve));
+  const outcome = await send(poster, `https://127.0.0.1:${String((tls.address() as AddressInfo).port)}/`);
+  expect(outcome).toMatchObject({ ok: false, status: null });
+  expect(outcome.error).toMatch(/^TLS failed: /);
+  tls.closeAllConnections();
+  await new Promise((resolve) => tls.close(resolve));
+});
+
+test('no proxy of the environment is used, and an event over 20 kB is not sent', async () => {
+  process.env.HTTP_PROXY = process.env.http_proxy = 'http://127.0.0.1:1';
+  try {
+    const poster = posterOf(LOOPBACK);
+    expect(await send(poster, receiver.url)).toMatchObject({ ok: true, status: 204 });
+    expect(await send(poster, receiver.url, 'x'.repeat(20_001))).toMatchObject({
+      ok: false,
+      error: 'the event is larger than 20000 bytes',
+    });
+    expect(receiver.arrived).toHaveLength(1);
+  } finally {
+    delete process.env.HTTP_PROXY;
+    delete process.env.http_proxy;
+  }
+});

@@ -1,0 +1,61 @@
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { Json } from '../support/client';
+
+/** A delivery as it arrived. */
+export interface Arrival {
+  readonly id: string;
+  readonly event: Json;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
+/** Answers a delivery: with a status, or as it likes. */
+export type Answer = (arrival: Arrival, response: ServerResponse, request: IncomingMessage) => number | undefined;
+
+export interface Receiver {
+  readonly url: string;
+  /** All that arrived, in order. */
+  readonly arrived: Arrival[];
+  /** What is answered from now on; 204 at first. */
+  answer: Answer;
+  /** Most deliveries that were under way at the same time. */
+  most: number;
+  stop(): Promise<void>;
+}
+
+/** A receiver of webhooks on this machine. */
+export async function startReceiver(answer: Answer = () => 204): Promise<Receiver> {
+  let under = 0;
+  const listener: RequestListener = (request, response) => {
+    under += 1;
+    receiver.most = Math.max(receiver.most, under);
+    response.on('close', () => (under -= 1));
+    void buffer(request).then((bytes) => {
+      const body = bytes.toString();
+      const headers = request.headers as Record<string, string>;
+      const arrival = { id: headers['webhook-id']!, event: JSON.parse(body), body, headers };
+      receiver.arrived.push(arrival);
+      const status = receiver.answer(arrival, response, request);
+      if (status !== undefined) response.writeHead(status).end();
+    });
+  };
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${String(port)}/hook`,
+    arrived: [],
+    answer,
+    most: 0,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => {
+          resolve();
+        });
+        server.closeAllConnections();
+      }),
+  };
+  return receiver;
+}

@@ -1,0 +1,120 @@
+import { randomUUID } from 'node:crypto';
+import mongoose, { type mongo } from 'mongoose';
+import { databaseName } from '../../src/database/organisationData';
+import type { DeliveryRow } from '../../src/webhooks/deliveries';
+import type { EndpointRow } from '../../src/organisations/webhookRows';
+import { eventually } from '../http/eventually';
+import type { Json } from '../support/client';
+import { makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { ENVIRONMENT, type Office, officeOf } from './office';
+import { type Receiver, startReceiver } from './receiver';
+
+/* An organisation whose quotes change, and an endpoint that hears of it. */
+
+interface Row {
+  readonly _id: string;
+  readonly number: string;
+  readonly status: string;
+  readonly total_minor: number;
+  readonly updated_at: Date;
+}
+
+export interface World {
+  readonly gateway: TestGateway;
+  readonly environment: Record<string, string>;
+  readonly bare: mongo.MongoClient;
+  /** Endpoints, by the driver alone. */
+  readonly endpoints: mongo.Collection<EndpointRow>;
+  stop(): Promise<void>;
+}
+
+/** A gateway that records events and delivers them, with control data of its own. */
+export async function openWorld(more: Record<string, string> = {}): Promise<World> {
+  const CONTROL_DATABASE = `scopegate_hooks_${randomUUID().slice(0, 8)}`;
+  const environment = { ...ENVIRONMENT, CONTROL_DATABASE, EVENTS: 'on', ...more };
+  const gateway = await startGateway(environment);
+  const bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, {
+    writeConcern: { w: 'majority' },
+  });
+  return {
+    gateway,
+    environment,
+    bare,
+    endpoints: bare.db(CONTROL_DATABASE).collection<EndpointRow>('webhook_endpoints'),
+    async stop() {
+      await gateway.stop();
+      await bare.db(CONTROL_DATABASE).dropDatabase();
+      await bare.close();
+    },
+  };
+}
+
+export interface Scene extends Office {
+  readonly receiver: Receiver;
+  readonly id: string;
+  readonly secret: string;
+  readonly deliveries: mongo.Collection<DeliveryRow>;
+  /** Writes quotes as the product that owns them, and resolves with their ids. */
+  write(quotes: number): Promise<string[]>;
+  /** Changes a quote. */
+  change(quote: string, times?: number): Promise<void>;
+  endpoint(): Promise<Json>;
+  row(): Promise<EndpointRow>;
+  rows(state?: string): Promise<DeliveryRow[]>;
+  /** Lets everything that waits be tried now. */
+  hurry(): Promise<void>;
+}
+
+export async function newScene(world: World, input: { types?: string[]; receiver?: Receiver } = {}): Promise<Scene> {
+  const organisation = await makeOrganisation(world.gateway);
+  const office = await officeOf(world.gateway, organisation);
+  const receiver = input.receiver ?? (await startReceiver());
+  const made = await office.admin('create_webhook_endpoint', { url: receiver.url, types: input.types ?? [] });
+  const id = made.endpoint.id as string;
+  const db = world.bare.db(databaseName(organisation.id));
+  const quotes = db.collection<Row>('quotes');
+  const deliveries = db.collection<DeliveryRow>('webhook_deliveries');
+  return {
+    ...office,
+    receiver,
+    id,
+    secret: made.secret as string,
+    deliveries,
+    async write(count) {
+      const rows = Array.from({ length: count }, () => {
+        return { _id: randomUUID(), number: randomUUID(), status: 'draft', total_minor: 1, updated_at: new Date() };
+      });
+      await quotes.insertMany(rows);
+      return rows.map(({ _id }) => _id);
+    },
+    async change(quote, times = 1) {
+      for (let time = 0; time < times; time += 1) await quotes.updateOne({ _id: quote }, { $inc: { total_minor: 1 } });
+    },
+    endpoint: async () => (await office.admin('webhook_endpoints')).data.find((one: Json) => one.id === id),
+    row: async () => (await world.endpoints.findOne({ _id: id }))!,
+    rows: (state) =>
+      deliveries
+        .find({ endpoint_id: id, ...(state !== undefined && { state: state as never }) }, { sort: { _id: 1 } })
+        .toArray(),
+    async hurry() {
+      const past = new Date(0);
+      await deliveries.updateMany({ endpoint_id: id, state: 'waiting' }, { $set: { next_at: past } });
+      await eventually(async () => {
+        const { matchedCount } = await world.endpoints.updateOne(
+          { _id: id, holder: null },
+          { $set: { due: past, until: past } },
+        );
+        return matchedCount === 1 ? true : undefined;
+      });
+    },
+  };
+}
+
+export const idsOf = ({ receiver }: Pick<Scene, 'receiver'>): string[] => receiver.arrived.map(({ id }) => id);
+export const objectsOf = ({ receiver }: Pick<Scene, 'receiver'>): string[] =>
+  receiver.arrived.map(({ event }) => event.object.id as string);
+
+/** Waits until so many deliveries arrived. */
+export const untilArrived = ({ receiver }: Pick<Scene, 'receiver'>, count: number): Promise<true> =>
+  eventually(() => Promise.resolve(receiver.arrived.length >= count ? (true as const) : undefined), 30_000);
