@@ -39,6 +39,7 @@ import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './version';
 import { webhooksOfGateway } from './webhooks/gateway';
+import { webhookSettings } from './webhooks/settings';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -296,7 +297,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       webhooks: traffic.webhooks.ofUser,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
-      webhookPart: { types: EVENT_TYPES.map(({ name }) => name), canMake: traffic.webhooks.signing !== undefined },
+      webhookPart: { types: EVENT_TYPES.map(({ name }) => name), canMake: webhookSettings(config).master !== undefined },
       onError: logError('settings failed'),
     }),
     pages: createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') }),

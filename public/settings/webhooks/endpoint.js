@@ -1,4 +1,4 @@
-import { call, Failure, newest, settings } from '../api.js';
+import { call, newest, settings } from '../api.js';
 import { byId, element, say, showFailure } from '../dom.js';
 import { ago, exact } from '../time.js';
 import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes.js';
@@ -62,22 +62,21 @@ async function open() {
   await load();
 }
 
+/** The endpoint as it is now; null if there is none. */
 async function read() {
   const { data } = await call('endpoints');
-  return data.find(({ id }) => id === shown);
+  return data.find(({ id }) => id === shown) ?? null;
 }
 
 async function load() {
-  const endpoint = await view.attempt(
-    async () => {
-      const found = await read();
-      if (!found) throw new Failure('This endpoint does not exist. It may have been deleted.', { code: 'not_found' });
-      return found;
-    },
-    place,
-    load,
-  );
-  if (!endpoint) return;
+  const endpoint = await view.attempt(read, place, load);
+  if (endpoint === undefined) return;
+  body.hidden = endpoint === null;
+  if (endpoint === null) {
+    showFailure(place, { message: 'This endpoint does not exist. It may have been deleted.' });
+    return;
+  }
+  showFailure(place);
   draw(endpoint);
   openDeliveries(endpoint.id);
 }
@@ -100,7 +99,6 @@ function draw(endpoint) {
   notice.className = state === 'enabled' && !lost.has(id) ? 'info' : 'alert';
   byId('endpoint-facts').replaceChildren(...factsOf(endpoint));
   byId('endpoint-actions')?.replaceChildren(...actionsOf(endpoint));
-  body.hidden = false;
 }
 
 const LOST =
