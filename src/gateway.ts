@@ -297,7 +297,10 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       webhooks: traffic.webhooks.ofUser,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
-      webhookPart: { types: EVENT_TYPES.map(({ name }) => name), canMake: webhookSettings(config).master !== undefined },
+      webhookPart: {
+        types: EVENT_TYPES.map(({ name }) => name),
+        canMake: webhookSettings(config).master !== undefined,
+      },
       onError: logError('settings failed'),
     }),
     pages: createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') }),

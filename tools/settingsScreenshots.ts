@@ -72,9 +72,9 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   const { admin } = await officeOf(gateway, organisation);
   const rows = gateway.databases.control.collection('webhook_endpoints');
   const add = async (url: string, types: readonly string[], state: object): Promise<string> => {
-    const { endpoint } = await admin('create_webhook_endpoint', { url, types });
-    await rows.updateOne({ _id: endpoint.id }, { $set: state });
-    return endpoint.id as string;
+    const { endpoint } = (await admin('create_webhook_endpoint', { url, types })) as { endpoint: { id: string } };
+    await rows.updateOne({ _id: endpoint.id as never }, { $set: state });
+    return endpoint.id;
   };
   const ago = (hours: number): Date => new Date(Date.now() - hours * HOUR);
   await add('https://erp.northwind.example/scopegate', [], { last_success_at: ago(0.05) });

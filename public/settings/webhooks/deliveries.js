@@ -21,8 +21,8 @@ const sending = new Set();
 /** What became of what was sent again, by id of the delivery. */
 const outcomes = new Map();
 
-/** Shows the newest deliveries of an endpoint; undefined leaves them. */
-export function openDeliveries(id) {
+/** Reads and shows the newest deliveries of an endpoint; undefined leaves them. */
+export async function openDeliveries(id) {
   if (id !== endpoint) {
     for (const kept of [opened, outcomes]) kept.clear();
     state.value = '';
@@ -30,7 +30,7 @@ export function openDeliveries(id) {
   }
   endpoint = id;
   if (id === undefined) drop();
-  else void load();
+  else await load();
 }
 
 function clear() {

@@ -47,7 +47,7 @@ function follow() {
 }
 
 async function leave(before) {
-  openDeliveries(undefined);
+  void openDeliveries(undefined);
   byId('webhooks-title').focus();
   await loadWebhooks();
   if (shown === undefined) document.querySelector(`a[href="${addressOf({ id: before })}"]`)?.focus();
@@ -78,7 +78,7 @@ async function load() {
   }
   showFailure(place);
   draw(endpoint);
-  openDeliveries(endpoint.id);
+  await openDeliveries(endpoint.id);
 }
 
 function changed() {
