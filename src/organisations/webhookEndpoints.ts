@@ -41,8 +41,6 @@ interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-export type WebhookEndpoints = ReturnType<typeof webhookEndpointsOf>;
-
 /** Whoever works on an endpoint must read it again. */
 const NOBODY = { holder: null, until: new Date(0) } as const;
 

@@ -34,8 +34,6 @@ export type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due:
 /** A lease: the endpoint as it was when its holder last read it. */
 export type Leased = EndpointRow & { readonly holder: string };
 
-export type WebhookLeases = ReturnType<typeof webhookLeases>;
-
 const LONG_AGO = new Date(0);
 
 export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {

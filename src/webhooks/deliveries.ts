@@ -62,8 +62,6 @@ export function withAttempt(log: readonly WebhookAttempt[], last: WebhookAttempt
 
 const OPEN: readonly DeliveryState[] = ['waiting', 'held'];
 
-export type Deliveries = ReturnType<typeof deliveriesOf>;
-
 export function deliveriesOf(data: OrganisationData) {
   const rows = nativeCollection(data.collection(webhookDeliveries));
   const openOf = (endpoint: string) => ({ endpoint_id: endpoint, state: { $in: [...OPEN] } });

@@ -19,18 +19,19 @@ export function healthOf(row: EndpointRow, now: () => number) {
   let restUntil: number | undefined;
 
   return {
-    noteSuccess({ at }: Attempt): void {
+    noteSuccess(): void {
       if (state === 'failing') state = 'enabled';
       failed.clear();
       failingSince = null;
       probes = 0;
-      lastSuccess = at;
+      // by the database's clock, since gateways can be hours apart
+      lastSuccess = new Date(now());
       width = Math.min(WIDEST, width * 2);
     },
-    noteFailure(object: string, { at, status, retryAfter }: Attempt): void {
+    noteFailure(object: string, { status, retryAfter }: Attempt): void {
       width = 1;
       if (failed.size < FAILING_AFTER) failed.add(object);
-      failingSince ??= at;
+      failingSince ??= new Date(now());
       if (state === 'failing') probes += 1;
       else if (failed.size >= FAILING_AFTER) state = 'failing';
       if (status === 410) disable = 'gone';

@@ -46,7 +46,11 @@ function isServed({ state, plan }: Organisation): boolean {
 export async function runLease(taken: Leased, options: RunOptions): Promise<void> {
   const { databases, control } = options;
   const { webhookLeases: leases } = control;
-  const after = (ms: number): Rest => ({ due: new Date(databases.now() + ms) });
+  // not before, even if it is woken
+  const after = (ms: number): Rest => {
+    const due = new Date(databases.now() + ms);
+    return { due, until: due };
+  };
 
   const organisation = await control.organisations.find(taken.organisation_id);
   if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));

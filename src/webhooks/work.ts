@@ -75,7 +75,7 @@ export async function workOnce(options: WorkOptions): Promise<Pass> {
     const attempts = row.attempts + 1;
     const tried = { ...row, attempts, log: withAttempt(row.log, outcome) };
     if (outcome.ok) {
-      health.noteSuccess(outcome);
+      health.noteSuccess();
       changed.set(row._id, { ...tried, state: 'delivered', next_at: null });
       options.onOutcome('delivered');
       return true;

@@ -23,8 +23,6 @@ export interface WorkersOptions extends Omit<RunOptions, 'places' | 'isEnding' |
   readonly onOtherSecret: () => void;
 }
 
-export type Workers = ReturnType<typeof createWorkers>;
-
 export function createWorkers({ secret, onError, onOtherSecret, ...options }: WorkersOptions) {
   const { webhookLeases: leases } = options.control;
   const { now } = options.databases;

@@ -61,6 +61,7 @@ test('doctor checks the database, its replica set and its transactions', async (
     'clocks',
     'events',
     'control database',
+    'webhooks',
     'moves',
     'databases',
     'indexes',

@@ -62,7 +62,7 @@ describe('wrong usage', () => {
 
   const WRONG: [line: string[], allowed: string][] = [
     [[], 'Commands:'],
-    [['frobnicate'], 'commands: demo, serve, org, key, audit, import, export, customer, openapi, doctor'],
+    [['frobnicate'], 'commands: demo, serve, org, key, webhook, audit, import, export, customer, openapi, doctor'],
     [['org', 'frobnicate'], 'commands: create, list, show, rename, set-plan, suspend, resume, move, drop-copy, erase'],
     [['org', 'create'], '--name'],
     [['org', 'create', '--name', ' '], '1 to 200 characters'],

@@ -11,6 +11,7 @@ import { mergeResolvers, type Resolver } from '../../src/schema/guard';
 import { loadDocument } from '../../src/schema/sdl';
 import { storedTypes } from '../../src/schema/stored';
 import { settingsResolvers } from '../../src/settings/resolvers';
+import { webhookResolvers } from '../../src/webhooks/resolvers';
 import { type Answer, type Client, client, type Json } from '../support/client';
 import { query } from '../support/faces';
 import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
@@ -61,7 +62,14 @@ function schemas(): Schemas {
   const own = { Mutation: { change_quote: change, touch_quote: change } };
   return buildSchemas(
     extended,
-    mergeResolvers(deriveResolvers(extended, collections), resolvers, feedResolvers, settingsResolvers, own),
+    mergeResolvers(
+      deriveResolvers(extended, collections),
+      resolvers,
+      feedResolvers,
+      settingsResolvers,
+      webhookResolvers,
+      own,
+    ),
     collections,
   );
 }

@@ -6,6 +6,7 @@ import { refuseGaps } from '../../src/schema/gaps';
 import { loadDocument } from '../../src/schema/sdl';
 import type { CheckedResource } from '../../src/schema/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';
+import { webhookResolvers } from '../../src/webhooks/resolvers';
 
 /* Breaks the published schema in one way after another; each gap must be reported with what to write where. */
 
@@ -13,7 +14,7 @@ import { settingsResolvers } from '../../src/settings/resolvers';
 const SDL = print(
   visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
 );
-const ALL = mergeResolvers(resolvers, feedResolvers, settingsResolvers);
+const ALL = mergeResolvers(resolvers, feedResolvers, settingsResolvers, webhookResolvers);
 
 function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
   try {

@@ -18,6 +18,7 @@ import { listWith } from '../../src/schema/restDocument';
 import { loadDocument } from '../../src/schema/sdl';
 import { everyField } from '../../src/schema/written';
 import { settingsResolvers } from '../../src/settings/resolvers';
+import { webhookResolvers } from '../../src/webhooks/resolvers';
 import { damage, damaged, objectOf, rawRows, selectionOf, twice } from '../support/arbitraryRows';
 
 /*
@@ -38,7 +39,7 @@ let found: unknown;
 const given = Object.fromEntries([...LISTS, ...TYPES].map((name) => [name, () => found]));
 const { rest, graphql, operations } = buildSchemas(
   loadDocument(),
-  mergeResolvers(resolvers, feedResolvers, settingsResolvers, { Query: given }),
+  mergeResolvers(resolvers, feedResolvers, settingsResolvers, webhookResolvers, { Query: given }),
   collections,
 );
 const routes = sofaRoutes(rest, operations);

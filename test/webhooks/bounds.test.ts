@@ -72,7 +72,7 @@ test('two gateways deliver the events of one endpoint once each', async () => {
 
 test('a gateway that is killed while it posts loses nothing: another posts the same ids again', async () => {
   const own = await openWorld({ EVENTS: 'off' });
-  const tails = own.bare.db(own.environment.CONTROL_DATABASE!).collection('event_tails');
+  const tails = own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails');
   await tails.deleteMany({});
   const cli = commandLine({ ...own.environment, EVENTS: 'on', PORT: '0', MONGODB_URI: process.env.TEST_MONGODB_URI! });
   const child = cli.start(['serve']);
