@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Organisation } from '../src/access/principal';
+import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
 import { startGateway, type TestGateway } from '../test/support/gateway';
@@ -80,13 +81,26 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   await add('https://erp.northwind.example/scopegate', [], { last_success_at: ago(0.05) });
   const failing = await add(FAILING, ['order.created', 'order.status_changed'], {
     ...{ state: 'failing', failing_since: ago(3), last_success_at: ago(3.2) },
-    ...{ parked: 11, due: new Date(Date.now() + HOUR / 3) },
+    ...{ parked: 11, until: new Date(Date.now() + HOUR / 3) },
   });
   await add('https://crm.northwind.example/hooks', ['customer.created', 'customer.updated'], {
     ...{ state: 'disabled', disabled: { reason: 'gone', at: ago(50) } },
     ...{ failing_since: ago(50), last_success_at: ago(52) },
   });
   await someDeliveries(gateway, organisation, failing, 9);
+  // the newest failed
+  const sent = gateway.databases.organisationData(organisation).collection(webhookDeliveries);
+  const newest = await sent.find({ endpoint_id: failing }).sort({ _id: -1 }).limit(4).lean();
+  const attempt = { ok: false, status: 503, error: 'the answer was 503', ms: 12 };
+  const log = [
+    { ...attempt, at: ago(3), answer: null },
+    { ...attempt, at: ago(2.9), answer: '{"error":"no space left on device"}' },
+  ];
+  await sent.updateMany({ endpoint_id: failing }, { $set: { type: 'order.status_changed' } });
+  await sent.updateMany(
+    { _id: { $in: newest.map(({ _id }) => _id) } },
+    { $set: { state: 'waiting', attempts: 2, next_at: new Date(Date.now() + HOUR / 3), log } },
+  );
 }
 
 /** Requests in the last 24 hours, most at noon, with one hour of errors and one over the rate limit. */

@@ -6,7 +6,7 @@ import { openDeliveries } from './deliveries.js';
 import { editEndpoint } from './edit.js';
 import { addressOf, loadWebhooks, lost } from './list.js';
 import { outcomeBox } from './outcome.js';
-import { behind, noticeOf, stateNote, typeList } from './words.js';
+import { behind, noticeOf, stateNote, typeList, urlParts } from './words.js';
 
 /* The page of one endpoint, in place of the lists: its address is #webhook/ID. */
 
@@ -88,7 +88,7 @@ function changed() {
 
 function draw(endpoint) {
   const { id, url, state } = endpoint;
-  byId('endpoint-title').textContent = url;
+  byId('endpoint-title').replaceChildren(...urlParts(url));
   const tag = byId('endpoint-state');
   tag.textContent = state;
   tag.className = `tag ${state}`;

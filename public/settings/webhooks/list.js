@@ -2,7 +2,7 @@ import { call, newest } from '../api.js';
 import { byId, cell, element } from '../dom.js';
 import { ago } from '../time.js';
 import { addEndpoint } from './edit.js';
-import { behind, stateNote, typeList } from './words.js';
+import { behind, stateNote, typeList, urlParts } from './words.js';
 
 /* The list of webhook endpoints. */
 
@@ -35,7 +35,7 @@ function row(endpoint) {
     element(
       'th',
       { scope: 'row', 'data-label': 'URL' },
-      element('div', {}, element('a', { class: 'url', href: addressOf(endpoint) }, url)),
+      element('div', {}, element('a', { class: 'url', href: addressOf(endpoint) }, ...urlParts(url))),
     ),
     cell('Events', typeList(types, 3)),
     cell(

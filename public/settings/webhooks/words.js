@@ -1,7 +1,13 @@
+import { now } from '../api.js';
 import { element } from '../dom.js';
 import { ago, span } from '../time.js';
 
 /* How the state of an endpoint is said. */
+
+/** A URL that is broken into lines at its slashes where there is a choice. */
+export function urlParts(url) {
+  return url.split(/(?<=[^/:]\/)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
+}
 
 /** A few types as chips; `most` of them, with the rest as a count. */
 export function typeList(types, most = types.length) {
@@ -24,7 +30,9 @@ export function stateNote({ state, disabled_reason: reason, disabled_at: at, fai
   if (since === null) return [];
   if (state === 'enabled') return ['some events fail; the first failed ', ago(since)];
   const { next_attempt_at: next } = rest;
-  return ['the first failed ', ago(since), ...(next === null ? [] : ['; tried again ', ago(next)])];
+  const isPast = next !== null && Date.parse(next) <= now();
+  const again = isPast ? ['; about to be tried again'] : ['; tried again ', ago(next)];
+  return ['the first failed ', ago(since), ...(next === null ? [] : again)];
 }
 
 /** How long events are kept, in seconds: nothing older is behind. */
