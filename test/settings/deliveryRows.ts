@@ -9,6 +9,9 @@ import type { TestGateway } from '../support/gateway';
 
 const STATES = ['delivered', 'delivered', 'failed', 'held', 'skipped'] as const;
 
+/** Tells events of the same second apart. */
+let calls = 0;
+
 /** Stores deliveries, the last of which was delivered at its second attempt, and its event; resolves with that one's id and object. */
 export async function someDeliveries(
   gateway: TestGateway,
@@ -17,11 +20,12 @@ export async function someDeliveries(
   count: number,
 ): Promise<{ id: string; object: string }> {
   const data = gateway.databases.organisationData(of);
+  calls += 1;
   const second = Math.floor(Date.now() / 1000);
   const rows = Array.from({ length: count }, (_, at): DeliveryRow => {
     const before = count - 1 - at;
     const time = new Date((second - before * 60) * 1000);
-    const position = positionOf(0, timeDigits({ t: second - before * 60, i: 1 }), 0);
+    const position = positionOf(0, timeDigits({ t: second - before * 60, i: 1 }), calls);
     const attempt = { at: time, ok: false, status: 503, error: 'the answer was 503', answer: null, ms: 12 };
     const last = { ...attempt, ok: true, status: 200, error: null, answer: 'so full', ms: 7 };
     return {
