@@ -31,6 +31,7 @@ import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
 import { createRestFace } from './rest';
 import { publishedSchemas } from './published';
+import { EVENT_TYPES } from './events/types';
 import { createSettings, SETTINGS_GRAPHQL } from './settings';
 import type { Schemas } from './schema/build';
 import { typeChecks } from './schema/validation';
@@ -38,6 +39,7 @@ import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
 import { version } from './version';
 import { webhooksOfGateway } from './webhooks/gateway';
+import { webhookSettings } from './webhooks/settings';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -298,6 +300,10 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       webhooks: traffic.webhooks.ofUser,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
+      webhookPart: {
+        types: EVENT_TYPES.map(({ name }) => name),
+        canMake: webhookSettings(config).master !== undefined,
+      },
       onError: logError('settings failed'),
     }),
     pages: createPages({ demoKey, introspection: config.INTROSPECTION, onError: logError('page failed') }),

@@ -1,13 +1,17 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Organisation } from '../src/access/principal';
+import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
-import { startGateway } from '../test/support/gateway';
+import { startGateway, type TestGateway } from '../test/support/gateway';
 import { makeLink } from '../test/settings/people';
+import { someDeliveries } from '../test/settings/deliveryRows';
+import { ENVIRONMENT, officeOf } from '../test/webhooks/office';
 import { ROOT } from './facts';
 
-/* Part of npm run screenshots: writes docs/images/{sign-in,settings}-{1280,390}-{light,dark}.png, with its own database. */
+/* Part of npm run screenshots: writes docs/images/{sign-in,settings,webhook}-{1280,390}-{light,dark}.png, with its own database. */
 
 const IMAGES = join(ROOT, 'docs', 'images');
 const HOUR = 3_600_000;
@@ -16,7 +20,7 @@ const DAY = 24 * HOUR;
 async function main(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'scopegate-settings-'));
   const { MONGOD_BINARY = '' } = process.env;
-  const gateway = await startGateway({ DATA_DIR: folder, MONGOD_BINARY, LOG_LEVEL: 'silent' });
+  const gateway = await startGateway({ ...ENVIRONMENT, DATA_DIR: folder, MONGOD_BINARY, LOG_LEVEL: 'silent' });
   const organisation = await makeOrganisation(gateway, { name: 'Northwind Traders' });
   const ends = (days: number): Date => new Date(Date.now() + days * DAY);
   await makeKey(gateway, organisation, { name: 'Warehouse', scopes: ['orders:read'], expiresAt: ends(300) });
@@ -29,6 +33,7 @@ async function main(): Promise<void> {
     scopes: ['products:read', 'quotes:read', 'requests:write'],
   });
   await gateway.control.usage.add(aBusyDay(shop.id));
+  await makeWebhooks(gateway, organisation);
   const browser = await openBrowser();
   for (const theme of THEMES) {
     for (const width of WIDTHS) {
@@ -42,15 +47,60 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Usage Web shop' }).click();
       await page.waitForSelector('.chart rect');
       await page.evaluate('scrollTo(0, 0)');
-      // the keys and the chart; the audit log continues below
-      await page.setViewportSize({ width, height: width === 390 ? 1700 : 1000 });
+      // the keys, the chart and the webhooks; the audit log continues below
+      await page.setViewportSize({ width, height: width === 390 ? 2300 : 1330 });
       await page.screenshot({ path: path('settings') });
+      await page.getByRole('link', { name: FAILING }).click();
+      await page
+        .getByRole('button', { name: /^Details/ })
+        .first()
+        .click();
+      await page.evaluate('scrollTo(0, 0)');
+      await page.setViewportSize({ width, height: width === 390 ? 1700 : 1000 });
+      await page.screenshot({ path: path('webhook') });
       await close();
     }
   }
   await browser.close();
   await gateway.stop();
   await rm(folder, { recursive: true });
+}
+
+const FAILING = 'https://shop.northwind.example/hooks/orders';
+
+/** Three endpoints: one that works, one that fails, and one that was disabled. */
+async function makeWebhooks(gateway: TestGateway, organisation: Organisation): Promise<void> {
+  const { admin } = await officeOf(gateway, organisation);
+  const rows = gateway.databases.control.collection('webhook_endpoints');
+  const add = async (url: string, types: readonly string[], state: object): Promise<string> => {
+    const { endpoint } = (await admin('create_webhook_endpoint', { url, types })) as { endpoint: { id: string } };
+    await rows.updateOne({ _id: endpoint.id as never }, { $set: state });
+    return endpoint.id;
+  };
+  const ago = (hours: number): Date => new Date(Date.now() - hours * HOUR);
+  await add('https://erp.northwind.example/scopegate', [], { last_success_at: ago(0.05) });
+  const failing = await add(FAILING, ['order.created', 'order.status_changed'], {
+    ...{ state: 'failing', failing_since: ago(3), last_success_at: ago(3.2) },
+    ...{ parked: 11, until: new Date(Date.now() + HOUR / 3) },
+  });
+  await add('https://crm.northwind.example/hooks', ['customer.created', 'customer.updated'], {
+    ...{ state: 'disabled', disabled: { reason: 'gone', at: ago(50) } },
+    ...{ failing_since: ago(50), last_success_at: ago(52) },
+  });
+  await someDeliveries(gateway, organisation, failing, 9);
+  // the newest failed
+  const sent = gateway.databases.organisationData(organisation).collection(webhookDeliveries);
+  const newest = await sent.find({ endpoint_id: failing }).sort({ _id: -1 }).limit(4).lean();
+  const attempt = { ok: false, status: 503, error: 'the answer was 503', ms: 12 };
+  const log = [
+    { ...attempt, at: ago(3), answer: null },
+    { ...attempt, at: ago(2.9), answer: '{"error":"no space left on device"}' },
+  ];
+  await sent.updateMany({ endpoint_id: failing }, { $set: { type: 'order.status_changed' } });
+  await sent.updateMany(
+    { _id: { $in: newest.map(({ _id }) => _id) } },
+    { $set: { state: 'waiting', attempts: 2, next_at: new Date(Date.now() + HOUR / 3), log } },
+  );
 }
 
 /** Requests in the last 24 hours, most at noon, with one hour of errors and one over the rate limit. */

@@ -1,63 +1,141 @@
+import { DOCUMENTS } from './documents.js';
 import { byId, showFailure } from './dom.js';
 
-/** The server's settings for this page: {csrf, mayChange, hasPlan}. */
-export const settings = JSON.parse(byId('settings').textContent);
+/** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, organisation, user}. */
+export const settings = readSettings(document);
 
 /** A failed call, with a message for the page. */
-export class Failure extends Error {}
+export class Failure extends Error {
+  constructor(message, { code, faults = [], link } = {}) {
+    super(message);
+    /** The API's error code; undefined if there was no answer. */
+    this.code = code;
+    /** What is wrong with which argument: {pointer, detail}. */
+    this.faults = faults;
+    /** Where to do something about it: {href, text}. */
+    this.link = link;
+  }
 
-const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
-  allowed_ranges rotated_to state`;
+  /** Whether the call may have been done all the same. */
+  get isUnsure() {
+    return this.code === undefined || this.code === 'unavailable' || this.code === 'internal';
+  }
+}
 
-const DOCUMENTS = {
-  keys: `query($state: String, $cursor: String) {
-    value: api_keys(state: $state, limit: 50, cursor: $cursor) { data { ${KEY} } next_cursor } }`,
-  usage: `query($id: ID!, $period: UsagePeriod!) {
-    value: key_usage(id: $id, period: $period) {
-      requests errors rate_limited buckets { start requests errors rate_limited } } }`,
-  events: `query($cursor: String) {
-    value: audit_events(limit: 20, cursor: $cursor) {
-      data { id at action actor actor_name from key_id details } next_cursor } }`,
-  make: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!]) {
-    value: create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges) {
-      key api_key { ${KEY} } } }`,
-  rotate: `mutation($id: ID!, $overlap_hours: Int) {
-    value: rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { expires_at } } }`,
-  revoke: `mutation($id: ID!) { value: revoke_api_key(id: $id) { ${KEY} } }`,
-};
+/** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
+const WITHIN = 30_000;
+/** How far the gateway's clock is ahead of this computer's, in milliseconds. */
+let ahead = 0;
 
-/** Calls one of the operations above. @throws Failure */
+/** The gateway's time in milliseconds since 1970, to about a second. */
+export function now() {
+  return Date.now() + ahead;
+}
+
+/** Calls one of the operations of documents.js. @throws Failure */
 export async function call(operation, variables = {}) {
-  let answer;
+  const body = JSON.stringify({ query: DOCUMENTS[operation], variables });
+  let answer = await send(body);
+  // refused before anything was done: the session may have been replaced by signing in again in another tab
+  if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body);
+  const error = errorOf(answer);
+  if (error?.code === 'unauthenticated') throw signedOut();
+  if (error) throw new Failure(answer.errors[0].message, { code: error.code, faults: error.errors });
+  return answer.data.value;
+}
+
+function errorOf(answer) {
+  return answer.errors?.[0]?.extensions;
+}
+
+async function send(body) {
   try {
     const response = await fetch('/settings/graphql', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf },
-      body: JSON.stringify({ query: DOCUMENTS[operation], variables }),
+      signal: AbortSignal.timeout(WITHIN),
+      body,
     });
-    answer = await response.json();
-  } catch {
-    throw new Failure('Could not reach the gateway. Try again.');
+    const answer = await response.json();
+    const date = Date.parse(response.headers.get('date'));
+    if (!Number.isNaN(date)) ahead = date - Date.now();
+    return answer;
+  } catch (error) {
+    const isLate = error.name === 'TimeoutError';
+    throw new Failure(
+      isLate
+        ? `The gateway did not answer within ${WITHIN / 1000} s. Try again.`
+        : 'Could not reach the gateway. Try again.',
+    );
   }
-  const [error] = answer.errors ?? [];
-  if (error?.extensions?.code === 'unauthenticated') {
-    // the session ended; the user repeats the action after signing in
-    location.assign('/settings/sign-in');
-    throw new Failure('You have been signed out.');
-  }
-  if (error) throw new Failure(error.message);
-  return answer.data.value;
 }
 
-/** Runs page-level work; shows a failure at the top of the page. */
-export async function attempt(work) {
-  const place = byId('failure');
-  try {
-    const result = await work();
-    showFailure(place);
-    return result;
-  } catch (error) {
-    showFailure(place, error instanceof Failure ? error.message : 'Something went wrong on this page. Reload it.');
-    return undefined;
+function signedOut() {
+  const message = 'You have been signed out.';
+  if (!document.querySelector('dialog[open]')) {
+    location.assign('/settings/sign-in');
+    return new Failure(message, { code: 'unauthenticated' });
   }
+  // what was typed, or a secret that is shown, must not be lost
+  return new Failure(`${message} Sign in again in another tab, then go on here: nothing that you typed is lost.`, {
+    code: 'unauthenticated',
+    link: { href: '/settings/sign-in', text: 'Sign in' },
+  });
+}
+
+/** Reads the page again for its CSRF token; resolves with whether that is another one. @throws Failure */
+async function renewed() {
+  const page = await fetch('/settings/integrations', { signal: AbortSignal.timeout(WITHIN) }).then(
+    (response) => response.text(),
+    () => '',
+  );
+  const found = readSettings(new DOMParser().parseFromString(page, 'text/html'));
+  if (!found || found.csrf === settings.csrf) return false;
+  if (found.organisation !== settings.organisation || found.user !== settings.user) {
+    throw new Failure('Somebody else has signed in, in another tab. Reload this page to go on as that user.', {
+      code: 'forbidden',
+    });
+  }
+  settings.csrf = found.csrf;
+  return true;
+}
+
+function readSettings(page) {
+  const block = page.getElementById('settings');
+  return block ? JSON.parse(block.textContent) : undefined;
+}
+
+/** What to say of anything that was thrown: a Failure's message, or that the page is broken. */
+export function failureOf(error) {
+  if (error instanceof Failure) return error;
+  console.error(error);
+  return new Failure('Something went wrong on this page. Reload it.', { code: 'page' });
+}
+
+/**
+ * Runs of the same kind of work of which only the newest counts: `attempt` resolves with undefined for one that was overtaken or
+ * dropped meanwhile, and shows its failure nowhere.
+ */
+export function newest() {
+  let run = 0;
+  let isShown = false;
+  return {
+    drop() {
+      run += 1;
+    },
+    /** Shows a failure in `place`, by default the top of the page, with a button that calls `again`. */
+    async attempt(work, place = byId('failure'), again) {
+      run += 1;
+      const own = run;
+      const [result, failure] = await work().then(
+        (value) => [value],
+        (error) => [undefined, failureOf(error)],
+      );
+      if (own !== run) return undefined;
+      // other work may have its own failure in the same place
+      if (failure || isShown) showFailure(place, failure, again);
+      isShown = failure !== undefined;
+      return result;
+    },
+  };
 }

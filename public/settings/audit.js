@@ -1,10 +1,11 @@
-import { attempt, call } from './api.js';
+import { call, newest } from './api.js';
 import { byId, cell, element } from './dom.js';
 
 /* The audit log, newest first. */
 
 const rows = byId('events');
 const more = byId('more-events');
+const { attempt } = newest();
 let next = null;
 
 /** Loads and shows the newest events. */
@@ -37,6 +38,12 @@ const WORDS = {
   'key.created': 'Key created',
   'key.rotated': 'Key rotated',
   'key.revoked': 'Key revoked',
+  'webhook.created': 'Webhook endpoint added',
+  'webhook.updated': 'Webhook endpoint changed',
+  'webhook.rotated': 'Webhook secret rotated',
+  'webhook.enabled': 'Webhook endpoint enabled',
+  'webhook.disabled': 'Webhook endpoint disabled',
+  'webhook.deleted': 'Webhook endpoint deleted',
   'link.created': 'Sign-in link created',
   'user.signed_in': 'Signed in',
   'user.signed_out': 'Signed out',

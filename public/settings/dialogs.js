@@ -1,35 +1,10 @@
 import { call, Failure } from './api.js';
-import { byId, element, say, showFailure, wireCopying } from './dom.js';
+import { byId, element, say, wireCopying } from './dom.js';
+import { ask, show } from './modal.js';
 
 /* Creating, rotating and revoking a key. `changed` is called after each. */
 
 const DAY = 86_400_000;
-
-/** Opens a dialog whose main button runs `work`; if that fails, it stays open and shows why. */
-function open(dialog, work) {
-  const failure = dialog.querySelector('[data-failure]');
-  const button = dialog.querySelector('[data-do]');
-  const form = dialog.querySelector('form');
-  showFailure(failure);
-  button.onclick = async () => {
-    if (!form.reportValidity()) return;
-    button.disabled = true;
-    try {
-      await work();
-    } catch (error) {
-      showFailure(failure, error instanceof Failure ? error.message : 'Something went wrong on this page. Reload it.');
-    } finally {
-      button.disabled = false;
-    }
-  };
-  // Enter in a field presses the main button, not Cancel
-  form.onkeydown = (event) => {
-    if (event.key !== 'Enter' || event.target.localName !== 'input') return;
-    event.preventDefault();
-    button.click();
-  };
-  dialog.showModal();
-}
 
 function describe(dialog, { name, prefix, last_four: lastFour }) {
   dialog.querySelector('[data-name]').textContent = name;
@@ -51,7 +26,7 @@ function showMade({ key, api_key: made, old }) {
     },
     { once: true },
   );
-  dialog.showModal();
+  show(dialog);
 }
 
 /** A route that the key can read. */
@@ -64,8 +39,7 @@ export function makeKey(changed) {
   const dialog = byId('make-dialog');
   const form = dialog.querySelector('form');
   form.reset();
-  open(dialog, async () => {
-    const given = new FormData(form);
+  ask(dialog, async (given) => {
     const days = Number(given.get('expires'));
     const scopes = given.getAll('scope');
     if (scopes.length === 0) throw new Failure('Select at least one scope.');
@@ -79,9 +53,10 @@ export function makeKey(changed) {
         .map((range) => range.trim())
         .filter((range) => range !== ''),
     });
-    dialog.close();
-    showMade(made);
-    changed();
+    return () => {
+      showMade(made);
+      changed();
+    };
   });
 }
 
@@ -90,12 +65,12 @@ export function rotateKey(key, changed) {
   const form = dialog.querySelector('form');
   form.reset();
   describe(dialog, key);
-  open(dialog, async () => {
-    const overlap = Number(new FormData(form).get('overlap'));
-    const made = await call('rotate', { id: key.id, overlap_hours: overlap });
-    dialog.close();
-    showMade(made);
-    changed();
+  ask(dialog, async (given) => {
+    const made = await call('rotate', { id: key.id, overlap_hours: Number(given.get('overlap')) });
+    return () => {
+      showMade(made);
+      changed();
+    };
   });
 }
 
@@ -105,14 +80,18 @@ export async function revokeKey(key, changed) {
   dialog.querySelector('[data-scopes]').replaceChildren(...key.scopes.map((scope) => element('li', {}, scope)));
   const use = dialog.querySelector('[data-use]');
   use.textContent = lastUse(key);
-  open(dialog, async () => {
+  ask(dialog, async () => {
     await call('revoke', { id: key.id });
-    dialog.close();
-    say(`Revoked key ${key.name}.`);
-    changed();
+    return () => {
+      say(`Revoked key ${key.name}.`);
+      changed();
+    };
   });
+  const { opening } = dialog;
   try {
     const { requests } = await call('usage', { id: key.id, period: 'last_24h' });
+    // it is about another key by now
+    if (dialog.opening !== opening) return;
     const calls = requests === 1 ? 'one request' : `${requests.toLocaleString('en')} requests`;
     if (requests > 0) use.textContent = `${lastUse(key)} It made ${calls} in the last 24 hours.`;
   } catch {

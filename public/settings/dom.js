@@ -31,23 +31,37 @@ export function say(sentence) {
   byId('said').textContent = sentence;
 }
 
-/** Shows a failure in an alert, or hides it. */
-export function showFailure(place, sentence) {
-  place.textContent = sentence ?? '';
-  place.hidden = sentence === undefined;
+/**
+ * Shows a failure ({message, link}) in an alert, or hides it. With `again`, its button tries again.
+ */
+export function showFailure(place, failure, again) {
+  place.replaceChildren();
+  place.hidden = failure === undefined;
+  if (failure === undefined) return;
+  place.append(failure.message);
+  const { link } = failure;
+  if (link) place.append(' ', element('a', { href: link.href, target: '_blank' }, link.text));
+  if (again) place.append(' ', element('button', { class: 'button', type: 'button', click: again }, 'Try again'));
 }
 
-// browsers only offer the clipboard on https and loopback
-const canCopy = navigator.clipboard !== undefined;
-
-/** Makes the copy buttons inside an element copy the text before them. */
+/** Makes the copy buttons inside an element copy the text before them, or select it and say so where browsers refuse. */
 export function wireCopying(place) {
+  const failed = place.querySelector('[data-copy-failure]');
   for (const button of place.querySelectorAll('[data-copy]')) {
-    button.hidden = !canCopy;
     button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(button.previousElementSibling.textContent);
-      button.textContent = 'Copied';
-      say('Copied.');
+      const text = button.previousElementSibling;
+      try {
+        // browsers only offer the clipboard on https and loopback
+        await navigator.clipboard.writeText(text.textContent);
+        if (failed) showFailure(failed);
+        button.textContent = 'Copied';
+        say('Copied.');
+      } catch {
+        getSelection().selectAllChildren(text);
+        button.textContent = 'Not copied';
+        const message = 'The browser did not let the page copy. The text is selected: press Ctrl+C or ⌘C.';
+        if (failed) showFailure(failed, { message });
+      }
       setTimeout(() => (button.textContent = 'Copy'), 1500);
     });
   }

@@ -1,4 +1,4 @@
-import { attempt, call, settings } from './api.js';
+import { call, newest, settings } from './api.js';
 import { byId, cell, element, moment } from './dom.js';
 
 /* The table of keys. */
@@ -7,6 +7,8 @@ const rows = byId('keys');
 const more = byId('more-keys');
 const none = byId('no-keys');
 const state = byId('state');
+// an answer that comes after another choice was made is dropped
+const { attempt } = newest();
 let next = null;
 let actions = {};
 

@@ -1,12 +1,15 @@
-import { attempt, call } from './api.js';
+import { call, newest } from './api.js';
 import { loadEvents } from './audit.js';
 import { drawChart } from './chart.js';
 import { makeKey, revokeKey, rotateKey } from './dialogs.js';
 import { byId, element } from './dom.js';
 import { loadKeys } from './keys.js';
+import { followAddress } from './webhooks/endpoint.js';
+import { loadWebhooks, wireAdding } from './webhooks/list.js';
 
 /* Settings → Integrations: connects the parts of the page. */
 
+const { attempt } = newest();
 let shown;
 
 async function showUsage() {
@@ -57,3 +60,9 @@ void loadKeys({
   revoke: (key) => revokeKey(key, changed),
 });
 void loadEvents();
+wireAdding(() => {
+  void loadWebhooks();
+  void loadEvents();
+});
+void loadWebhooks();
+followAddress(loadEvents);

@@ -10,6 +10,7 @@ import { type Page, visibleDemoKey, type Visit } from './page';
 import { failed, methodNotAllowed, nothingHere, sendError } from './problems';
 import { reference } from './reference';
 import { sandbox } from './sandbox';
+import { webhookGuide } from './webhooks';
 
 /** The demo's key is prefilled in the tools' Authorization header, for visitors on this machine only. */
 export interface PagesOptions extends Visit {
@@ -17,7 +18,7 @@ export interface PagesOptions extends Visit {
   readonly onError?: (error: unknown) => void;
 }
 
-const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, ...errorCatalogue];
+const PAGES: readonly Page[] = [landing, reference, sandbox, graphiql, webhookGuide, ...errorCatalogue];
 
 /**
  * The web pages and their assets, as a node:http request handler. Any other path is a 404: a page for a browser, a

@@ -4,33 +4,43 @@ import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';
 import { scopeDescriptions } from '../schema/scopes';
+import { columns, copyable, dialog, secretDialog } from './parts';
+import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
 /** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
-export function renderIntegrations(session: Session, csrf: string): Html {
+export function renderIntegrations(session: Session, csrf: string, webhooks: WebhookPart): Html {
   const { organisation, user, role } = session;
   const hasPlan = PLANS[organisation.plan].integrations;
   const mayChange = role === 'admin';
   return layout({
     title: `Integrations · ${organisation.name} · Scopegate`,
-    description: 'API keys of the organisation, their usage and the audit log.',
+    description: 'API keys and webhooks of the organisation, usage and the audit log.',
     current: '/settings/integrations',
     kind: 'settings',
-    styles: ['prose.css'],
+    styles: ['prose.css', 'settings/webhooks.css'],
     module: 'settings/settings.js',
-    body: html`<div class="title">
-        <div>
-          <h1>Integrations</h1>
-          <p class="lead">API keys of <strong>${organisation.name}</strong>, on the plan ${organisation.plan}.</p>
+    body: html`<div id="overview">
+        <div class="title">
+          <div>
+            <h1>Integrations</h1>
+            <p class="lead"><strong>${organisation.name}</strong>, on the plan ${organisation.plan}.</p>
+          </div>
+          <form class="account" method="post" action="/settings/sign-out">
+            <p>${user.name} <span class="tag">${role}</span></p>
+            <input type="hidden" name="csrf" value="${csrf}" />
+            <button class="button" type="submit">Sign out</button>
+            <button class="button" type="submit" name="everywhere" value="1">Sign out everywhere</button>
+          </form>
         </div>
-        <form class="account" method="post" action="/settings/sign-out">
-          <p>${user.name} <span class="tag">${role}</span></p>
-          <input type="hidden" name="csrf" value="${csrf}" />
-          <button class="button" type="submit">Sign out</button>
-          <button class="button" type="submit" name="everywhere" value="1">Sign out everywhere</button>
-        </form>
+        ${hasPlan ? undefined : PLAN_NOTICE}
+        ${
+          mayChange
+            ? undefined
+            : html`<p class="info">
+                You are a member: you can view keys and webhooks, but only admins can change them.
+              </p>`
+        }
       </div>
-      ${hasPlan ? undefined : PLAN_NOTICE}
-      ${mayChange ? undefined : html`<p class="info">You are a member: you can view keys, but only admins can change them.</p>`}
       <p class="alert" id="failure" role="alert" hidden></p>
       <p class="unseen" id="said" role="status"></p>
       <noscript
@@ -38,24 +48,24 @@ export function renderIntegrations(session: Session, csrf: string): Html {
           This page needs JavaScript. You can also manage keys with <code>scopegate key</code>.
         </p></noscript
       >
-      ${keysSection(mayChange && hasPlan)} ${USAGE_SECTION} ${AUDIT_SECTION} ${mayChange ? dialogs(hasPlan) : undefined}
-      ${jsonBlock('settings', { csrf, mayChange, hasPlan })}`,
+      <div id="lists">
+        ${keysSection(mayChange && hasPlan)} ${USAGE_SECTION} ${webhooksSection(mayChange && hasPlan, webhooks)}
+        ${AUDIT_SECTION}
+      </div>
+      ${endpointPage(mayChange)} ${mayChange ? [dialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
+      ${jsonBlock('settings', {
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake },
+        // a page is never used for another organisation or user than it was opened for
+        ...{ organisation: organisation.id, user: user.id },
+      })}`,
   });
 }
 
 const PLAN_NOTICE = html`<p class="info" id="plan">
   This organisation’s plan does not include integrations: its keys get the error <code>plan_required</code>, and no new
-  ones can be created. Existing keys can be revoked, and work again as soon as the plan includes integrations.
+  keys or webhooks can be created. Existing keys can be revoked, and work again as soon as the plan includes
+  integrations.
 </p>`;
-
-/** The head of a table. */
-function columns(...names: readonly (string | Html)[]): Html {
-  return html`<thead>
-    <tr>
-      ${names.map((name) => html`<th scope="col">${name}</th>`)}
-    </tr>
-  </thead>`;
-}
 
 function keysSection(mayMake: boolean): Html {
   return html`<section aria-labelledby="keys-title">
@@ -126,21 +136,6 @@ const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
   </table>
   <button class="button more" type="button" id="more-events" hidden>Show older events</button>
 </section>`;
-
-/** A dialog with a title, whose main button the page's script handles; `<name>` is its id without `-dialog`. */
-function dialog(name: string, title: string, body: Html, button: Html): Html {
-  return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title">
-    <form method="dialog">
-      <h2 id="${name}-title">${title}</h2>
-      ${body}
-      <p class="alert" role="alert" data-failure hidden></p>
-      <p class="buttons">
-        <button class="button" type="submit" value="cancel" formnovalidate>Cancel</button>
-        ${button}
-      </p>
-    </form>
-  </dialog>`;
-}
 
 function dialogs(mayMake: boolean): Html {
   return html`${mayMake ? [makeDialog(), ROTATE_DIALOG, MADE_DIALOG] : undefined} ${REVOKE_DIALOG}`;
@@ -213,20 +208,12 @@ const ROTATE_DIALOG = dialog(
   html`<button class="button primary" type="button" data-do>Rotate key</button>`,
 );
 
-const MADE_DIALOG = html`<dialog id="made-dialog" aria-labelledby="made-title">
-  <form method="dialog">
-    <h2 id="made-title">Save this key now</h2>
-    <p>It will not be shown again. Store it where your program reads its secrets.</p>
-    <div class="command">
-      <pre tabindex="0" aria-label="The key"><code data-key></code></pre>
-      <button class="button" type="button" data-copy>Copy</button>
-    </div>
+const MADE_DIALOG = secretDialog(
+  'made',
+  'Save this key now',
+  html`<p>It will not be shown again. Store it where your program reads its secrets.</p>
+    ${copyable('The key', html`<code data-key></code>`)}
     <p>Try it:</p>
-    <div class="command">
-      <pre tabindex="0" aria-label="Example request with the key"><code data-curl></code></pre>
-      <button class="button" type="button" data-copy>Copy</button>
-    </div>
-    <p data-old></p>
-    <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
-  </form>
-</dialog>`;
+    ${copyable('Example request with the key', html`<code data-curl></code>`)}
+    <p data-old></p>`,
+);

@@ -14,6 +14,7 @@ import { checkCsrf, checkOrigin, csrfToken } from './forgery';
 import { CALLBACK_PATH, type OpenId, openId, readAttempt, writeAttempt } from './openid';
 import { renderIntegrations } from './page';
 import { renderLink, renderSignIn } from './signInPages';
+import type { WebhookPart } from './webhookSections';
 
 /** A route's response: a page or a redirect. */
 type Reply = { readonly page: Html; readonly status?: number } | { readonly to: string };
@@ -30,6 +31,8 @@ export interface RoutesOptions {
   readonly sessions: BrowserSessions;
   /** Limits invalid sign-in links per address. */
   readonly failures: RateLimiter;
+  /** What the page shows of webhooks. */
+  readonly webhookPart: WebhookPart;
   /** Called with errors of the identity provider. */
   readonly onError: (error: unknown) => void;
 }
@@ -45,7 +48,7 @@ export function settingsRoutes(options: RoutesOptions): Routes {
   };
 }
 
-function pageRoutes({ config, control, sessions }: RoutesOptions): Routes {
+function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): Routes {
   return {
     [PAGE]: {
       async get(request, _response, { log }) {
@@ -54,7 +57,7 @@ function pageRoutes({ config, control, sessions }: RoutesOptions): Routes {
         const { organisation, user, role } = found.session;
         log.principal = { kind: 'user', organisation, user, role };
         requireState(organisation);
-        return { page: renderIntegrations(found.session, csrfToken(found.token)) };
+        return { page: renderIntegrations(found.session, csrfToken(found.token), webhookPart) };
       },
     },
     '/settings/sign-out': {

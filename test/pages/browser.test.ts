@@ -13,6 +13,7 @@ const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/errors', drawn: '.errors' },
   { path: '/errors/rate_limited', drawn: 'pre' },
   { path: '/nowhere', drawn: 'h1' },
+  { path: '/webhooks', drawn: 'pre' },
   { path: '/api/v1/docs', drawn: '.opblock' },
   { path: '/graphiql', drawn: '.graphiql-query-editor textarea[aria-label]' },
 ];

@@ -10,6 +10,7 @@ const PATHS = [
   '/graphql',
   '/graphiql',
   '/api/v1/docs',
+  '/webhooks',
   '/errors',
   ...Object.keys(ERROR_CODES).map((code) => `/errors/${code}`),
 ];

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import type { Role } from '../../src/access/roles';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
-import { client, type Json } from '../support/client';
+import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { makeLink } from './people';
+import { expectAccessible, signedIn as visit, type Visitor } from './visiting';
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without internet', () => {
@@ -27,35 +25,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     await gateway.stop();
   });
 
-  /** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
-  async function signedIn(
-    work: (page: Page) => Promise<void>,
-    {
-      role = 'admin',
-      of = organisation,
-      ...view
-    }: { role?: Role; of?: Organisation } & Parameters<typeof visitor>[2] = {},
-  ): Promise<void> {
-    const link = await makeLink(gateway, of, role);
-    const options = { permissions: ['clipboard-read', 'clipboard-write'], ...view };
-    const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
-    try {
-      await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
-      await page.getByRole('button', { name: 'Continue' }).click();
-      await page.waitForSelector('#events tr');
-      await work(page);
-      expect(faults).toEqual([]);
-      expect(foreign).toEqual([]);
-    } finally {
-      await close();
-    }
-  }
-
-  async function expectAccessible(page: Page): Promise<void> {
-    const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
-    expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-  }
+  const signedIn = (work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
+    visit({ browser, gateway }, { of: organisation, ...view }, work);
 
   test.each(VIEWS)('is accessible and fits, with rows, usage and every dialog ($theme, $width px)', async (view) => {
     const own = await makeOrganisation(gateway);
@@ -127,6 +98,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
       expect(url).toContain('/api/v1/quotes');
 
+      // only its button closes it
+      for (let time = 0; time < 3; time += 1) await page.keyboard.press('Escape');
+      await page.goBack();
       await page.getByRole('button', { name: 'I have saved it' }).click();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       expect(await page.content()).not.toContain(key);

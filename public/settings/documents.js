@@ -1,0 +1,46 @@
+/* The operations that the page calls, each with its result as `value`. */
+
+const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
+  allowed_ranges rotated_to state`;
+
+const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
+  lag_seconds old_secret_until created_by created_at`;
+
+const ATTEMPT = 'at ok status error answer ms';
+
+/** A change of an endpoint that takes nothing but its id. */
+const ofEndpoint = (name, fields = ENDPOINT) => `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
+
+export const DOCUMENTS = {
+  keys: `query($state: String, $cursor: String) {
+    value: api_keys(state: $state, limit: 50, cursor: $cursor) { data { ${KEY} } next_cursor } }`,
+  usage: `query($id: ID!, $period: UsagePeriod!) {
+    value: key_usage(id: $id, period: $period) {
+      requests errors rate_limited buckets { start requests errors rate_limited } } }`,
+  events: `query($cursor: String) {
+    value: audit_events(limit: 20, cursor: $cursor) {
+      data { id at action actor actor_name from key_id details } next_cursor } }`,
+  make: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!]) {
+    value: create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges) {
+      key api_key { ${KEY} } } }`,
+  rotate: `mutation($id: ID!, $overlap_hours: Int) {
+    value: rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { expires_at } } }`,
+  revoke: `mutation($id: ID!) { value: revoke_api_key(id: $id) { ${KEY} } }`,
+
+  endpoints: `{ value: webhook_endpoints { data { ${ENDPOINT} } } }`,
+  deliveries: `query($endpoint: ID!, $state: WebhookDeliveryState, $cursor: String) {
+    value: webhook_deliveries(endpoint: $endpoint, state: $state, limit: 20, cursor: $cursor) {
+      data { id event_id type object_id state attempts next_attempt_at at log { ${ATTEMPT} } } next_cursor } }`,
+  createEndpoint: `mutation($url: String!, $types: [String!]) {
+    value: create_webhook_endpoint(url: $url, types: $types) { secret endpoint { ${ENDPOINT} } } }`,
+  updateEndpoint: `mutation($id: ID!, $url: String, $types: [String!]) {
+    value: update_webhook_endpoint(id: $id, url: $url, types: $types) { ${ENDPOINT} } }`,
+  enableEndpoint: `mutation($id: ID!, $from: DateTime) {
+    value: enable_webhook_endpoint(id: $id, from: $from) { ${ENDPOINT} } }`,
+  disableEndpoint: ofEndpoint('disable_webhook_endpoint'),
+  deleteEndpoint: ofEndpoint('delete_webhook_endpoint'),
+  rotateEndpoint: ofEndpoint('rotate_webhook_endpoint', `secret endpoint { ${ENDPOINT} }`),
+  testEndpoint: ofEndpoint('send_test_event', ATTEMPT),
+  resend: `mutation($endpoint: ID!, $delivery: String!) {
+    value: resend_event(endpoint: $endpoint, delivery: $delivery) { ${ATTEMPT} } }`,
+};

@@ -1,0 +1,120 @@
+import { call, Failure, failureOf, now } from '../api.js';
+import { byId, say } from '../dom.js';
+import { ask } from '../modal.js';
+import { exact } from '../time.js';
+import { showSecret } from './edit.js';
+import { events } from './words.js';
+
+/* Rotating, enabling, disabling and deleting an endpoint. Each asks first, and calls `changed` afterwards. */
+
+const DAY = 86_400_000;
+/** Makes sure that "now" is not before what has just happened, in milliseconds. */
+const SURELY_LATER = 5000;
+
+function dialogOf(name, { url }) {
+  const dialog = byId(`webhook-${name}-dialog`);
+  dialog.querySelector('form').reset();
+  for (const place of dialog.querySelectorAll('[data-url]')) place.textContent = url;
+  return dialog;
+}
+
+/** `read()` reads the endpoint again, for when it is not known whether the secret was replaced. */
+export function rotateSecret(endpoint, { read, changed }) {
+  const dialog = dialogOf('rotate', endpoint);
+  const { id, old_secret_until: until } = endpoint;
+  const again = dialog.querySelector('[data-again]');
+  again.hidden = until === null;
+  again.textContent =
+    until === null
+      ? ''
+      : `The secret was rotated less than 24 hours ago, and the one before signs until ${exact(until)}. If you rotate again, that one ends at once: your server must have the current one by then.`;
+  ask(dialog, async () => {
+    try {
+      const made = await call('rotateEndpoint', { id });
+      return () => {
+        showSecret(made);
+        changed();
+      };
+    } catch (error) {
+      const failure = failureOf(error);
+      if (!failure.isUnsure) throw failure;
+      const after = await read();
+      if (!after) throw new Failure(`${failure.message} Whether the secret was rotated is not known.`);
+      if (after.old_secret_until === until) throw new Failure(`${failure.message} The secret was not rotated so far.`);
+      changed();
+      throw new Failure(
+        `The secret was rotated, but the new one was lost on its way. The old one signs until ${exact(after.old_secret_until)}. Rotate again for a secret that you see; the old one then ends at once, so have your server ready to get the new one.`,
+      );
+    }
+  });
+}
+
+const ENABLING = {
+  disabled: { title: 'Enable this endpoint?', button: 'Enable endpoint', done: 'Enabled the endpoint.' },
+  failing: { title: 'Try this endpoint again?', button: 'Try again', done: 'The endpoint is tried again.' },
+  enabled: { title: 'Send events again?', button: 'Send again', done: 'The events are being sent.' },
+};
+
+export function enableEndpoint(endpoint, changed) {
+  const dialog = dialogOf('enable', endpoint);
+  const form = dialog.querySelector('form');
+  const { id, state } = endpoint;
+  const { title, button, done } = ENABLING[state];
+  byId('webhook-enable-title').textContent = title;
+  dialog.querySelector('[data-do]').textContent = button;
+  // what is enabled never stopped
+  dialog.querySelector('[data-choice="stopped"]').hidden = state === 'enabled';
+  form.elements.from.value = state === 'enabled' ? 'time' : 'stopped';
+  form.elements.time.value = new Date(now() - DAY).toISOString().slice(0, 16);
+  form.onchange = () => {
+    dialog.querySelector('[data-time]').hidden = form.elements.from.value !== 'time';
+  };
+  form.onchange();
+  ask(dialog, async (data) => {
+    await call('enableEndpoint', { id, from: startOf(data.get('from'), data.get('time')) });
+    return () => {
+      say(done);
+      changed();
+    };
+  });
+}
+
+/** The `from` of a choice. @throws Failure without a time that is needed */
+function startOf(choice, time) {
+  if (choice === 'stopped') return null;
+  if (choice === 'now') return new Date(now() + SURELY_LATER).toISOString();
+  const at = Date.parse(`${time}Z`);
+  const fault = (detail) =>
+    new Failure('The time is missing.', { code: 'page', faults: [{ pointer: '/from', detail }] });
+  if (Number.isNaN(at)) throw fault('enter a date and a time');
+  if (at > now()) throw fault('must not be in the future; choose "From now on" instead');
+  return new Date(at).toISOString();
+}
+
+export function disableEndpoint(endpoint, changed) {
+  ask(dialogOf('disable', endpoint), async () => {
+    await call('disableEndpoint', { id: endpoint.id });
+    return () => {
+      say('Disabled the endpoint.');
+      changed();
+    };
+  });
+}
+
+export function deleteEndpoint(endpoint, deleted) {
+  const dialog = dialogOf('delete', endpoint);
+  dialog.querySelector('[data-waiting]').textContent =
+    endpoint.waiting > 0 ? `${events(endpoint.waiting)} that wait to be tried again are never sent.` : '';
+  ask(dialog, async () => {
+    try {
+      await call('deleteEndpoint', { id: endpoint.id });
+    } catch (error) {
+      // somebody else was faster, or the answer to an earlier try was lost
+      if (failureOf(error).code !== 'not_found') throw error;
+    }
+    return () => {
+      say(`Deleted the endpoint ${endpoint.url}.`);
+      deleted();
+    };
+  });
+}

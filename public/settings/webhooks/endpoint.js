@@ -1,0 +1,177 @@
+import { call, newest, settings } from '../api.js';
+import { byId, element, say, showFailure } from '../dom.js';
+import { ago, exact } from '../time.js';
+import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes.js';
+import { openDeliveries } from './deliveries.js';
+import { editEndpoint } from './edit.js';
+import { addressOf, loadWebhooks, lost } from './list.js';
+import { outcomeBox } from './outcome.js';
+import { behind, noticeOf, stateNote, typeList, urlParts } from './words.js';
+
+/* The page of one endpoint, in place of the lists: its address is #webhook/ID. */
+
+const page = byId('endpoint');
+const body = byId('endpoint-body');
+const place = byId('endpoint-failure');
+const result = byId('endpoint-outcome');
+// answers that come after another endpoint was opened are dropped
+const view = newest();
+const tests = newest();
+let shown;
+let isTesting = false;
+let onChange = () => undefined;
+
+/** Shows what the address names, now and whenever it changes; `changed` is called after changes that are in the audit log. */
+export function followAddress(changed) {
+  onChange = changed;
+  addEventListener('hashchange', follow);
+  follow();
+}
+
+function follow() {
+  const [, id] = /^#webhook\/([0-9a-f-]{36})$/i.exec(location.hash) ?? [];
+  if (id === shown) return;
+  const before = shown;
+  shown = id;
+  view.drop();
+  tests.drop();
+  isTesting = false;
+  for (const name of ['overview', 'lists']) byId(name).hidden = id !== undefined;
+  page.hidden = id === undefined;
+  body.hidden = true;
+  showFailure(place);
+  showFailure(byId('failure'));
+  result.replaceChildren();
+  if (id === undefined) void leave(before);
+  else void open();
+}
+
+async function leave(before) {
+  void openDeliveries(undefined);
+  byId('webhooks-title').focus();
+  await loadWebhooks();
+  if (shown === undefined) document.querySelector(`a[href="${addressOf({ id: before })}"]`)?.focus();
+}
+
+async function open() {
+  const title = byId('endpoint-title');
+  title.textContent = 'Webhook endpoint';
+  byId('endpoint-state').textContent = '';
+  scrollTo(0, 0);
+  title.focus();
+  await load();
+}
+
+/** The endpoint as it is now; null if there is none. */
+async function read() {
+  const { data } = await call('endpoints');
+  return data.find(({ id }) => id === shown) ?? null;
+}
+
+async function load() {
+  const endpoint = await view.attempt(read, place, load);
+  if (endpoint === undefined) return;
+  body.hidden = endpoint === null;
+  if (endpoint === null) {
+    showFailure(place, { message: 'This endpoint does not exist. It may have been deleted.' });
+    return;
+  }
+  showFailure(place);
+  draw(endpoint);
+  await openDeliveries(endpoint.id);
+}
+
+function changed() {
+  void load();
+  onChange();
+}
+
+function draw(endpoint) {
+  const { id, url, state } = endpoint;
+  byId('endpoint-title').replaceChildren(...urlParts(url));
+  const tag = byId('endpoint-state');
+  tag.textContent = state;
+  tag.className = `tag ${state}`;
+  const notice = byId('endpoint-notice');
+  const text = lost.has(id) ? LOST : noticeOf(endpoint);
+  notice.textContent = text ?? '';
+  notice.hidden = text === undefined;
+  notice.className = state === 'enabled' && !lost.has(id) ? 'info' : 'alert';
+  byId('endpoint-facts').replaceChildren(...factsOf(endpoint));
+  byId('endpoint-actions')?.replaceChildren(...actionsOf(endpoint));
+}
+
+const LOST =
+  'This endpoint was added, but the answer with its secret was lost on its way. Rotate its secret to get one that you can save, or delete it.';
+
+function factsOf(endpoint) {
+  const { types, old_secret_until: until, last_success_at: last, created_at: made, created_by: by } = endpoint;
+  const note = stateNote(endpoint);
+  const secret =
+    until === null ? 'shown once, when it was made' : `rotated; the one before signs too until ${exact(until)}`;
+  return [
+    ['Events', [typeList(types)]],
+    ...(note.length > 0 ? [['State', [`${endpoint.state}: `, ...note]]] : []),
+    ['Behind', behind(endpoint)],
+    ['Last accepted', [ago(last, 'never')]],
+    ['Signing secret', [secret]],
+    ['Added', [ago(made, ''), ` by ${by}`]],
+  ].map(([name, parts]) => element('div', {}, element('dt', {}, name), element('dd', {}, ...parts)));
+}
+
+function actionsOf(endpoint) {
+  const { state } = endpoint;
+  const button = (text, click, isThere = true, more = {}) =>
+    isThere ? [element('button', { class: 'button', type: 'button', click, ...more }, text)] : [];
+  const { hasPlan, canMakeWebhooks: canSign } = settings;
+  const again = { disabled: 'Enable', failing: 'Try again', enabled: 'Send events again' }[state];
+  return [
+    ...button('Send test event', sendTest, canSign, { class: 'button primary', id: 'send-test', disabled: isTesting }),
+    ...button('Edit', () => editEndpoint(endpoint, changed)),
+    ...button(
+      'Rotate secret',
+      () =>
+        rotateSecret(endpoint, {
+          read: () => read().catch(() => undefined),
+          changed() {
+            lost.delete(endpoint.id);
+            changed();
+          },
+        }),
+      hasPlan && canSign,
+    ),
+    ...button(again, () => enableEndpoint(endpoint, changed), hasPlan),
+    ...button('Disable', () => disableEndpoint(endpoint, changed), state !== 'disabled'),
+    ...button('Delete', () => deleteEndpoint(endpoint, deleted)),
+  ];
+}
+
+function deleted() {
+  onChange();
+  location.hash = '#webhooks-title';
+}
+
+async function sendTest() {
+  const id = shown;
+  setTesting(true);
+  result.replaceChildren(element('p', { class: 'hint' }, 'Sending a test event…'));
+  const failure = element('p', { class: 'alert', hidden: true });
+  const done = await tests.attempt(() => call('testEndpoint', { id }), failure, sendTest);
+  // another endpoint is shown by now
+  if (shown !== id) return;
+  setTesting(false);
+  result.replaceChildren(done ? outcomeBox('Test event', done) : failure);
+}
+
+function setTesting(value) {
+  isTesting = value;
+  const button = byId('send-test');
+  if (button) button.disabled = value;
+}
+
+byId('refresh-endpoint').addEventListener('click', async ({ currentTarget: button }) => {
+  button.disabled = true;
+  await load();
+  button.disabled = false;
+  say('Refreshed.');
+});

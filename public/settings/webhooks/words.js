@@ -1,0 +1,75 @@
+import { now } from '../api.js';
+import { element } from '../dom.js';
+import { ago, span } from '../time.js';
+
+/* How the state of an endpoint is said. */
+
+/** A URL that is broken into lines at its slashes where there is a choice. */
+export function urlParts(url) {
+  return url.split(/(?<=[^/:]\/)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
+}
+
+/** A few types as chips; `most` of them, with the rest as a count. */
+export function typeList(types, most = types.length) {
+  if (types.length === 0) return element('span', {}, 'all');
+  const chips = types.slice(0, most).map((type) => element('li', {}, type));
+  const rest = types.slice(most);
+  if (rest.length > 0) chips.push(element('li', { title: rest.join(', ') }, `and ${rest.length} more`));
+  return element('ul', { class: 'chips' }, ...chips);
+}
+
+const DISABLED = {
+  by_hand: 'by hand',
+  failures: 'after nothing but failures for 5 days',
+  gone: 'because it answered 410 Gone',
+};
+
+/** What there is to say of an endpoint's state beside its name, as parts of a line; empty if nothing. */
+export function stateNote({ state, disabled_reason: reason, disabled_at: at, failing_since: since, ...rest }) {
+  if (state === 'disabled') return [`${DISABLED[reason] ?? ''} `, ago(at, '')];
+  if (since === null) return [];
+  if (state === 'enabled') return ['some events fail; the first failed ', ago(since)];
+  const { next_attempt_at: next } = rest;
+  const isPast = next !== null && Date.parse(next) <= now();
+  const again = isPast ? ['; about to be tried again'] : ['; tried again ', ago(next)];
+  return ['the first failed ', ago(since), ...(next === null ? [] : again)];
+}
+
+/** How long events are kept, in seconds: nothing older is behind. */
+const KEPT = 30 * 86_400;
+
+/** How far it is behind. */
+export function behind({ lag_seconds: lag, waiting }) {
+  const words = () => (lag > KEPT ? 'more than 30 days' : span(lag));
+  const parts = [lag === null ? 'not known' : lag === 0 ? 'up to date' : words()];
+  if (waiting > 0) parts.push(element('span', { class: 'quiet' }, `${events(waiting)} to be tried again`));
+  return parts;
+}
+
+/** `one event`, `3 events` */
+export function events(count) {
+  return count === 1 ? 'one event' : `${count.toLocaleString('en')} events`;
+}
+
+const NOTICES = {
+  by_hand: 'Somebody disabled this endpoint, so nothing is sent to it. Enable it when it is to get events again.',
+  failures:
+    'Everything that was sent to this endpoint failed for five days, so it was disabled. Look below at what it answered, repair it, send a test event, then enable it: from where it stopped, if that is at most 30 days ago.',
+  gone: 'This endpoint answered 410 Gone, which says that it wants nothing more, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or repair it, send a test event, and enable it.',
+};
+
+/** What an admin should do about an endpoint; undefined if nothing. */
+export function noticeOf({ state, disabled_reason: reason, waiting }) {
+  if (state === 'disabled') return NOTICES[reason];
+  if (state === 'failing')
+    return 'The last events of ten different objects failed. Until one is accepted, only the oldest is tried again; the others wait, and nothing is lost within 30 days. Look below at what the endpoint answers, repair it, and try again. After five days of nothing but failures it is disabled.';
+  return waiting > 0
+    ? `${events(waiting)} failed and ${waiting === 1 ? 'is' : 'are'} tried again by itself, for 75 hours. Later events of the same object wait behind it, so that they stay in order.`
+    : undefined;
+}
+
+/** One line of what became of an attempt. */
+export function outcome({ ok, status, error, ms }) {
+  const took = `${ms.toLocaleString('en')} ms`;
+  return ok ? `Accepted: the answer was ${status}, after ${took}.` : `Failed: ${error}, after ${took}.`;
+}

@@ -1,0 +1,106 @@
+import { ownPolicy } from './contentSecurity';
+import { html } from './html';
+import type { Page } from './page';
+
+/** A receiver for Node.js, as the page shows it; it reads its secret from WEBHOOK_SIGNING_SECRET. */
+export const RECEIVER = `// npm install express standardwebhooks
+const express = require('express');
+const { Webhook } = require('standardwebhooks');
+
+const webhook = new Webhook(process.env.WEBHOOK_SIGNING_SECRET);
+const seen = new Set(); // in production: a table with a unique key
+
+// the signature is of the bytes that arrived, so do not parse them before
+const server = express().post('/hooks', express.raw({ type: '*/*' }), (request, response) => {
+  let event;
+  try {
+    event = webhook.verify(request.body, request.headers);
+  } catch {
+    return response.sendStatus(401);
+  }
+  if (!seen.has(event.id)) {
+    seen.add(event.id);
+    console.log(event.type, event.object?.id);
+  }
+  response.sendStatus(204); // at once; do what takes long afterwards
+});
+server.listen(process.env.PORT ?? 3000);`;
+
+const EVENT = `{
+  "id": "4f0cbb4e-6d0c-5a53-8f1c-2b6a4f6d3c11",
+  "type": "order.status_changed",
+  "occurred_at": "2026-07-01T10:03:05.120Z",
+  "object": { "type": "order", "id": "0b7e9c1a-52f4-4e7e-9d0d-3f1f5b0a7c42" },
+  "changes": ["status", "updated_at"],
+  "status": "dispatched",
+  "gap": null
+}`;
+
+/** `/webhooks`: how to receive webhooks, which the settings page links to. */
+export const webhookGuide: Page = {
+  path: '/webhooks',
+  policy: ownPolicy,
+  title: 'Receiving webhooks · Scopegate',
+  description: 'What is sent to a webhook endpoint, how to check its signature, and when it is sent again.',
+  current: '/settings/integrations',
+  body: () =>
+    html`<p class="crumbs"><a href="/settings/integrations">Settings</a></p>
+      <h1>Receiving webhooks</h1>
+      <p class="lead">
+        A webhook is a POST to a URL of yours, soon after something changed. Admins add endpoints in
+        <a href="/settings/integrations#webhooks-title">Settings → Integrations</a>.
+      </p>
+      <h2>What arrives</h2>
+      <p>
+        The event, not the object: read that by its id with an API key. The same events, with the same ids, are in
+        <code>GET /api/v1/events</code>.
+      </p>
+      <pre tabindex="0" aria-label="Example of an event"><code>${EVENT}</code></pre>
+      <h2>Check the signature, then answer at once</h2>
+      <p>
+        Requests are signed as the open specification Standard Webhooks says, in the headers <code>webhook-id</code>,
+        <code>webhook-timestamp</code> and <code>webhook-signature</code>. It has libraries for most languages. Any
+        answer from 200 to 299 within 15 seconds accepts the event; redirects are not followed.
+      </p>
+      <pre tabindex="0" aria-label="Receiver for Node.js"><code>${RECEIVER}</code></pre>
+      <p>Then press <strong>Send test event</strong> on the endpoint’s page: it says what your server answered.</p>
+      <h2>What to rely on</h2>
+      <dl class="facts">
+        <div>
+          <dt>More than once</dt>
+          <dd>An event can arrive again, always with the same <code>id</code>. Ignore ids that you know.</dd>
+        </div>
+        <div>
+          <dt>In order for each object</dt>
+          <dd>Events of one object come in the order in which they happened; those of different objects may not.</dd>
+        </div>
+        <div>
+          <dt>Again if it fails</dt>
+          <dd>
+            Ten attempts in 75 hours: after 5 seconds, 5 and 30 minutes, then 2, 5, 10, 14, 20 and 24 hours. Later
+            events of that object wait; others do not. <code>Retry-After</code> is heard, up to an hour.
+          </dd>
+        </div>
+        <div>
+          <dt>When an endpoint is down</dt>
+          <dd>
+            After failures of ten objects it is <em>failing</em>: only its oldest event is tried, until one succeeds.
+            After five days of nothing but failures, or a 410 at once, it is disabled.
+          </dd>
+        </div>
+        <div>
+          <dt>Nothing is lost within 30 days</dt>
+          <dd>
+            Enable a disabled endpoint from where it stopped, or send everything again from a time: the events are kept
+            for 30 days.
+          </dd>
+        </div>
+        <div>
+          <dt>Types you do not know</dt>
+          <dd>
+            Accept and ignore them: new ones are added. <code>feed.gap</code> says that events may be missing; read what
+            changed since, with <code>updated_since</code>.
+          </dd>
+        </div>
+      </dl>`,
+};

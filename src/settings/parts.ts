@@ -1,0 +1,48 @@
+import { html, type Html } from '../pages/html';
+
+/* Parts of the settings page that its sections share. */
+
+/** The head of a table. */
+export function columns(...names: readonly (string | Html)[]): Html {
+  return html`<thead>
+    <tr>
+      ${names.map((name) => html`<th scope="col">${name}</th>`)}
+    </tr>
+  </thead>`;
+}
+
+/** A dialog with a title, whose main button the page's script handles; `<name>` is its id without `-dialog`. */
+export function dialog(name: string, title: string, body: Html, button: Html): Html {
+  return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title">
+    <form method="dialog" novalidate>
+      <h2 id="${name}-title">${title}</h2>
+      ${body}
+      <p class="alert" role="alert" data-failure hidden></p>
+      <p class="hint" role="status" data-slow></p>
+      <p class="buttons">
+        <button class="button" type="submit" value="cancel">Cancel</button>
+        ${button}
+      </p>
+    </form>
+  </dialog>`;
+}
+
+/** A dialog with a secret that is shown once, which only its button closes. */
+export function secretDialog(name: string, title: string, body: Html): Html {
+  return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title" closedby="none" data-kept>
+    <form method="dialog">
+      <h2 id="${name}-title">${title}</h2>
+      ${body}
+      <p class="alert" role="alert" data-copy-failure hidden></p>
+      <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
+    </form>
+  </dialog>`;
+}
+
+/** A text with a button that copies it; `name` tells assistive technology what it is, `slot` the script where it is. */
+export function copyable(name: string, slot: Html): Html {
+  return html`<div class="command">
+    <pre tabindex="0" aria-label="${name}">${slot}</pre>
+    <button class="button" type="button" data-copy>Copy</button>
+  </div>`;
+}

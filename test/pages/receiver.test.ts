@@ -1,0 +1,63 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { RECEIVER } from '../../src/pages/webhooks';
+import { endpointSecret, secretText, signedHeaders } from '../../src/webhooks/signing';
+import { eventually } from '../http/eventually';
+
+/* The receiver that the page /webhooks shows. */
+
+const SECRET = endpointSecret('a master secret of webhooks, for tests', randomUUID(), 1);
+
+let receiver: ChildProcess;
+let url: string;
+let written = '';
+
+beforeAll(async () => {
+  const PORT = String(await freePort());
+  url = `http://127.0.0.1:${PORT}/hooks`;
+  receiver = spawn(process.execPath, ['-e', RECEIVER], {
+    env: { ...process.env, PORT, WEBHOOK_SIGNING_SECRET: secretText(SECRET) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  receiver.stdout?.on('data', (text) => (written += String(text)));
+  await eventually(
+    () =>
+      fetch(url).then(
+        () => true,
+        () => undefined,
+      ),
+    30_000,
+  );
+});
+afterAll(async () => {
+  const ended = once(receiver, 'exit');
+  receiver.kill();
+  await ended;
+});
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function post(id: string, body: string, sent = body): Promise<number> {
+  const headers = signedHeaders({ id, timestamp: Math.floor(Date.now() / 1000), body }, [SECRET]);
+  return (await fetch(url, { method: 'POST', headers, body: sent })).status;
+}
+
+test('the receiver on the page takes what is signed, once, and refuses what was changed', async () => {
+  const id = randomUUID();
+  const body = JSON.stringify({ id, type: 'order.created', object: { type: 'order', id: 'one' } });
+  expect(await post(id, body)).toBe(204);
+  expect(await post(id, body)).toBe(204);
+  expect(await post(id, body, body.replace('one', 'two'))).toBe(401);
+  await eventually(() => written !== '');
+  expect(written).toBe('order.created one\n');
+});

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs';
+import type { Browser, Page } from 'playwright-core';
+import type { Organisation } from '../../src/access/principal';
+import type { Role } from '../../src/access/roles';
+import { visitor } from '../support/browser';
+import type { Json } from '../support/client';
+import type { TestGateway } from '../support/gateway';
+import { makeLink } from './people';
+
+/* Users of the settings page in a real browser. */
+
+const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+
+type View = NonNullable<Parameters<typeof visitor>[2]>;
+
+export interface Visitor extends View {
+  readonly of: Organisation;
+  readonly role?: Role;
+  readonly name?: string;
+  /** What the browser may report to its console, since the test breaks it. */
+  readonly tolerates?: RegExp;
+}
+
+/** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
+export async function signedIn(
+  { browser, gateway }: { readonly browser: Browser; readonly gateway: TestGateway },
+  { of, role = 'admin', name = 'Ann', tolerates, ...view }: Visitor,
+  work: (page: Page) => Promise<void>,
+): Promise<void> {
+  const options = { permissions: ['clipboard-read', 'clipboard-write'], ...view };
+  const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
+  try {
+    await signIn(page, gateway, await makeLink(gateway, of, role, name));
+    await work(page);
+    expect(faults.filter((fault) => tolerates?.test(fault) !== true)).toEqual([]);
+    expect(foreign).toEqual([]);
+  } finally {
+    await close();
+  }
+}
+
+export async function signIn(page: Page, gateway: TestGateway, link: string): Promise<void> {
+  await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
+  await page.getByRole('button', { name: 'Continue' }).click();
+  await page.waitForSelector('#events tr');
+}
+
+/** No fault that axe-core finds, and no scrolling to the side. */
+export async function expectAccessible(page: Page): Promise<void> {
+  const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
+  expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+}

@@ -1,0 +1,257 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import type { Organisation } from '../../src/access/principal';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
+import { makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+import { eventually } from '../http/eventually';
+import { type Call, ENVIRONMENT, officeOf } from '../webhooks/office';
+import { someDeliveries } from './deliveryRows';
+import { makeLink } from './people';
+import { signedIn, signIn, type Visitor } from './visiting';
+
+/** What the browser says of requests that the test lets fail. */
+const LOST = /Failed to load resource/;
+const URL = 'https://hooks.example.com/a';
+const OTHER = 'https://hooks.example.com/b';
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when something goes wrong', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    gateway = await startGateway(ENVIRONMENT);
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  const visit = (view: Visitor, work: (page: Page) => Promise<void>): Promise<void> =>
+    signedIn({ browser, gateway }, { tolerates: LOST, ...view }, work);
+
+  async function endpoints(...urls: string[]): Promise<{ of: Organisation; admin: Call; ids: string[] }> {
+    const { admin, organisation } = await officeOf(gateway);
+    const ids: string[] = [];
+    for (const url of urls) ids.push((await admin('create_webhook_endpoint', { url })).endpoint.id as string);
+    return { of: organisation, admin, ids };
+  }
+
+  /** Lets a test decide what becomes of the calls whose body matches; the rest goes its way. */
+  async function intercept(page: Page, body: RegExp, handle: (route: Route) => Promise<void>): Promise<void> {
+    await page.route('**/settings/graphql', (route) =>
+      body.test(route.request().postData() ?? '') ? handle(route) : route.fallback(),
+    );
+  }
+
+  async function fillNew(page: Page, url = URL): Promise<void> {
+    await page.getByRole('button', { name: 'Add endpoint' }).click();
+    await page.locator('#webhook-dialog').getByLabel('URL').fill(url);
+  }
+  const add = (page: Page) => page.locator('#webhook-dialog').getByRole('button', { name: 'Add endpoint' });
+
+  test('if the answer to adding is lost, the list is read again, and the endpoint is shown with what to do', async () => {
+    const { of, admin } = await endpoints(OTHER);
+    await visit({ of }, async (page) => {
+      await intercept(page, /create_webhook_endpoint/, async (route) => {
+        await route.fetch();
+        await route.abort('connectionreset');
+      });
+      await fillNew(page);
+      await add(page).click();
+      await page.getByText('the answer with its secret was lost on its way').waitFor();
+      expect(await page.locator('#endpoint-title').textContent()).toBe(URL);
+      expect((await admin('webhook_endpoints')).data).toHaveLength(2);
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).click();
+      await page.locator('[data-secret]', { hasText: 'whsec_' }).waitFor();
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      await page.getByText('the answer with its secret was lost').waitFor({ state: 'hidden' });
+      await page.getByRole('link', { name: 'Integrations' }).click();
+      expect(await page.locator('#webhooks tr').count()).toBe(2);
+    });
+  });
+
+  test('if adding never reached the gateway, the dialog says so, keeps what was typed, and can try again', async () => {
+    const { of } = await endpoints();
+    await visit({ of }, async (page) => {
+      let isLost = true;
+      await intercept(page, /create_webhook_endpoint/, (route) =>
+        isLost ? route.abort('connectionrefused') : route.continue(),
+      );
+      await fillNew(page);
+      await add(page).click();
+      await page.getByText('It is not in the list, which was read again just now.').waitFor();
+      isLost = false;
+      await add(page).click();
+      await page.locator('[data-secret]', { hasText: 'whsec_' }).waitFor();
+    });
+  });
+
+  test('if the answer to a rotation is lost, the page says whether the secret was replaced', async () => {
+    const { of, ids } = await endpoints(URL);
+    await visit({ of }, async (page) => {
+      await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
+      let isDone = false;
+      await intercept(page, /rotate_webhook_endpoint/, async (route) => {
+        if (isDone) await route.fetch();
+        await route.abort('connectionreset');
+      });
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      const dialog = page.locator('#webhook-rotate-dialog');
+      await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+      await dialog.getByText('The secret was not rotated so far.').waitFor();
+      isDone = true;
+      await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+      await dialog.getByText('the new one was lost on its way').waitFor();
+    });
+  });
+
+  test('a button sends once however often it is pressed, and a slow answer is announced', async () => {
+    const { of, admin } = await endpoints();
+    await visit({ of }, async (page) => {
+      let go = (): void => undefined;
+      const held = new Promise<void>((resolve) => (go = resolve));
+      await intercept(page, /create_webhook_endpoint/, async (route) => {
+        await held;
+        await route.continue();
+      });
+      await fillNew(page);
+      for (let time = 0; time < 3; time += 1) await add(page).dispatchEvent('click');
+      for (let time = 0; time < 3; time += 1) await page.locator('#webhook-url').press('Enter');
+      await page.getByText('The gateway takes its time').waitFor();
+      expect(await add(page).isDisabled()).toBe(true);
+      // closed meanwhile: the secret is shown all the same
+      await page.keyboard.press('Escape');
+      await page.locator('#webhook-dialog').waitFor({ state: 'hidden' });
+      go();
+      await page.locator('[data-secret]', { hasText: 'whsec_' }).waitFor();
+      expect((await admin('webhook_endpoints')).data).toHaveLength(1);
+    });
+  });
+
+  test('answers for another endpoint or filter than the one that is chosen by now are dropped', async () => {
+    const { of, ids } = await endpoints(URL, OTHER);
+    const [first = '', second = ''] = ids;
+    await someDeliveries(gateway, of, first, 8);
+    await someDeliveries(gateway, of, second, 3);
+    await visit({ of }, async (page) => {
+      const held: (() => Promise<void>)[] = [];
+      // the deliveries of the first, and every test event
+      await intercept(page, new RegExp(`webhook_deliveries.*${first}|send_test_event`, 's'), async (route) => {
+        const response = await route.fetch();
+        held.push(() => route.fulfill({ response }));
+      });
+      const heading = page.locator('#endpoint-title');
+      const rows = page.locator('#deliveries tr:not(.delivery-details)');
+      const release = async (): Promise<void> => {
+        const answers = held.splice(0);
+        expect(answers.length).toBeGreaterThan(0);
+        for (const answer of answers) await answer();
+        // a call that comes after them has its answer after theirs
+        await page.evaluate('fetch("/healthz").then(() => new Promise((go) => setTimeout(go, 50)))');
+      };
+
+      await page.getByRole('link', { name: URL }).click();
+      await page.getByRole('button', { name: 'Send test event' }).click();
+      await eventually(() => held.length === 2);
+      await page.goBack();
+      await page.getByRole('link', { name: OTHER }).click();
+      await rows.nth(2).waitFor();
+      await release();
+      expect(await heading.textContent()).toBe(OTHER);
+      expect(await rows.count()).toBe(3);
+      expect(await page.locator('#endpoint-outcome').textContent()).toBe('');
+
+      await page.goBack();
+      await page.getByRole('link', { name: URL }).click();
+      await eventually(() => held.length === 1);
+      await page.getByLabel('State').selectOption('failed');
+      await eventually(() => held.length === 2);
+      // the newer answer comes first
+      held.reverse();
+      await release();
+      expect(await rows.count()).toBe(2);
+      expect(await rows.getByText('given up').count()).toBe(2);
+    });
+  });
+
+  test('a list or a page of deliveries that could not be read says so and can be tried again', async () => {
+    const { of, ids } = await endpoints(URL);
+    await someDeliveries(gateway, of, ids[0]!, 2);
+    await visit({ of }, async (page) => {
+      let isLost = true;
+      await intercept(page, /webhook_(endpoints|deliveries)/, (route) =>
+        isLost ? route.abort('connectionreset') : route.continue(),
+      );
+      await page.reload();
+      await page.locator('#webhooks-failure').getByText('Could not reach the gateway').waitFor();
+      isLost = false;
+      await page.locator('#webhooks-failure').getByRole('button', { name: 'Try again' }).click();
+      await page.getByRole('link', { name: URL }).click();
+      await page.locator('#deliveries tr').first().waitFor();
+      isLost = true;
+      await page.getByLabel('State').selectOption('delivered');
+      await page.locator('#deliveries-failure').getByText('Could not reach the gateway').waitFor();
+      isLost = false;
+      await page.locator('#deliveries-failure').getByRole('button', { name: 'Try again' }).click();
+      await page.locator('#deliveries tr').first().waitFor();
+      expect(await page.locator('#deliveries-failure').isVisible()).toBe(false);
+    });
+  });
+
+  test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
+    const { of, admin } = await endpoints();
+    await visit({ of }, async (page) => {
+      await fillNew(page);
+      const other = await page.context().newPage();
+      await other.goto(`${gateway.url}/settings/integrations`);
+      await other.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await other.waitForURL('**/settings/sign-in');
+      await add(page).click();
+      const failure = page.locator('#webhook-dialog [data-failure]');
+      await failure.getByText('You have been signed out.').waitFor();
+      expect(await failure.getByRole('link', { name: 'Sign in' }).getAttribute('target')).toBe('_blank');
+      expect(await page.locator('#webhook-url').inputValue()).toBe(URL);
+
+      // somebody else, in the same browser
+      await signIn(other, gateway, await makeLink(gateway, of, 'admin', 'Eve'));
+      await add(page).click();
+      await failure.getByText('Somebody else has signed in').waitFor();
+      await other.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await other.waitForURL('**/settings/sign-in');
+      expect((await admin('webhook_endpoints')).data).toEqual([]);
+
+      await signIn(other, gateway, await makeLink(gateway, of, 'admin', 'Ann'));
+      await add(page).click();
+      await page.locator('[data-secret]', { hasText: 'whsec_' }).waitFor();
+    });
+  });
+
+  test('where the browser refuses to copy, the page says so and selects the secret', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit({ of }, async (page) => {
+      await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))");
+      await fillNew(page);
+      await add(page).click();
+      const dialog = page.locator('#webhook-secret-dialog');
+      await dialog.getByRole('button', { name: 'Copy' }).click();
+      await dialog.getByText('The browser did not let the page copy').waitFor();
+      expect(String(await page.evaluate('String(getSelection())')).trim()).toBe(
+        await dialog.locator('[data-secret]').textContent(),
+      );
+    });
+  });
+
+  test('an endpoint that was deleted by somebody else is said to be gone', async () => {
+    const { of, ids, admin } = await endpoints(URL);
+    await visit({ of }, async (page) => {
+      await page.getByRole('link', { name: URL }).click();
+      await page.getByText('Nothing was sent yet').waitFor();
+      await admin('delete_webhook_endpoint', { id: ids[0] });
+      await page.getByRole('button', { name: 'Refresh' }).click();
+      await page.getByText('This endpoint does not exist. It may have been deleted.').waitFor();
+    });
+  });
+});
