@@ -66,7 +66,8 @@ export function ask(dialog, work) {
   slow.textContent = '';
   button.disabled = false;
   button.onclick = async () => {
-    if (!form.reportValidity()) return;
+    // scripts can click a disabled button
+    if (button.disabled || !form.reportValidity()) return;
     showFailure(failure);
     clearFaults(dialog);
     button.disabled = true;
