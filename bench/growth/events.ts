@@ -9,9 +9,10 @@ import { type Cores, cpuSeconds } from '../machine';
 import { milliseconds } from '../report/format';
 import type { Content, Rig } from '../rig';
 import { quantile, spreadOf } from '../statistics';
+import { makeEndpoints, type Receiver, startReceiver } from './receiver';
 import { atMost, type GrowthSection } from './section';
 
-/* What events cost: a reader beside the tail, the time from a write to the feed, and how many one tail can take. */
+/* What events cost: a reader beside the tail and webhooks, the time from a write to feed and receiver, and how many one tail can take. */
 
 export interface EventRounds {
   readonly rounds: number;
@@ -21,9 +22,11 @@ export interface EventRounds {
   readonly timed: number;
   /** Changes at once. */
   readonly burst: number;
+  /** Webhook endpoints, each of another organisation. */
+  readonly endpoints: number;
 }
 
-/** Most CPU of one read beside the tail, of one without. */
+/** Most CPU of one read beside the tail and the webhooks, of one without. */
 const MOST_COST = 1.05;
 /** Changes a second while reads are measured, and while their way to the feed is timed. */
 const [BESIDE, TIMED] = [10, 20];
@@ -48,7 +51,8 @@ export async function measureEvents(
 ): Promise<GrowthSection> {
   const options = { cores, profile: undefined, before: undefined };
   const silent = await start('silent', rig, options);
-  const recording = await start('scopegate', rig, options);
+  const recording = await start('delivering', rig, options);
+  const receiver = await startReceiver();
   const client = await mongoose.mongo.MongoClient.connect(rig.database.uri, {
     writeConcern: { w: 'majority', journal: true },
   });
@@ -56,27 +60,34 @@ export async function measureEvents(
     const db = client.db(databaseName(content.organisation.id));
     const orders = db.collection<Row>('orders');
     await untilRecorded(recording, content);
-    const cost = await readsBeside(orders, [silent, recording], content, scale);
-    const took = await writeToFeed(orders, recording, content, scale.timed);
+    const { organisation: first } = content;
+    const listeners = await makeEndpoints(rig, { first, count: scale.endpoints, url: receiver.url });
+    const all = listeners.map(({ id }) => client.db(databaseName(id)).collection<Row>('orders'));
+    // collections are made at the first change of each
+    for (const one of all) await one.insertOne(row());
+    const cost = await readsBeside(all, [silent, recording], content, scale);
+    const { toFeed, toReceiver } = await timeChanges(orders, recording, content, { count: scale.timed, receiver });
     const { perSecond, cpu } = await takeBurst(db, recording, scale.burst);
     const [without, beside] = cost;
     return {
       title: 'Events',
       method:
-        `One quote is read by ${String(CONNECTIONS)} connections from a gateway that records events and from one that does not (EVENTS=off), in turn, ` +
-        `${String(scale.rounds)} rounds, while another program makes ${String(BESIDE)} changes a second. Then ${whole(scale.timed)} single changes, ${String(TIMED)} a second, ` +
-        `are timed from their acknowledgement to the answer of a waiting request, and ${whole(scale.burst)} changes are made at once.`,
+        `One quote is read by ${String(CONNECTIONS)} connections from a gateway that records events and sends them to ${String(scale.endpoints)} endpoints of as many organisations, and from one that does neither (EVENTS=off), in turn, ` +
+        `${String(scale.rounds)} rounds, while another program makes ${String(BESIDE)} changes a second in these organisations. Then ${whole(scale.timed)} single changes, ${String(TIMED)} a second, ` +
+        `are timed from their acknowledgement to the answer of a waiting request and to a receiver, and ${whole(scale.burst)} changes are made at once.`,
       headings: ['', ''],
       rows: [
-        ['CPU of one quote, without the tail', `${whole(without)} µs`],
-        ['CPU of one quote, with the tail', `${whole(beside)} µs`],
-        ['write to feed, p50', milliseconds(quantile(took, 0.5))],
-        ['write to feed, p99', milliseconds(quantile(took, 0.99))],
+        ['CPU of one quote, without events', `${whole(without)} µs`],
+        ['CPU of one quote, with tail and webhooks', `${whole(beside)} µs`],
+        ...[['feed', toFeed] as const, ['receiver', toReceiver] as const].flatMap(([where, took]) => [
+          [`write to ${where}, p50`, milliseconds(quantile(took, 0.5))],
+          [`write to ${where}, p99`, milliseconds(quantile(took, 0.99))],
+        ]),
         ['events a second of one tail', whole(perSecond)],
         ['CPU of one event', cpu === undefined ? 'unknown' : `${whole(cpu)} µs`],
       ],
       goals: [
-        atMost('events/cost', 'CPU of one quote with the tail, of that without', {
+        atMost('events/cost', 'CPU of one quote with tail and webhooks, of that without', {
           most: MOST_COST,
           value: beside / without,
           show: (value) => value.toFixed(2),
@@ -84,6 +95,7 @@ export async function measureEvents(
       ],
     };
   } finally {
+    receiver.stop();
     await client.close();
     await recording.stop();
     await silent.stop();
@@ -106,7 +118,7 @@ async function untilRecorded({ url }: Contestant, content: Content): Promise<voi
 
 /** CPU of a read in microseconds, median over the rounds, of each server. */
 async function readsBeside(
-  orders: mongo.Collection<Row>,
+  orders: readonly mongo.Collection<Row>[],
   servers: readonly Contestant[],
   content: Content,
   { rounds, seconds }: EventRounds,
@@ -128,20 +140,30 @@ async function readsBeside(
   return [without, beside];
 }
 
-async function changeEvery(interval: number, orders: mongo.Collection<Row>, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await orders.insertOne(row());
+async function changeEvery(
+  interval: number,
+  orders: readonly mongo.Collection<Row>[],
+  signal: AbortSignal,
+): Promise<void> {
+  for (let made = 0; !signal.aborted; made += 1) {
+    await orders[made % orders.length]?.insertOne(row());
     await pause(interval);
   }
 }
 
-/** From the acknowledgement of a change to its event at a waiting caller, in milliseconds, ascending. */
-async function writeToFeed(
+interface Times {
+  /** From the acknowledgement of a change to its event at a waiting caller, in milliseconds, ascending. */
+  readonly toFeed: number[];
+  /** The same to a receiver. */
+  readonly toReceiver: number[];
+}
+
+async function timeChanges(
   orders: mongo.Collection<Row>,
   { url }: Contestant,
   content: Content,
-  count: number,
-): Promise<number[]> {
+  { count, receiver }: { readonly count: number; readonly receiver: Pick<Receiver, 'seen'> },
+): Promise<Times> {
   const written = new Map<string, number>();
   const seen = new Map<string, number>();
   const headers = headersOf(content);
@@ -165,9 +187,14 @@ async function writeToFeed(
     await pause(1000 / TIMED);
   }
   await reading;
+  for (let looks = 0; [...written.keys()].some((id) => !receiver.seen.has(id)); looks += 1) {
+    if (looks > 600) throw new Error('the receiver did not get all changes within a minute');
+    await pause(100);
+  }
   // the answer can be there before the writer hears that it has written
-  const took = [...written].map(([id, at]) => Math.max(0, (seen.get(id) ?? NaN) - at));
-  return took.toSorted((one, other) => one - other);
+  const times = (arrived: ReadonlyMap<string, number>): number[] =>
+    [...written].map(([id, at]) => Math.max(0, (arrived.get(id) ?? NaN) - at)).toSorted((one, other) => one - other);
+  return { toFeed: times(seen), toReceiver: times(receiver.seen) };
 }
 
 /** Events a second from the first change until all are recorded, and the CPU of each in microseconds. */
