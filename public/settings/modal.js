@@ -66,7 +66,7 @@ export function ask(dialog, work) {
   slow.textContent = '';
   button.disabled = false;
   button.onclick = async () => {
-    if (!form.reportValidity()) return;
+    if (button.disabled || !form.reportValidity()) return;
     showFailure(failure);
     clearFaults(dialog);
     button.disabled = true;
