@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { trusted } from 'mongoose';
 import type { Organisation } from '../src/access/principal';
 import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
@@ -98,7 +99,7 @@ async function makeWebhooks(gateway: TestGateway, organisation: Organisation): P
   ];
   await sent.updateMany({ endpoint_id: failing }, { $set: { type: 'order.status_changed' } });
   await sent.updateMany(
-    { _id: { $in: newest.map(({ _id }) => _id) } },
+    { _id: trusted({ $in: newest.map(({ _id }) => _id) }) },
     { $set: { state: 'waiting', attempts: 2, next_at: new Date(Date.now() + HOUR / 3), log } },
   );
 }

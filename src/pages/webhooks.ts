@@ -48,7 +48,7 @@ export const webhookGuide: Page = {
       <h1>Receiving webhooks</h1>
       <p class="lead">
         A webhook is a POST to a URL of yours, soon after something changed. Admins add endpoints in
-        <a href="/settings/integrations#webhooks-title">Settings → Integrations</a>.
+        <a href="/settings/integrations">Settings → Integrations</a>.
       </p>
       <h2>What arrives</h2>
       <p>
