@@ -270,12 +270,14 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
 
     test('accepts what is signed, and refuses what is not, is another body, or is too old or too new', async () => {
       const receiver = await ready();
+      const lines = (): Set<string> => new Set(receiver.said().split('\n'));
       const body = eventOf('a');
       expect(await post(receiver, body)).toBe(204);
       const both = signedHeaders({ id: 'a', timestamp: now(), body }, [randomBytes(24), secretFrom(SECRET)!]);
       // while the secret is replaced
       expect(await post(receiver, body, { headers: both })).toBe(204);
-      const said = receiver.said();
+      // the work comes after the answer, and an event that comes again before that is done is done twice
+      const said = await eventually(() => (receiver.said().includes('product.updated one') ? lines() : undefined));
       for (const refused of [
         { secret: secretText(randomBytes(24)) },
         { signed: eventOf('a', 'other') },
@@ -292,7 +294,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       expect(await post(receiver, JSON.stringify({ id: 'a', padding: 'x'.repeat(20_001) }))).toBe(413);
       expect((await fetch(`${receiver.url}/other`, { method: 'POST', body })).status).toBe(404);
       expect((await fetch(receiver.url)).ok).toBe(false);
-      expect(receiver.said()).toBe(said);
+      expect(lines()).toEqual(said);
       expect(await post(receiver, eventOf('b', 'two'))).toBe(204);
     }, 120_000);
 
