@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -130,6 +131,15 @@ async function useWebhooks(gateway: TestGateway, organisation: Organisation): Pr
   await admin('resend_event', { endpoint: id, delivery: delivered.id });
   await admin('webhook_deliveries', { endpoint: id });
   await raw(gateway.url, '/metrics', {});
+  // an organisation that had no endpoint is taken to have none for some seconds
+  const rows = gateway.databases.control.db!.collection<{ _id: string; wakes: number }>('webhook_endpoints');
+  const wakes = async (): Promise<number> => (await rows.findOne({ _id: id }))?.wakes ?? 0;
+  const before = await wakes();
+  await eventually(async () => {
+    await event();
+    await sleep(200);
+    return (await wakes()) > before;
+  }, 30_000);
   await admin('disable_webhook_endpoint', { id });
   await admin('delete_webhook_endpoint', { id });
   await receiver.stop();
