@@ -24,8 +24,11 @@ export function mongodPlan({ origin, ...program }: Program<'program'>): ServerPl
   };
 }
 
-/** How long and how much of its log SecantusDB keeps: 3,600 s and 100,000 entries by default, and events are recorded from it. */
-const LOG = ['--oplog-retention-seconds', '604800', '--oplog-max-entries', '1000000'];
+/**
+ * How long and how much of its log SecantusDB keeps; 3,600 s by default, and events are recorded from it. Not more entries: it takes the
+ * whole log into memory to tell its oldest one (60,000 of 2 KB: 480 MB, and with a million it grew to 16 GB and was killed).
+ */
+const LOG = ['--oplog-retention-seconds', '604800', '--oplog-max-entries', '100000'];
 
 /** SecantusDB's server, with the arguments that its program takes before and after the common ones. */
 export function secantusPlan({ origin, ...program }: Program<never>, before: string[], after: string[]): ServerPlan {
