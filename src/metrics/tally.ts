@@ -6,13 +6,14 @@ export type Count = (...labels: readonly (string | number)[]) => void;
 
 /**
  * A counter for events in every request: counted here and passed on when the metrics are read, since validating and
- * hashing the labels costs more than counting. Label values must not contain spaces.
+ * hashing the labels costs more than counting. Label values must not contain spaces. Series that are `known` are there, at 0, from the start.
  */
 export function tally(
   registry: Registry,
   spec: Required<Pick<CounterConfiguration<string>, 'name' | 'help' | 'labelNames'>>,
+  known: readonly string[] = [],
 ): Count {
-  const counts = new Map<string, number>();
+  const counts = new Map(known.map((values) => [values, 0]));
   new Counter({
     ...spec,
     registers: [registry],

@@ -48,9 +48,13 @@ export function addWebhooks(
       this.set(webhooks().posting());
     },
   });
-  return tally(registry, {
-    name: 'scopegate_webhook_deliveries_total',
-    help: 'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt). Without those by hand.',
-    labelNames: ['outcome'],
-  });
+  return tally(
+    registry,
+    {
+      name: 'scopegate_webhook_deliveries_total',
+      help: 'Attempts to send webhooks by outcome: delivered, failed (sent again later), given_up (after the last attempt). Without those by hand.',
+      labelNames: ['outcome'],
+    },
+    ['delivered', 'failed', 'given_up'],
+  );
 }

@@ -59,7 +59,9 @@ test('the gateway in docker-compose.yml requires a KEY_PEPPER', () => {
   const { KEY_PEPPER = '' } = compose.services.gateway!.environment ?? {};
   // `:?` rejects a missing or empty value
   expect(KEY_PEPPER).toMatch(/^\$\{KEY_PEPPER:\?[^}]+README[^}]*\}$/);
-  expect(read('README.md')).toMatch(/^echo "KEY_PEPPER=\$\(openssl rand -hex 32\)" > \.env\ndocker compose up/m);
+  expect(read('README.md')).toMatch(
+    /^for secret in KEY_PEPPER WEBHOOK_SECRET; do echo "\$secret=\$\(openssl rand -hex 32\)"; done > \.env\ndocker compose up/m,
+  );
 });
 
 test('SecantusDB and its dependencies are pinned by hash', () => {

@@ -34,7 +34,7 @@ test('every secret can be read from a file, and no other variable', () => {
     KEY_PEPPER_PREVIOUS_FILE: file('old\r\n'),
     REDIS_URL_FILE: file('redis://cache\n'),
     OIDC_CLIENT_SECRET_FILE: file('s3cret\n\n'),
-    WEBHOOK_SECRET_FILE: file('master\n'),
+    WEBHOOK_SECRET_FILE: file('a master secret of 32 characters or more\n'),
     OTEL_EXPORTER_OTLP_HEADERS_FILE: file('Authorization=Bearer%20x, b=c%3D\n'),
   });
   expect(config).toMatchObject({
@@ -44,7 +44,7 @@ test('every secret can be read from a file, and no other variable', () => {
     KEY_PEPPER_PREVIOUS: 'old',
     REDIS_URL: 'redis://cache',
     OIDC_CLIENT_SECRET: 's3cret',
-    WEBHOOK_SECRET: 'master',
+    WEBHOOK_SECRET: 'a master secret of 32 characters or more',
     OTEL_EXPORTER_OTLP_HEADERS: { authorization: 'Bearer x', b: 'c=' },
   });
 });
