@@ -70,13 +70,13 @@ async function away(
 
   await kind.begin();
   const beganAt = performance.now();
-  const degraded = until(() => all(gateways, 'degraded'), Math.max(kind.ms, READY_BOUND * scale.slack), 50);
+  const degraded = until(() => areReady(gateways, 'degraded'), Math.max(kind.ms, READY_BOUND * scale.slack), 50);
   const during = await steady(gateways, quiet, kind.ms / 2);
   const burst = await hammer(gateways, hammered, HAMMERED);
   const degradedAfter = await degraded;
   await sleep(Math.max(0, kind.ms - (performance.now() - beganAt)));
   await kind.end();
-  const ready = await until(() => all(gateways, 'ok'), READY_BOUND * scale.slack, 50);
+  const ready = await until(() => areReady(gateways, 'ok'), READY_BOUND * scale.slack, 50);
   const after = await steady(gateways, await freshKey(), kind.ms / 4);
 
   const replies = [...before, ...during, ...after];
@@ -121,7 +121,8 @@ async function steady(gateways: readonly Gateway[], key: string, forMs: number):
 
 const slowest = (replies: readonly Reply[]): number => Math.max(0, ...replies.map(({ ms }) => ms));
 
-async function all(gateways: readonly Gateway[], status: string): Promise<boolean> {
+/** Whether `readyz` of all of them says this. */
+export async function areReady(gateways: readonly Gateway[], status: string): Promise<boolean> {
   const said = await Promise.all(gateways.map((gateway) => readiness(gateway)));
   return said.every((one) => one === status);
 }
