@@ -45,6 +45,8 @@ const BODY_WITHIN = 2000;
 const MOST_BODY = 20_000;
 const MOST_ANSWER = 1024;
 const MOST_HEADER_BYTES = 16 * 1024;
+/** Most 1xx answers before the answer: without a bound, reading them takes a core for as long as an attempt lasts. */
+const MOST_INFORMED = 10;
 /** Connections in all, and those that are kept for the next event, for a few seconds. */
 const MOST_SOCKETS = 128;
 const MOST_FREE = 64;
@@ -103,7 +105,7 @@ export function createPoster({
       const sent = request(url, post);
       let [timer, head]: [NodeJS.Timeout | undefined, IncomingMessage | undefined] = [undefined, undefined];
       const parts: Buffer[] = [];
-      let length = 0;
+      let [length, informed] = [0, 0];
       const end = (): void => {
         clearTimeout(timer);
         if (head) resolve(outcomeOf(head, Buffer.concat(parts).subarray(0, MOST_ANSWER)));
@@ -126,6 +128,12 @@ export function createPoster({
         else reject(error);
       });
       sent.on('close', end);
+      sent.on('information', () => {
+        informed += 1;
+        if (informed <= MOST_INFORMED) return;
+        reject(new Error('the answer is not HTTP: it only announces another'));
+        sent.destroy();
+      });
       sent.on('response', (response) => {
         head = response;
         clearTimeout(timer);

@@ -117,7 +117,10 @@ async function passes(
         giveBack();
       }
     };
-    const pass = await workOnce({ data, endpoint: read, health, post, now, isOver, onOutcome });
+    const isOurs = async (): Promise<boolean> => (await control.webhookLeases.keep(read, {})) !== undefined;
+    const probes = health.isFailing() ? health.probes() : undefined;
+    const pass = await workOnce({ data, endpoint: read, health, post, now, isOver, isOurs, onOutcome });
+    if (!pass) return { rest: {} };
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
     const kept = await control.webhookLeases.keep(read, progress);
     if (!kept) return { rest: {} };
@@ -127,11 +130,18 @@ async function passes(
       options.onDisabled(kept, disable);
       return { rest: {} };
     }
-    const rest = restAfter(pass, kept, health, { now: now(), isOver: isOver() });
+    // a probe that was not made, since there was no place or the gateway is ended, is made soon
+    const isUntried = health.isFailing() && health.probes() === probes;
+    const rest = isUntried ? soon(now()) : restAfter(pass, kept, health, { now: now(), isOver: isOver() });
     // with what it had been woken for when the events were read
     if (rest) return { lease: { ...kept, wakes: read.wakes }, rest };
     endpoint = kept;
   }
+}
+
+function soon(now: number): Rest {
+  const due = new Date(now + REST.moving);
+  return { due, until: due };
 }
 
 /** When an endpoint is next worked on; undefined if there is more to do at once. */

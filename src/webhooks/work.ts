@@ -38,6 +38,8 @@ export interface WorkOptions {
   readonly now: () => number;
   /** Whether nothing more may begin: the lease was lost or is over, or the gateway ends. */
   readonly isOver: () => boolean;
+  /** Whether the lease is still held; renews it. */
+  readonly isOurs: () => Promise<boolean>;
   readonly onOutcome: (outcome: Outcome) => void;
 }
 
@@ -55,11 +57,16 @@ export interface Pass {
 /** What an object's events are in order by; events without one are in order among themselves. */
 const keyOf = (object: string | null | undefined): string => object ?? '';
 
-/** Works once. What it returns may be stored: it is delivered or parked. @throws AppError unavailable if nothing may be stored */
-export async function workOnce(options: WorkOptions): Promise<Pass> {
+/**
+ * Works once. What it returns may be stored: it is delivered or parked. Undefined if the lease was lost meanwhile, and nothing is stored.
+ * @throws AppError unavailable if nothing may be stored
+ */
+export async function workOnce(options: WorkOptions): Promise<Pass | undefined> {
   const { data, endpoint, health, now } = options;
   const { _id: id, types } = endpoint;
   const deliveries = deliveriesOf(data);
+  // before anything is sent that could not be noted
+  await data.requireOpen();
   const changed = new Map<string, DeliveryRow>();
   const open = await deliveries.open(id, MOST_PARKED + PAGE);
   const wasFailing = health.isFailing();
@@ -154,6 +161,8 @@ export async function workOnce(options: WorkOptions): Promise<Pass> {
   let sent = { position: endpoint.position, hasMore: true };
   const hasProbed = wasFailing && open.length > 0;
   if (!isOver() && !hasProbed && open.length < MOST_PARKED) sent = await sendNext();
+  // others may have gone on, or people dropped what was parked
+  if (changed.size > 0 && !(await options.isOurs())) return undefined;
   await deliveries.save([...changed.values()]);
   if (wasFailing && !health.isFailing()) await deliveries.makeDue(id, new Date(now()));
   const left = stillOpen(open, changed);

@@ -70,8 +70,11 @@ class Api:
                 if error.code != 429 and error.code < 500:
                     problem = json.load(error)
                     raise Problem(problem["code"], problem.get("detail", "")) from None
-                delay = float(error.headers.get("Retry-After", delay))
+                after = error.headers.get("Retry-After", "")
+                # a proxy may send a date instead
+                if after.isdecimal():
+                    delay = min(int(after), 999)
                 error.close()
-            except (OSError, HTTPException):
-                pass  # no answer, or an incomplete one
+            except (OSError, HTTPException, ValueError):
+                pass  # no answer, an incomplete one, or one of something in between that is no JSON
             time.sleep(delay)

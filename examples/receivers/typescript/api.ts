@@ -56,7 +56,9 @@ export function createApi(url: string, key: string) {
           const { code, detail } = (await response.json()) as { code: string; detail: string };
           throw new Problem(code, detail);
         }
-        delay = Number(response.headers.get('retry-after') ?? delay);
+        // a proxy may send a date instead
+        const after = response.headers.get('retry-after') ?? '';
+        if (/^\d{1,3}$/.test(after)) delay = Number(after);
         await response.body?.cancel();
       } catch (error) {
         if (error instanceof Problem) throw error;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isAbort } from '../common/failure';
 import { interruption } from '../common/signals';
-import { note } from '../common/terminal';
+import { note, plain } from '../common/terminal';
 
 /* What both commands that follow events need: they end by Ctrl-C or when nobody reads their output, which are no faults. */
 
@@ -25,7 +25,7 @@ export async function untilStopped(work: (signal: AbortSignal) => Promise<void>)
 /** Writes a line to stdout, and waits while its reader is slow. @throws AbortError */
 export async function writeLine(line: string, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  if (process.stdout.write(`${line}\n`)) return;
+  if (process.stdout.write(`${plain(line)}\n`)) return;
   // not once(…, 'drain'), which would throw the error of a closed pipe
   await new Promise<void>((resolve, reject) => {
     const settle = (): void => {

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
@@ -15,6 +16,8 @@ import type { Subscribed } from './subscribe';
 
 /** Shows proxies and callers that a stream is alive. */
 const COMMENT = ':\n\n';
+/** How long streams may write before others have their turn, in milliseconds. */
+const SLICE = 100;
 const COMPLETE = print({ event: 'complete', data: null });
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -45,6 +48,7 @@ interface Options {
 export function createEventStreams({ logger, commentEvery }: Options): EventStreams {
   const open = new Set<Open>();
   let timer: NodeJS.Timeout | undefined;
+  let [turnedAt, turning]: [number, Promise<void> | undefined] = [0, undefined];
 
   /** Sends all comments that are due. */
   function tick(): void {
@@ -60,6 +64,16 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
     timer = undefined;
   }
 
+  /** Lets the event loop turn now and then: hundreds of events for hundreds of streams would hold it for seconds. */
+  function giveWay(): Promise<void> | undefined {
+    if (performance.now() - turnedAt < SLICE) return undefined;
+    turning ??= setImmediate().then(() => {
+      turnedAt = performance.now();
+      turning = undefined;
+    });
+    return turning;
+  }
+
   async function run(exchange: Exchange, { source, resultOf }: Subscribed): Promise<void> {
     const { response, requestId } = exchange;
     const one = { response, commentAt: performance.now() + commentEvery };
@@ -69,6 +83,7 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
       response.writeHead(200, HEADERS);
       response.write(idLine(source.cursor) + COMMENT);
       for await (const payload of source) {
+        await giveWay();
         const result = formatted(await resultOf(payload));
         if (isClosed(response)) return;
         if (!response.write(frame(source.cursor, result))) await drained(response, source.ended);

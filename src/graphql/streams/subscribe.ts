@@ -1,3 +1,4 @@
+import { unwrapResolverError } from '@apollo/server/errors';
 import {
   createSourceEventStream,
   execute,
@@ -6,7 +7,7 @@ import {
   type GraphQLError,
   type GraphQLSchema,
 } from 'graphql';
-import { findAppError } from '../../errors';
+import { toAppError } from '../../mask';
 import type { Execution } from '../../schema/execution';
 import { withHttpStatus } from '../errors';
 
@@ -42,7 +43,7 @@ export async function subscribe(
   streaming: Streaming,
 ): Promise<ExecutionResult> {
   const operationName = operation.name?.value;
-  const args: ExecutionArgs = { schema, document, variableValues, operationName };
+  const args: ExecutionArgs = { schema, document, variableValues: declared(operation, variableValues), operationName };
   const accepted = await createSourceEventStream({ ...args, contextValue });
   if (!(Symbol.asyncIterator in accepted)) return { errors: accepted.errors?.map(withStatus) ?? [] };
   streaming.subscribed = {
@@ -52,8 +53,17 @@ export async function subscribe(
   return { data: null };
 }
 
+/** The variables that the operation has. A stream keeps them for as long as it is open, when nobody counts the others any more. */
+function declared(
+  { variableDefinitions = [] }: Execution['operation'],
+  values: Execution['variableValues'],
+): Execution['variableValues'] {
+  const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  return values && Object.fromEntries(Object.entries(values).filter(([name]) => names.has(name)));
+}
+
 /** Gives the errors that concern the whole request their HTTP status: its caller may repeat it as it is. */
 function withStatus(error: GraphQLError): GraphQLError {
-  const known = findAppError(error);
-  return known?.code === 'rate_limited' || known?.code === 'unavailable' ? withHttpStatus(known) : error;
+  const known = toAppError(unwrapResolverError(error));
+  return known.code === 'rate_limited' || known.code === 'unavailable' ? withHttpStatus(known) : error;
 }
