@@ -91,7 +91,37 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
   const found = [ofCycles, ofOperations, ofFragments].find((faults) => faults?.length);
   if (found) return found.slice(0, MOST_FAULTS);
   const named = fragmentsOf(document);
-  return [...operations, ...fragments].flatMap((node) => faultsOfRepeats(node, named)).slice(0, MOST_FAULTS);
+  const ofSubscriptions = operations.flatMap((node) => faultsOfSubscription(node, named));
+  const ofRepeats = [...operations, ...fragments].flatMap((node) => faultsOfRepeats(node, named));
+  return [...ofSubscriptions, ...ofRepeats].slice(0, MOST_FAULTS);
+}
+
+/**
+ * `@skip` and `@include` at the root of a subscription, which the specification forbids: graphql-js's own rule needs the values
+ * of variables there, which no validation has, and throws.
+ */
+function faultsOfSubscription(
+  { operation, selectionSet }: OperationDefinitionNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+): GraphQLError[] {
+  if (operation !== OperationTypeNode.SUBSCRIPTION) return [];
+  const faults: GraphQLError[] = [];
+  const [seen, left] = [new Set<SelectionSetNode>(), [selectionSet]];
+  for (let set = left.pop(); set; set = left.pop()) {
+    if (seen.has(set)) continue;
+    seen.add(set);
+    for (const selection of set.selections) {
+      if (selection.directives?.some(({ name }) => name.value === 'skip' || name.value === 'include'))
+        faults.push(
+          new GraphQLError('A subscription must not have @skip or @include at its root.', { nodes: selection }),
+        );
+      const inside =
+        selection.kind === Kind.FRAGMENT_SPREAD ? fragments.get(selection.name.value)?.selectionSet : undefined;
+      if (selection.kind === Kind.INLINE_FRAGMENT) left.push(selection.selectionSet);
+      else if (inside) left.push(inside);
+    }
+  }
+  return faults;
 }
 
 function faultsOfSize(node: ExecutableDefinitionNode, size: Size): GraphQLError[] {

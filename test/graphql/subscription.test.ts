@@ -201,6 +201,26 @@ test('a subscription without Accept: text/event-stream is told what to send; oth
   expect((await caller.get('/requests')).body.data).toEqual([]);
 });
 
+test.each([
+  ['subscription { events @skip(if: true) { id } }', {}],
+  ['subscription ($v: Boolean!) { events @include(if: $v) { id } }', { v: true }],
+  ['subscription ($v: Boolean!) { ... @skip(if: $v) { events { id } } }', { v: false }],
+  ['subscription ($v: Boolean!) { ...F } fragment F on Subscription { events @skip(if: $v) { id } }', { v: false }],
+  ['query Q { __typename } subscription S($v: Boolean!) { events @skip(if: $v) { id } }', { v: false }],
+])('a condition at the root is refused, with a sentence: %s', async (query, variables) => {
+  const answer = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${scene.key}`,
+      'content-type': 'application/json',
+      accept: 'text/event-stream, application/json',
+    },
+    body: JSON.stringify({ query, variables, ...(query.startsWith('query Q') && { operationName: 'Q' }) }),
+  });
+  expect(answer.status).toBeLessThan(500);
+  expect(await answer.text()).toContain('A subscription must not have @skip or @include at its root.');
+});
+
 test('an idle stream is sent comments', async () => {
   const stream = await open();
   await eventually(() => stream.text().split('\n:\n\n').length > 2 || stream.text().split('\n\n:\n\n').length > 2);
