@@ -19,7 +19,7 @@ export const NOW = 'now';
 export const BEGINNING = '0'.repeat(28);
 /** Events that are looked at for one page. */
 const MOST_LOOKED_AT = 5000;
-/** How long a page may take the database, in milliseconds. */
+/** How long a look at the events may take the database, in milliseconds. */
 const READ_WITHIN = 10_000;
 
 type OfOrganisation = Pick<OrganisationData, 'organisationId'>;
@@ -51,6 +51,16 @@ export async function lastPosition(data: OrganisationData): Promise<string> {
   const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 } } as const;
   const last = await data.reads(() => rows.findOne({}, options));
   return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
+}
+
+/** The position before the first event since a time; behind the last event if there is none. */
+export async function positionBefore(data: OrganisationData, from: Date): Promise<string> {
+  const rows = nativeCollection(data.collection(events));
+  const options = { ...SETTLED_READ, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
+  const first = await data.reads(() => rows.findOne({ at: { $gte: from } }, { ...options, sort: { at: 1, _id: 1 } }));
+  if (!first) return lastPosition(data);
+  const before = await data.reads(() => rows.findOne({ _id: { $lt: first._id } }, { ...options, sort: { _id: -1 } }));
+  return before?._id ?? BEGINNING;
 }
 
 export interface PageStart {

@@ -5,7 +5,7 @@ import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Page } from '../database/pagination';
 import { AppError, type Fault, notFound, validationFailed } from '../errors';
-import { BEGINNING, lastPosition, shownEvent } from '../events/page';
+import { BEGINNING, lastPosition, positionBefore, shownEvent } from '../events/page';
 import { millisecondsOf } from '../events/position';
 import { EVENT_TYPES } from '../events/types';
 import type { Authority } from '../organisations/apiKeys';
@@ -18,7 +18,7 @@ import { byHandGate } from './byHand';
 import { type DeliveryRow, deliveriesOf, positionOfDelivery } from './deliveries';
 import { type MasterSecret, WrongSecretError } from './masterSecret';
 import type { Attempt } from './post';
-import { eventsAt, isKept, positionBefore } from './replay';
+import { eventsAt, isKept } from './replay';
 import { oldSecretUntil, type Sender, type Shown } from './sending';
 import { NO_SECRET } from './settings';
 

@@ -46,11 +46,7 @@ function isServed({ state, plan }: Organisation): boolean {
 export async function runLease(taken: Leased, options: RunOptions): Promise<void> {
   const { databases, control } = options;
   const { webhookLeases: leases } = control;
-  // not before, even if it is woken
-  const after = (ms: number): Rest => {
-    const due = new Date(databases.now() + ms);
-    return { due, until: due };
-  };
+  const after = (ms: number): Rest => notBefore(databases.now() + ms);
 
   const organisation = await control.organisations.find(taken.organisation_id);
   if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
@@ -132,15 +128,18 @@ async function passes(
     }
     // a probe that was not made, since there was no place or the gateway is ended, is made soon
     const isUntried = health.isFailing() && health.probes() === probes;
-    const rest = isUntried ? soon(now()) : restAfter(pass, kept, health, { now: now(), isOver: isOver() });
+    const rest = isUntried
+      ? notBefore(now() + REST.moving)
+      : restAfter(pass, kept, health, { now: now(), isOver: isOver() });
     // with what it had been woken for when the events were read
     if (rest) return { lease: { ...kept, wakes: read.wakes }, rest };
     endpoint = kept;
   }
 }
 
-function soon(now: number): Rest {
-  const due = new Date(now + REST.moving);
+/** Not before a time, even if it is woken. */
+function notBefore(ms: number): Rest {
+  const due = new Date(ms);
   return { due, until: due };
 }
 
@@ -151,10 +150,9 @@ function restAfter(
   health: ReturnType<typeof healthOf>,
   { now, isOver }: { readonly now: number; readonly isOver: boolean },
 ): Rest | undefined {
-  const alone = (ms: number): Rest => ({ due: new Date(ms), until: new Date(ms) });
-  if (health.isFailing()) return alone(now + probeAfter(health.probes()));
+  if (health.isFailing()) return notBefore(now + probeAfter(health.probes()));
   const restUntil = health.restUntil();
-  if (restUntil !== undefined) return alone(restUntil);
+  if (restUntil !== undefined) return notBefore(restUntil);
   const hasWork = hasMore || (nextAt !== undefined && nextAt <= now);
   if (hasWork) return isOver ? { due: new Date(now) } : undefined;
   // whoever records events may not know of it yet

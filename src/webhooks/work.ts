@@ -164,9 +164,9 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   // others may have gone on, or people dropped what was parked
   if (changed.size > 0 && !(await options.isOurs())) return undefined;
   await deliveries.save([...changed.values()]);
-  if (wasFailing && !health.isFailing()) await deliveries.makeDue(id, new Date(now()));
-  const left = stillOpen(open, changed);
   const recovered = wasFailing && !health.isFailing();
+  if (recovered) await deliveries.makeDue(id, new Date(now()));
+  const left = stillOpen(open, changed);
   const nextAt = recovered ? now() : nextOf(left);
   return { position: sent.position, parked: left.length, hasMore: sent.hasMore && left.length < MOST_PARKED, nextAt };
 }

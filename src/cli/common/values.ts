@@ -48,12 +48,17 @@ export function workers(text: string): number {
   return number;
 }
 
-/** Comma-separated scopes, or `all`. */
-export function scopes(text: string): Scope[] {
-  const given = text
+/** The items of a comma-separated list, without empty ones. */
+export function items(text: string): string[] {
+  return text
     .split(',')
     .map((item) => item.trim())
     .filter((item) => item !== '');
+}
+
+/** Comma-separated scopes, or `all`. */
+export function scopes(text: string): Scope[] {
+  const given = items(text);
   if (given.length === 1 && given[0] === 'all') return [...ALL_SCOPES];
   const unknown = given.filter((item) => !isScope(item));
   if (unknown.length > 0 || given.length === 0) {

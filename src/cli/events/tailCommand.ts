@@ -1,11 +1,8 @@
 import type { EventSource, WantedEvents } from '../../context';
 import { isUnavailable } from '../../database/faults';
-import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
-import { SETTLED_READ } from '../../database/slots';
 import { AppError } from '../../errors';
-import { type EventRow, events } from '../../events/collection';
-import { BEGINNING, cursorOf, readRecorded, shownEvent, startOf } from '../../events/page';
+import { BEGINNING, cursorOf, positionBefore, readRecorded, shownEvent, startOf } from '../../events/page';
 import { readTail, tailRows } from '../../events/tail/lease';
 import { EVENT_TYPES } from '../../events/types';
 import { messageOf, usageFailure } from '../common/failure';
@@ -38,20 +35,9 @@ function refuseUnknown(types: readonly string[]): void {
 }
 
 /** The position to begin after. @throws AppError for a cursor that is none, or too old */
-async function beginning(data: OrganisationData, after = 'now', since?: Date): Promise<string> {
-  if (!since) return startOf(data, after === 'beginning' ? undefined : after);
-  const rows = nativeCollection(data.collection(events));
-  const find = async (filter: object, sort: Readonly<Record<string, 1 | -1>>): Promise<string | undefined> => {
-    const options = { ...SETTLED_READ, sort, projection: { _id: 1 } } as const;
-    return ((await data.reads(() => rows.findOne(filter, options))) as Pick<EventRow, '_id'> | null)?._id;
-  };
-  const first = await find({ at: { $gte: since } }, { at: 1 });
-  if (first === undefined) return startOf(data, 'now');
-  return (await find({ _id: { $lt: timeOfPosition(first) } }, { _id: -1 })) ?? BEGINNING;
+function beginning(data: OrganisationData, after = 'now', since?: Date): Promise<string> {
+  return since ? positionBefore(data, since) : startOf(data, after === 'beginning' ? undefined : after);
 }
-
-/** Comes before all changes of the position's time, of which a transaction has several. */
-const timeOfPosition = (position: string): string => position.slice(0, -8);
 
 interface Following {
   readonly wanted: WantedEvents;

@@ -1,12 +1,10 @@
 import { InvalidArgumentError } from 'commander';
 import { secretFrom } from '../../webhooks/signing';
+import { items } from '../common/values';
 
 /** Names separated by commas. */
 export function names(text: string): string[] {
-  const given = text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+  const given = items(text);
   if (given.length === 0) throw new InvalidArgumentError('Expected at least one type, e.g. order.created.');
   return [...new Set(given)];
 }

@@ -1,6 +1,6 @@
 import { InvalidArgumentError } from 'commander';
 import type { ExplainedCommand, JsonOption } from '../common/help';
-import { moment, uuid } from '../common/values';
+import { items, moment, uuid } from '../common/values';
 
 export interface CreateOptions extends JsonOption {
   readonly org: string;
@@ -29,10 +29,7 @@ const commands = () => import('./command.js');
 
 /** Comma-separated types of events; which there are is checked with the schema. */
 function types(text: string): string[] {
-  const given = text
-    .split(',')
-    .map((item) => item.trim())
-    .filter((item) => item !== '');
+  const given = items(text);
   if (given.length === 0) throw new InvalidArgumentError('Expected types of events, e.g. quote.created,order.deleted.');
   return given;
 }
