@@ -42,7 +42,12 @@ export async function signedIn(
 export async function signIn(page: Page, gateway: TestGateway, link: string): Promise<void> {
   await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
   await page.getByRole('button', { name: 'Continue' }).click();
-  await page.waitForSelector('#events tr');
+  try {
+    await page.waitForSelector('#events tr');
+  } catch (error) {
+    const text = await page.locator('body').innerText();
+    throw new Error(`The page's rows did not load; ${page.url()} says:\n${text}`, { cause: error });
+  }
 }
 
 /** No fault that axe-core finds, and no scrolling to the side. */
