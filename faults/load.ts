@@ -16,6 +16,8 @@ const IMPATIENT = 2;
 export const ANSWER_BOUND = 15_000;
 /** Maximum number of writes of a load, so that a long run stays bounded. */
 const MOST_WRITES = 40_000;
+/** Most time between two writes of a client, in milliseconds. */
+const PAUSE = 100;
 /** Time until the next write after an answer with Retry-After, in milliseconds: shorter than that says, to keep up the load. */
 const TOLD_TO_WAIT = 250;
 
@@ -25,6 +27,8 @@ export interface LoadOptions {
   readonly random: Random;
   /** Maximum time until an answer, whatever its status, in milliseconds. */
   readonly answerBound: number;
+  /** Most that each client waits after a write, in milliseconds. */
+  readonly pause?: number;
 }
 
 /** Writes sent in the background. */
@@ -43,7 +47,7 @@ export interface Load {
   stop(): Promise<void>;
 }
 
-export function startLoad({ callers, key, random, answerBound }: LoadOptions): Load {
+export function startLoad({ callers, key, random, answerBound, pause = PAUSE }: LoadOptions): Load {
   const entries: Entry[] = [];
   const tally = new Tally();
   const [unexpected, late]: [string[], string[]] = [[], []];
@@ -108,7 +112,7 @@ export function startLoad({ callers, key, random, answerBound }: LoadOptions): L
       const entry = newEntry(random, isPersistent);
       entries.push(entry);
       await (isPersistent ? persist(entry) : sendOnce(entry));
-      await sleep(random() * 100);
+      await sleep(random() * pause);
     }
   }
 

@@ -97,9 +97,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   if (config.EVENTS === 'on') for (const part of [gateway.tails, gateway.webhooks]) part.start();
 
   async function end(): Promise<void> {
+    const latest = performance.now() + timeouts.drain;
     const begun = gateway.beginDrain();
-    await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, within: timeouts.drain });
-    await begun;
+    await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, latest });
+    // a database that does not respond may hold up what is under way
+    await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
     // last, so that a drain can be watched to its end
     admin.close();
@@ -138,15 +140,14 @@ async function listen(server: Server, host: string, wanted: number): Promise<str
 async function closeGently(
   server: Server,
   connections: Connections,
-  { delay, within }: { readonly delay: number; readonly within: number },
+  { delay, latest }: { readonly delay: number; readonly latest: number },
 ): Promise<void> {
-  const deadline = performance.now() + within;
   connections.announceEnd();
   await pause(delay);
   await acceptWaiting(server);
   // http's own close would destroy idle connections at once, including those on which a request is arriving
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
-  while (connections.count() > 0 && performance.now() < deadline) {
+  while (connections.count() > 0 && performance.now() < latest) {
     connections.endIdle(IDLE_GRACE);
     await pause(SWEEP_EVERY);
   }

@@ -16,8 +16,15 @@ import { milliseconds, until } from '../timing';
 /** Of five moves, in which a gateway is killed, and in which the process that moves. */
 const GATEWAY_DIES = 1;
 const MOVER_DIES = 2;
+/** Most time between two writes of a client, in milliseconds: what they write is copied in each move, and they give up after 90 s. */
+const PAUSE = 2000;
 /** How long another process waits for one that moves and is not seen, in milliseconds, and a little more. */
 const TAKEN_OVER_AFTER = 16_000;
+
+interface Moved {
+  readonly refused_ms: number;
+  readonly documents: number;
+}
 
 interface Scene {
   readonly eu: FaultDatabase;
@@ -31,7 +38,7 @@ export const moves: Case = {
   name: 'moves',
   title: 'An organisation moves between clusters under writes',
   what: (scale) =>
-    `Two database servers, two gateways, one organisation that \`org move\` moves from one server to the other and back, ${number(scale.moves)} times, while eight clients write as above and others read. In each fifth move one gateway gets SIGKILL and is started again; in each other fifth the process that moves gets SIGKILL at a random moment, and the same command continues after ${milliseconds(TAKEN_OVER_AFTER)}. The old copy is dropped after each move. Promise: an acknowledged write is stored exactly once, any other at most once, replays are identical to the first answer, and every read that a living gateway answered is 200.`,
+    `Two database servers, two gateways, one organisation that \`org move\` moves from one server to the other and back, ${number(scale.moves)} times, while eight clients write as above, with a pause of a second, and others read. In each fifth move one gateway gets SIGKILL and is started again; in each other fifth the process that moves gets SIGKILL at a random moment, and the same command continues after ${milliseconds(TAKEN_OVER_AFTER)}. The old copy is dropped after each move. Promise: an acknowledged write is stored exactly once, any other at most once, replays are identical to the first answer, and every read that a living gateway answered is 200.`,
   async run({ rig, scale, random, tell }): Promise<Outcome> {
     const scene = await openScene(rig);
     const promises = new Promises();
@@ -39,9 +46,15 @@ export const moves: Case = {
       const { environment, tenant, store } = scene;
       const gateways = await rig.gateways(environment);
       const callers = gateways.map(({ call }) => call);
-      const load = startLoad({ callers, key: tenant.key, random, answerBound: ANSWER_BOUND * scale.slack });
+      const load = startLoad({
+        callers,
+        key: tenant.key,
+        random,
+        answerBound: ANSWER_BOUND * scale.slack,
+        pause: PAUSE,
+      });
       const reading = startReaders(gateways, tenant);
-      const refused: number[] = [];
+      const done: Moved[] = [];
       let [gatewayKills, moverKills] = [0, 0];
       for (let move = 1; move <= scale.moves; move += 1) {
         const to = move % 2 === 1 ? 'eu' : 'default';
@@ -54,7 +67,7 @@ export const moves: Case = {
         }
         const { cluster } = (await store.control.organisations.find(tenant.organisationId)) ?? {};
         // a mover may be killed when it has finished
-        const moving = cluster === to ? undefined : rig.scopegate<{ refused_ms: number }>(command, environment);
+        const moving = cluster === to ? undefined : rig.scopegate<Moved>(command, environment);
         if (move % 5 === GATEWAY_DIES) {
           const victim = gateways[random() < 0.5 ? 0 : 1];
           await sleep(random() * 1500);
@@ -63,13 +76,13 @@ export const moves: Case = {
           await until(async () => (await readiness(victim)) === 'ok', 30_000);
           gatewayKills += 1;
         }
-        const done = await moving;
-        if (done) refused.push(done.refused_ms);
+        const moved = await moving;
+        if (moved) done.push(moved);
         const gap = await load.nextAcknowledgement(30_000);
         promises.keep(gap !== undefined, `no write was acknowledged within 30 s after move ${String(move)}`);
         await dropCopy(rig, scene);
         tell(
-          `${String(move)} of ${String(scale.moves)} moves${done ? `, writes refused for ${milliseconds(done.refused_ms)}` : ''}`,
+          `${String(move)} of ${String(scale.moves)} moves${moved ? `, ${number(moved.documents)} documents, writes refused for ${milliseconds(moved.refused_ms)}` : ''}`,
         );
       }
       await load.stop();
@@ -79,9 +92,9 @@ export const moves: Case = {
       promises.keep(reads.bad.length === 0, `reads: ${reads.bad.slice(0, 3).join('; ')}`);
       return {
         ...counts,
-        recoveries: refused,
+        recoveries: done.map(({ refused_ms: refused }) => refused),
         notes: [
-          `${number(refused.length)} moves were reported by their own command; ${String(gatewayKills)} had a gateway killed, ${String(moverKills)} their process. Recovery is how long writes were refused.`,
+          `${number(done.length)} moves were reported by their own command; ${String(gatewayKills)} had a gateway killed, ${String(moverKills)} their process. Recovery is how long writes were refused; the last move copied ${number(done.at(-1)?.documents ?? 0)} documents.`,
           `Reads meanwhile: ${reads.tally.toString()}.`,
           ...counts.notes,
         ],

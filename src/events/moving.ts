@@ -5,7 +5,7 @@ import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Control } from '../organisations/control';
 import { events } from './collection';
-import { positionOf, timeDigits } from './position';
+import { endOf, positionOf, timeDigits } from './position';
 import { gapEvent } from './tail/changes';
 import { readTail, tailRows } from './tail/lease';
 
@@ -21,41 +21,50 @@ export async function clusterTime({ connection }: OrganisationData): Promise<str
   return time ? timeDigits(time) : '';
 }
 
-interface Recorded {
+export interface Recorded {
   readonly databases: Pick<Databases, 'control' | 'streams' | 'timeOf'>;
+  readonly control: Pick<Control, 'feeds' | 'webhookLeases'>;
 }
 
 /**
- * Waits until all events of an organisation's changes are stored. False if no gateway records them, or it takes too long; true also
- * if none was ever recorded. @throws AbortError
+ * Waits until the events of all changes up to a time of an organisation's cluster are stored, or none was ever recorded. If no gateway
+ * records them, or it takes too long, it resolves with the time from which on they are missing. @throws AbortError
  */
 export async function awaitTail(
-  { databases }: Recorded,
+  { databases }: Pick<Recorded, 'databases'>,
   data: OrganisationData,
-  signal: AbortSignal,
-): Promise<boolean> {
+  { time, signal }: { readonly time: string; readonly signal?: AbortSignal },
+): Promise<Date | undefined> {
   const rows = tailRows(await databases.streams(data.cluster), databases.control.name);
-  const time = await clusterTime(data);
   const latest = performance.now() + CAUGHT_UP_WITHIN;
   for (;;) {
     const row = await readTail(rows);
-    if (!row?.at || timeDigits(row.at) >= time) return true;
-    if (performance.now() > latest || row.until.getTime() < databases.timeOf(data.cluster) - LAPSED) return false;
-    await sleep(LOOK_EVERY, undefined, { signal });
+    if (!row?.at || timeDigits(row.at) >= time) return undefined;
+    if (performance.now() > latest || row.until.getTime() < databases.timeOf(data.cluster) - LAPSED)
+      return new Date(row.at.t * 1000);
+    await sleep(LOOK_EVERY, undefined, signal && { signal });
   }
 }
 
 /** A lease that ended this long ago (ms) is not about to be taken by another gateway. */
 const LAPSED = 5000;
 
-/** Tells an organisation of the gap that it is owed, if any. @throws if its cluster does not respond */
-export async function tellOwedGap(feeds: Control['feeds'], data: OrganisationData): Promise<void> {
+/**
+ * Tells an organisation and its webhook endpoints of the gap that it is owed, if any. If events up to now are not all stored, its next
+ * event tells of it. @throws if its cluster does not respond
+ */
+export async function tellOwedGap(recorded: Recorded, data: OrganisationData): Promise<void> {
   const { organisationId: id } = data;
+  const { feeds, webhookLeases } = recorded.control;
   const feed = (await feeds.of([id])).get(id);
   if (!feed?.owed) return;
-  const to = new Date(Math.max(Date.now(), feed.owed.getTime()));
-  const row = { _id: positionOf(feed.epoch, await clusterTime(data), 0), ...gapEvent(feed.owed, to) };
   await data.prepare([events]);
+  const time = await clusterTime(data);
+  // whoever has read the gap goes on behind it
+  if (await awaitTail(recorded, data, { time })) return;
+  const to = new Date(Math.max(Date.now(), feed.owed.getTime()));
+  const row = { _id: endOf(time, positionOf(feed.epoch, time, 0)), ...gapEvent(feed.owed, to) };
   await nativeCollection(data.collection(events)).insertOne(row);
   await feeds.settleGap(id, feed.owed);
+  await webhookLeases.wake([id]);
 }

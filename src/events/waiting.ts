@@ -6,6 +6,7 @@ import { databaseName } from '../database/organisationData';
 import { AppError } from '../errors';
 import { events } from './collection';
 import { createReads } from './reads';
+import { type Checked, createRechecks } from './rechecks';
 import { createFollowing, type StreamOptions } from './stream';
 
 /*
@@ -17,12 +18,9 @@ import { createFollowing, type StreamOptions } from './stream';
 const MOST = { key: 20, organisation: 200, gateway: 1000 };
 /** How often waits are ended that are over, in milliseconds, and the least time between two looks of one. */
 const TICK = 200;
-/** How often the keys of waiting requests are read again, in milliseconds. */
-const RECHECK_EVERY = 2000;
 /** How long a change stream stays open that nobody waits for, in milliseconds: a caller usually asks again at once. */
 const LINGER = 5000;
 
-const MOVED = 'The organisation has moved to another cluster of databases.';
 const DRAINING = 'This gateway is being stopped; others go on.';
 
 type Start = Pick<StreamOptions, 'after' | 'read'>;
@@ -66,7 +64,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
   let isStopped = false;
   // a function, since it changes while something else is awaited
   const isOver = (): boolean => isStopped;
-  let checkedAt = 0;
+  const recheck = createRechecks();
 
   const ofCluster = (cluster: string): Waiter[] =>
     [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
@@ -145,32 +143,14 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       waiter.payAt += payEvery;
       waiter.caller.charge(1).catch(waiter.fail);
     }
-    if (waiters.size === 0) {
-      clearInterval(timer);
-      timer = undefined;
-    } else if (now - checkedAt > RECHECK_EVERY) {
-      checkedAt = now;
-      const callers = new Map([...waiters].map(({ caller }) => [caller.principal.key.id, caller]));
-      for (const caller of callers.values()) recheck(caller);
-    }
+    recheck(checked);
+    if (waiters.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
   }
 
-  function recheck({ principal, recheck: again }: WaitingCaller): void {
-    const ofKey = (): Waiter[] => [...waiters].filter(({ caller }) => caller.principal.key.id === principal.key.id);
-    again().then(
-      ({ cluster }) => {
-        // a request ends soon enough by itself
-        for (const { caller, payAt, fail } of ofKey())
-          if (payAt !== undefined && caller.principal.organisation.cluster !== cluster)
-            fail(new AppError('unavailable', MOVED));
-      },
-      (error: unknown) => {
-        // while the database is away nothing is known of the key
-        if (!(error instanceof AppError) || error.status >= 500) return;
-        for (const { fail } of ofKey()) fail(error);
-      },
-    );
-  }
+  const checked = (): Checked[] =>
+    [...waiters].map(({ caller, payAt, fail }) => ({ caller, isStream: payAt !== undefined, fail }));
 
   /** Waits once. Resolves with whether to look again. */
   function waitOnce(caller: WaitingCaller, wanted: WantedEvents, until: number, gone: AbortSignal) {

@@ -25,6 +25,8 @@ export const QUERY_LIMITS = {
   spreads: 10_000,
   /** How often one object is selected in one place of the answer. */
   repeats: 100,
+  /** Fields and spreads of a subscription after fragment expansion, since it is executed for every event. */
+  subscription: 100,
   tokens: 2000,
   /** Lines of query text, because graphql-js counts them from the start to locate each error. */
   lines: 2000,
@@ -91,21 +93,24 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
   const found = [ofCycles, ofOperations, ofFragments].find((faults) => faults?.length);
   if (found) return found.slice(0, MOST_FAULTS);
   const named = fragmentsOf(document);
-  const ofSubscriptions = operations.flatMap((node) => faultsOfSubscription(node, named));
+  const ofSubscriptions = operations.flatMap((node) => faultsOfSubscription(node, sizeOf(node), named));
   const ofRepeats = [...operations, ...fragments].flatMap((node) => faultsOfRepeats(node, named));
   return [...ofSubscriptions, ...ofRepeats].slice(0, MOST_FAULTS);
 }
 
 /**
- * `@skip` and `@include` at the root of a subscription, which the specification forbids: graphql-js's own rule needs the values
- * of variables there, which no validation has, and throws.
+ * Of a subscription, too many fields, and `@skip` and `@include` at its root, which the specification forbids: graphql-js's own rule
+ * needs the values of variables there, which no validation has, and throws.
  */
 function faultsOfSubscription(
-  { operation, selectionSet }: OperationDefinitionNode,
+  node: OperationDefinitionNode,
+  { fields, spreads }: Size,
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): GraphQLError[] {
+  const { operation, selectionSet } = node;
   if (operation !== OperationTypeNode.SUBSCRIPTION) return [];
-  const faults: GraphQLError[] = [];
+  const what = 'has too many fields and fragment spreads for a subscription, which is executed for every event:';
+  const faults = refuse(node, what, fields + spreads, QUERY_LIMITS.subscription);
   const [seen, left] = [new Set<SelectionSetNode>(), [selectionSet]];
   for (let set = left.pop(); set; set = left.pop()) {
     if (seen.has(set)) continue;

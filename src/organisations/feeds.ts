@@ -39,8 +39,7 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
     },
     /** Notes that history was lost from a time on; an earlier one stays. */
     async oweGap(id: string, from: Date): Promise<void> {
-      // null is also what is missing
-      await organisations.updateOne({ _id: id, 'feed.owed': null }, { $set: { 'feed.owed': from } });
+      await organisations.updateOne({ _id: id }, { $min: { 'feed.owed': from } });
     },
     /** Notes that the loss has been told. */
     async settleGap(id: string, from: Date): Promise<void> {

@@ -5,6 +5,7 @@ import type { Authority } from './apiKeys';
 import type { AuditAction } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
 import { holdOrganisation } from './organisations';
+import { BEAT_EVERY } from './webhookLeases';
 import { type DisabledReason, ENDPOINT_STATES, type EndpointRow, type EndpointState } from './webhookRows';
 import { MINUTE } from '../units';
 
@@ -41,8 +42,17 @@ interface Change {
   readonly details?: Readonly<Record<string, unknown>>;
 }
 
-/** Whoever works on an endpoint must read it again. */
 const NOBODY = { holder: null, until: new Date(0) } as const;
+
+/** How long a post of a holder may go on that has lost its lease, in milliseconds: it begins none after its next beat. */
+const POSTING_FOR = BEAT_EVERY + 18_000;
+
+/** Takes an endpoint from whoever works on it. Nobody else begins while a post may be under way. */
+function taken({ holder, state, until }: EndpointRow, now: number): Pick<EndpointRow, 'holder' | 'until'> {
+  // one that is disabled does not rest: it was taken before
+  const isLeased = holder !== null || state === 'disabled';
+  return isLeased ? { holder: null, until: new Date(Math.min(until.getTime(), now + POSTING_FOR)) } : NOBODY;
+}
 
 export function webhookEndpointsOf(models: ControlModels, now: () => number) {
   const rows = nativeCollection(models.webhookEndpoints);
@@ -111,10 +121,10 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
       from: { readonly position: string; readonly time: Date } | undefined,
       by: Authority,
     ): Promise<EndpointRow | undefined> =>
-      change(id, by, () => ({
+      change(id, by, (before) => ({
         update: {
           $set: {
-            ...{ state: 'enabled', disabled: null, ...CLEAN, ...NOBODY, due: new Date(now()) },
+            ...{ state: 'enabled', disabled: null, ...CLEAN, ...taken(before, now()), due: new Date(now()) },
             ...(from && { position: from.position, parked: 0 }),
           },
           $inc: { wakes: 1 },
@@ -123,10 +133,13 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
         details: { from: from?.time ?? 'where it stopped' },
       })),
     disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
-      change(id, by, ({ disabled }) => ({
+      change(id, by, (before) => ({
         update: {
-          // the first reason stays
-          $set: { state: 'disabled', disabled: disabled ?? { reason, at: new Date(now()) }, ...NOBODY },
+          $set: {
+            // the first reason stays
+            ...{ state: 'disabled', disabled: before.disabled ?? { reason, at: new Date(now()) } },
+            ...taken(before, now()),
+          },
           $unset: { due: '' },
         },
         action: 'webhook.disabled',

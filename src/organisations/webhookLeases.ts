@@ -7,7 +7,9 @@ import type { EndpointRow } from './webhookRows';
 /* Which gateway delivers to which webhook endpoint, and when (docs/decisions/webhooks.md). */
 
 /** How long a lease lasts, in milliseconds; longer than an attempt. */
-export const LEASED_FOR = 30_000;
+const LEASED_FOR = 30_000;
+/** How often whoever holds one notes so, and by then notices if it was taken away, in milliseconds. */
+export const BEAT_EVERY = 3000;
 /**
  * How long an organisation is known to have no endpoint, in milliseconds. An endpoint that is younger than {@link SETTLED_AFTER} never
  * rests, so that nothing is missed meanwhile.
@@ -29,7 +31,16 @@ export interface Rest {
 }
 
 /** An endpoint that has work. */
-export type Due = Pick<EndpointRow, '_id' | 'organisation_id'> & { readonly due: Date };
+export type Due = Pick<EndpointRow, '_id' | 'organisation_id' | 'failed'> & { readonly due: Date };
+
+/** How many endpoints may be taken, and which. */
+export interface Room {
+  readonly limit: number;
+  /** Organisations of which no more may be taken. */
+  readonly without: readonly string[];
+  /** Whether endpoints that failed last may be taken. */
+  readonly hasRoomForFailed: boolean;
+}
 
 /** A lease: the endpoint as it was when its holder last read it. */
 export type Leased = EndpointRow & { readonly holder: string };
@@ -47,10 +58,17 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
   const until = (): Date => new Date(now() + LEASED_FOR);
 
   return {
-    /** Endpoints that have work and that nobody works on, those that wait longest first. */
-    waiting: async (limit: number): Promise<Due[]> =>
+    /** Endpoints that have work and that nobody works on, those that wait longest first; without those that there is no room for. */
+    waiting: async ({ limit, without: full, hasRoomForFailed }: Room): Promise<Due[]> =>
       (await rows
-        .find(free(), { sort: { due: 1 }, limit, projection: { organisation_id: 1, due: 1 } })
+        .find(
+          {
+            ...free(),
+            ...(full.length > 0 && { organisation_id: { $nin: [...full] } }),
+            ...(!hasRoomForFailed && { 'failed.0': { $exists: false } }),
+          },
+          { sort: { due: 1 }, limit, projection: { organisation_id: 1, failed: 1, due: 1 } },
+        )
         .toArray()) as unknown as Due[],
     /** Undefined if another gateway was first. */
     async take(id: string): Promise<Leased | undefined> {
@@ -64,12 +82,15 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
       const found = await rows.findOneAndUpdate({ _id, holder }, kept, { returnDocument: 'after' });
       return (found as Leased | null) ?? undefined;
     },
-    /** Gives a lease back. If the endpoint was woken since it was read, it is due at once. */
-    async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<void> {
+    /** Gives a lease back. If the endpoint was woken since it was read, it is due at once. Resolves with whether there is work at once. */
+    async release({ _id, holder, wakes }: Leased, progress: Progress, { due, until: rest }: Rest): Promise<boolean> {
       const free = { holder: null, until: rest ?? LONG_AGO, ...progress };
       const resting = due ? { $set: { ...free, due } } : { $set: free, $unset: { due: '' as const } };
       const { matchedCount } = await rows.updateOne({ _id, holder, wakes }, resting);
-      if (matchedCount === 0) await rows.updateOne({ _id, holder }, { $set: { ...free, due: new Date(now()) } });
+      const isDue = (time: Date | undefined): boolean => time !== undefined && time.getTime() <= now();
+      if (matchedCount > 0) return isDue(due) && isDue(free.until);
+      await rows.updateOne({ _id, holder }, { $set: { ...free, due: new Date(now()) } });
+      return isDue(free.until);
     },
     /**
      * Notes that organisations have new events. Failing endpoints keep their time. True if there is an endpoint to deliver to.

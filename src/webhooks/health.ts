@@ -7,6 +7,9 @@ import { DISABLED_AFTER, FAILING_AFTER } from './schedule';
 
 const WIDEST = 8;
 
+/** Whether the last attempt at an endpoint failed. */
+export const hasFailed = ({ failed }: Pick<EndpointRow, 'failed'>): boolean => failed.length > 0;
+
 /** What was learned of an endpoint while it was worked on. */
 export type Health = ReturnType<typeof healthOf>;
 
@@ -47,7 +50,7 @@ export function healthOf(row: EndpointRow, now: () => number) {
     },
     /** How many objects may be sent at the moment. */
     width: (): number => width,
-    isSuspect: (): boolean => failed.size > 0,
+    hasFailed: (): boolean => failed.size > 0,
     /** Whether only the oldest event is tried. */
     isFailing: (): boolean => state === 'failing',
     probes: (): number => probes,

@@ -16,7 +16,7 @@ import type { EndpointInput, OwnWebhooks, WebhookAttempt, WebhookEndpoint } from
 import { type AddressPolicy, endpointUrl, RefusedAddress } from './addresses';
 import { byHandGate } from './byHand';
 import { type DeliveryRow, deliveriesOf, positionOfDelivery } from './deliveries';
-import { type MasterSecret, WrongSecretError } from './masterSecret';
+import { type MasterSecret, OTHER_SECRET, RESTORE_SECRET, WrongSecretError } from './masterSecret';
 import type { Attempt } from './post';
 import { eventsAt, isKept } from './replay';
 import { oldSecretUntil, type Sender, type Shown } from './sending';
@@ -106,8 +106,10 @@ export function createManagement({ databases, control, policy, signing }: Manage
     }
     const require = async (id: string): Promise<EndpointRow> => found(await webhooks.find(id.toLowerCase(), own));
 
-    function send(row: EndpointRow, event: Shown): Promise<Attempt> {
-      const { sender } = requireSigning();
+    async function send(row: EndpointRow, event: Shown): Promise<Attempt> {
+      requirePlan(organisation);
+      const { sender, secret } = requireSigning();
+      if (!(await secret.fits())) throw new AppError('unavailable', `${OTHER_SECRET}; ${RESTORE_SECRET}.`);
       return byHand(organisation.id, () => sender.send(row, event));
     }
 

@@ -1,56 +1,103 @@
+import { LRUCache } from 'lru-cache';
+import { MINUTE } from '../units';
+
 /*
- * How many posts a gateway has under way, and whose: no endpoint and no organisation can take the places of others, and those that failed last
- * share few.
+ * How many posts a gateway has under way, and whose: no endpoint and no organisation can take the places of others, and those that failed
+ * last, or take long to answer, share few.
  */
 
 export interface Claim {
   readonly organisation: string;
+  readonly endpoint: string;
   /** Whether the endpoint's last attempt failed. */
-  readonly isSuspect: boolean;
+  readonly hasFailed: boolean;
 }
 
-/** Posts under way: in all, of an organisation, and of all endpoints that failed last. */
-export const MOST_POSTS = { all: 64, organisation: 16, suspects: 16 } as const;
+/** Posts under way: in all, of an organisation, of all suspects (endpoints that failed last or are slow), and of one organisation's. */
+export const MOST_POSTS = { all: 64, organisation: 16, suspects: 16, ownSuspects: 4 } as const;
+/** A post that takes this long (ms) makes its endpoint slow, for so long at most unless it is again. */
+const SLOW = 5000;
+const SLOW_FOR = 10 * MINUTE;
+/** Slow endpoints that are remembered. */
+const MOST_SLOW = 10_000;
+
+/** How many an organisation has, and how many of them are suspects. */
+interface Own {
+  all: number;
+  suspects: number;
+}
+
+export interface PlacesOptions {
+  readonly most?: Readonly<Record<keyof typeof MOST_POSTS, number>>;
+  readonly slow?: number;
+}
 
 export type Places = ReturnType<typeof createPlaces>;
 
-export function createPlaces(most: Readonly<Record<keyof typeof MOST_POSTS, number>> = MOST_POSTS) {
-  const ofOrganisation = new Map<string, number>();
+export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions = {}) {
+  const ofOrganisation = new Map<string, Own>();
+  const slowOnes = new LRUCache<string, true>({ max: MOST_SLOW, ttl: SLOW_FOR });
   let [all, suspects] = [0, 0];
-  let waiting: { readonly claim: Claim; readonly admit: () => void }[] = [];
+  let waiting: { readonly claim: Claim; readonly admit: (giveBack: () => void) => void }[] = [];
 
-  function fits({ organisation, isSuspect }: Claim): boolean {
-    if (all >= most.all || (isSuspect && suspects >= most.suspects)) return false;
-    return (ofOrganisation.get(organisation) ?? 0) < most.organisation;
-  }
+  const isSuspect = ({ endpoint, hasFailed }: Claim): boolean => hasFailed || slowOnes.has(endpoint);
 
-  function count({ organisation, isSuspect }: Claim, by: 1 | -1): void {
-    all += by;
-    if (isSuspect) suspects += by;
-    const own = (ofOrganisation.get(organisation) ?? 0) + by;
-    if (own > 0) ofOrganisation.set(organisation, own);
-    else ofOrganisation.delete(organisation);
+  /** Takes a place if there is one. Returns what gives it back. */
+  function tryTake(claim: Claim): (() => void) | undefined {
+    const suspect = isSuspect(claim);
+    const own = ofOrganisation.get(claim.organisation) ?? { all: 0, suspects: 0 };
+    if (all >= most.all || own.all >= most.organisation) return undefined;
+    if (suspect && (suspects >= most.suspects || own.suspects >= most.ownSuspects)) return undefined;
+    const count = (by: 1 | -1): void => {
+      all += by;
+      own.all += by;
+      if (suspect) {
+        suspects += by;
+        own.suspects += by;
+      }
+    };
+    count(1);
+    ofOrganisation.set(claim.organisation, own);
+    const began = performance.now();
+    return () => {
+      count(-1);
+      if (own.all === 0) ofOrganisation.delete(claim.organisation);
+      if (performance.now() - began >= slow) slowOnes.set(claim.endpoint, true);
+      else slowOnes.delete(claim.endpoint);
+      admitWaiting();
+    };
   }
 
   function admitWaiting(): void {
-    if (waiting.length === 0) return;
     waiting = waiting.filter(({ claim, admit }) => {
-      if (!fits(claim)) return true;
-      count(claim, 1);
-      admit();
-      return false;
+      const giveBack = tryTake(claim);
+      if (giveBack) admit(giveBack);
+      return !giveBack;
     });
   }
 
   return {
-    /** Resolves when there is a place, in order among those who could have it. Each must be given back once. */
-    async take(claim: Claim): Promise<() => void> {
-      if (fits(claim)) count(claim, 1);
-      else await new Promise<void>((admit) => waiting.push({ claim, admit }));
-      return () => {
-        count(claim, -1);
-        admitWaiting();
-      };
+    /**
+     * Resolves when there is a place, in order among those who could have it, with what gives it back; that must be called once. Undefined if
+     * there is none within so many milliseconds.
+     */
+    take(claim: Claim, within: number): Promise<(() => void) | undefined> {
+      const giveBack = tryTake(claim);
+      if (giveBack) return Promise.resolve(giveBack);
+      return new Promise((resolve) => {
+        const timer = setTimeout(() => {
+          waiting = waiting.filter((one) => one !== mine);
+          resolve(undefined);
+        }, within);
+        const mine = {
+          claim,
+          admit: (taken: () => void): void => {
+            clearTimeout(timer);
+            resolve(taken);
+          },
+        };
+        waiting.push(mine);
+      });
     },
     /** Posts under way. */
     taken: (): number => all,

@@ -5,7 +5,7 @@ import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/apiKeys';
 import type { Control } from '../organisations/control';
-import { LEASED_FOR, type Leased, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
+import { BEAT_EVERY, type Leased, type Progress, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';
 import { healthOf } from './health';
 import type { Places } from './places';
@@ -17,7 +17,8 @@ import { type Outcome, type Pass, workOnce } from './work';
 
 /** How long an endpoint is worked on before others have their turn, in milliseconds. */
 const SLICE = 10_000;
-const BEAT_EVERY = LEASED_FOR / 3;
+/** After this long a lease is no longer kept, in milliseconds: its holder waits for a database that does not respond. */
+const LONGEST = 180_000;
 /** How long endpoints rest that cannot be delivered to for another reason than their receiver, in milliseconds. */
 const REST = { closed: 60_000, away: 20_000, moving: 5000, young: 2000 } as const;
 
@@ -42,8 +43,11 @@ function isServed({ state, plan }: Organisation): boolean {
   return STATES[state].requests && PLANS[plan].integrations;
 }
 
-/** Works on an endpoint until there is nothing to do, or others have their turn. @throws if a database does not respond */
-export async function runLease(taken: Leased, options: RunOptions): Promise<void> {
+/**
+ * Works on an endpoint until there is nothing to do, or others have their turn. Resolves with whether it is due again at once.
+ * @throws if a database does not respond
+ */
+export async function runLease(taken: Leased, options: RunOptions): Promise<boolean> {
   const { databases, control } = options;
   const { webhookLeases: leases } = control;
   const after = (ms: number): Rest => notBefore(databases.now() + ms);
@@ -53,12 +57,13 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<void
   if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
   const beat = heartbeat(taken, options);
   try {
-    const { lease, rest } = await passes(taken, organisation, beat.isLost, options);
-    if (lease) await leases.release(lease, {}, rest);
+    const { lease, progress, rest } = await passes(taken, organisation, beat.isLost, options);
+    return lease !== undefined && (await leases.release(lease, progress, rest));
   } catch (error) {
     const isMoving = error instanceof AppError && error.code === 'unavailable';
     await leases.release(taken, {}, after(isMoving ? REST.moving : REST.away));
     if (!isMoving) throw error;
+    return false;
   } finally {
     beat.stop();
   }
@@ -67,7 +72,10 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<void
 /** Keeps a lease while an attempt goes on. */
 function heartbeat(lease: Leased, { control }: RunOptions) {
   let isLost = false;
+  const latest = performance.now() + LONGEST;
   const timer = setInterval(() => {
+    isLost ||= performance.now() > latest;
+    if (isLost) return;
     control.webhookLeases.keep(lease, {}).then(
       (kept) => {
         isLost ||= !kept;
@@ -87,8 +95,11 @@ function heartbeat(lease: Leased, { control }: RunOptions) {
 interface Ended {
   /** What is to be given back; undefined if there is no lease any more. */
   readonly lease?: Leased;
+  readonly progress: Progress;
   readonly rest: Rest;
 }
+
+const LOST: Ended = { progress: {}, rest: {} };
 
 async function passes(
   taken: Leased,
@@ -106,33 +117,34 @@ async function passes(
   for (;;) {
     const read = endpoint;
     const post = async (event: { readonly id: string }) => {
-      const giveBack = await places.take({ organisation: organisation.id, isSuspect: health.isSuspect() });
+      const claim = { organisation: organisation.id, endpoint: read._id, hasFailed: health.hasFailed() };
+      const giveBack = await places.take(claim, Math.max(0, sliceEnds - performance.now()));
       try {
-        return isOver() ? undefined : await sender.send(read, event);
+        return !giveBack || isOver() ? undefined : await sender.send(read, event);
       } finally {
-        giveBack();
+        giveBack?.();
       }
     };
     const isOurs = async (): Promise<boolean> => (await control.webhookLeases.keep(read, {})) !== undefined;
     const probes = health.isFailing() ? health.probes() : undefined;
     const pass = await workOnce({ data, endpoint: read, health, post, now, isOver, isOurs, onOutcome });
-    if (!pass) return { rest: {} };
+    if (!pass) return LOST;
     const progress = { ...health.progress(), position: pass.position, parked: pass.parked };
-    const kept = await control.webhookLeases.keep(read, progress);
-    if (!kept) return { rest: {} };
     const disable = health.disable();
-    if (disable !== undefined) {
-      await control.webhooks.disable(kept._id, disable, SYSTEM);
-      options.onDisabled(kept, disable);
-      return { rest: {} };
-    }
     // a probe that was not made, since there was no place or the gateway is ended, is made soon
     const isUntried = health.isFailing() && health.probes() === probes;
     const rest = isUntried
       ? notBefore(now() + REST.moving)
-      : restAfter(pass, kept, health, { now: now(), isOver: isOver() });
+      : restAfter(pass, read, health, { now: now(), isOver: isOver() });
     // with what it had been woken for when the events were read
-    if (rest) return { lease: { ...kept, wakes: read.wakes }, rest };
+    if (rest && disable === undefined) return { lease: read, progress, rest };
+    const kept = await control.webhookLeases.keep(read, progress);
+    if (!kept) return LOST;
+    if (disable !== undefined) {
+      await control.webhooks.disable(kept._id, disable, SYSTEM);
+      options.onDisabled(kept, disable);
+      return LOST;
+    }
     endpoint = kept;
   }
 }

@@ -70,7 +70,9 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   const changed = new Map<string, DeliveryRow>();
   const open = await deliveries.open(id, MOST_PARKED + PAGE);
   const wasFailing = health.isFailing();
+  let isCut = false;
   const isOver = (): boolean =>
+    isCut ||
     options.isOver() ||
     health.disable() !== undefined ||
     health.restUntil() !== undefined ||
@@ -78,7 +80,10 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
 
   async function attempt(row: DeliveryRow, event: EventRow): Promise<boolean> {
     const outcome = await options.post(shownEvent(data.organisationId, event));
-    if (!outcome) return false;
+    if (!outcome) {
+      isCut = true;
+      return false;
+    }
     const attempts = row.attempts + 1;
     const tried = { ...row, attempts, log: withAttempt(row.log, outcome) };
     if (outcome.ok) {
@@ -161,8 +166,9 @@ export async function workOnce(options: WorkOptions): Promise<Pass | undefined> 
   let sent = { position: endpoint.position, hasMore: true };
   const hasProbed = wasFailing && open.length > 0;
   if (!isOver() && !hasProbed && open.length < MOST_PARKED) sent = await sendNext();
-  // others may have gone on, or people dropped what was parked
-  if (changed.size > 0 && !(await options.isOurs())) return undefined;
+  // others may have gone on, or people dropped what was parked; what is delivered stays so
+  const isParking = [...changed.values()].some(({ state }) => state !== 'delivered');
+  if (isParking && !(await options.isOurs())) return undefined;
   await deliveries.save([...changed.values()]);
   const recovered = wasFailing && !health.isFailing();
   if (recovered) await deliveries.makeDue(id, new Date(now()));

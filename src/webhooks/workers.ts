@@ -1,4 +1,5 @@
-import type { Leased } from '../organisations/webhookLeases';
+import type { Due, Leased, Room } from '../organisations/webhookLeases';
+import { hasFailed } from './health';
 import type { MasterSecret } from './masterSecret';
 import { createPlaces } from './places';
 import { runLease, type RunOptions } from './run';
@@ -9,8 +10,8 @@ import type { Outcome } from './work';
 /** How often endpoints that have work are looked for, in milliseconds, and how long after a failure. */
 const LOOK_EVERY = 1000;
 const AFTER_FAILURE = 5000;
-/** Endpoints that a gateway works on at the same time. */
-const MOST_LEASES = 64;
+/** Endpoints that a gateway works on at the same time: in all, of an organisation, and that failed last. */
+export const MOST_LEASES = { all: 64, organisation: 8, failed: 32 } as const;
 /** How often WEBHOOK_SECRET is compared with that of the endpoints, in milliseconds. */
 const CHECK_EVERY = 60_000;
 
@@ -27,10 +28,10 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   const { webhookLeases: leases } = options.control;
   const { now } = options.databases;
   const places = createPlaces();
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, { readonly lease: Leased; readonly ended: Promise<void> }>();
   let looking: Promise<void> | undefined;
   let waited = 0;
-  let [isEnding, isWoken] = [false, false];
+  let [isEnding, isWoken, isFull] = [false, false, false];
   let alarm: (() => void) | undefined;
   let checked: { readonly at: number; readonly fits: boolean } | undefined;
 
@@ -43,33 +44,61 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
   }
 
   async function work(taken: Leased): Promise<void> {
+    let isDue = false;
     try {
-      await runLease(taken, { ...options, places, isEnding: () => isEnding });
+      isDue = await runLease(taken, { ...options, places, isEnding: () => isEnding });
     } catch (error) {
       onError(error);
     } finally {
-      // with room for others again
-      if (running.size === MOST_LEASES) wake();
       running.delete(taken._id);
+      // it has more to do, or there is room for others again
+      if (isDue || isFull) wake();
     }
   }
 
+  function room(): Room {
+    const ofOrganisation = new Map<string, number>();
+    let failed = 0;
+    for (const { lease } of running.values()) {
+      ofOrganisation.set(lease.organisation_id, (ofOrganisation.get(lease.organisation_id) ?? 0) + 1);
+      if (hasFailed(lease)) failed += 1;
+    }
+    const full = [...ofOrganisation].filter(([, count]) => count >= MOST_LEASES.organisation);
+    return {
+      limit: MOST_LEASES.all - running.size,
+      without: full.map(([id]) => id),
+      hasRoomForFailed: failed < MOST_LEASES.failed,
+    };
+  }
+
+  const fits = ({ organisation_id: id, failed }: Due): boolean => {
+    const { limit, without, hasRoomForFailed } = room();
+    return limit > 0 && !without.includes(id) && (hasRoomForFailed || !hasFailed({ failed }));
+  };
+
   /** Takes what is due and fits. True if there may be more. */
   async function look(): Promise<boolean> {
-    const most = MOST_LEASES - running.size;
-    if (most <= 0 || !(await mayWork())) return false;
-    const found = await leases.waiting(most);
+    const free = room();
+    isFull = free.limit <= 0 || free.without.length > 0 || !free.hasRoomForFailed;
+    if (free.limit <= 0 || !(await mayWork())) return false;
+    const found = await leases.waiting(free);
     const [first] = found;
     waited = first ? Math.max(0, now() - first.due.getTime()) : 0;
     let taken = 0;
-    for (const { _id } of found) {
+    for (const due of found) {
       if (isEnding) return false;
-      const lease = running.has(_id) ? undefined : await leases.take(_id);
-      if (!lease) continue;
-      taken += 1;
-      running.set(_id, work(lease));
+      if (!fits(due)) isFull = true;
+      else if (!running.has(due._id)) taken += await take(due._id);
     }
-    return taken > 0 && found.length === most;
+    return taken > 0 && found.length === free.limit;
+  }
+
+  /** Begins to work on an endpoint unless another gateway was first. Resolves with how many were taken. */
+  async function take(id: string): Promise<0 | 1> {
+    const lease = await leases.take(id);
+    if (!lease) return 0;
+    running.set(id, { lease, ended: work(lease) });
+    return 1;
   }
 
   function wake(): void {
@@ -111,7 +140,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
       isEnding = true;
       wake();
       await looking;
-      await Promise.all(running.values());
+      await Promise.all([...running.values()].map(({ ended }) => ended));
     },
     /** How long the endpoint that waits longest has waited for a worker, in milliseconds, when it was last looked. */
     waited: (): number => waited,

@@ -161,6 +161,16 @@ test.each([
     `subscription { events { ${Array.from({ length: 31 }, (_n, at) => `a${String(at)}: id`).join(' ')} } }`,
     'aliases',
   ],
+  [
+    'more fields than an event is worth',
+    `subscription { events { ${'id '.repeat(100)} } }`,
+    'every event: 101; the limit is 100',
+  ],
+  [
+    'as many fragments',
+    `subscription { events { ${'...F '.repeat(34)} } } fragment F on Event { id type }`,
+    'every event: 103',
+  ],
   ['a fragment of itself', 'subscription { events { ...F } } fragment F on Event { id ...F }', 'within itself'],
   ['an unknown field', 'subscription { events { secret } }', 'secret'],
 ])('%s is refused', async (_what, query, words) => {

@@ -87,7 +87,8 @@ test('if nobody records what the old cluster has in its log, the organisation is
   expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('will be told of a gap') as unknown });
   const { key } = await makeKey(own, organisation);
   const { body } = await client(own, key).get('/events');
-  expect(body.data).toMatchObject([{ type: 'feed.gap', object: null }]);
+  // from where the log was read last, not from when that was noticed
+  expect(body.data).toMatchObject([{ type: 'feed.gap', object: null, gap: { from: '2020-09-13T12:26:40.000Z' } }]);
   await own.stop();
 }, 240_000);
 
@@ -109,3 +110,19 @@ test('a copy that is only read in the log after the move is no event either', as
     ['quote.created', second],
   ]);
 }, 240_000);
+
+test('of several gaps that are owed the earliest time counts, until it is told', async () => {
+  const { organisation } = await newScene();
+  const { feeds } = gateway.control;
+  const owed = async (): Promise<Date | undefined> => (await feeds.of([organisation.id])).get(organisation.id)!.owed;
+  const [early, late] = [new Date(1000), new Date(2000)];
+  await feeds.oweGap(organisation.id, late);
+  await feeds.oweGap(organisation.id, early);
+  await feeds.oweGap(organisation.id, late);
+  expect(await owed()).toEqual(early);
+  // one that was told leaves an earlier one that came meanwhile
+  await feeds.settleGap(organisation.id, late);
+  expect(await owed()).toEqual(early);
+  await feeds.settleGap(organisation.id, early);
+  expect(await owed()).toBeUndefined();
+});

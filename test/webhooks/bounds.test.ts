@@ -6,6 +6,8 @@ import { positionOf, timeDigits } from '../../src/events/position';
 import { createPlaces, MOST_POSTS } from '../../src/webhooks/places';
 import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
+import type { EndpointRow } from '../../src/organisations/webhookRows';
+import { makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 import { startReceiver } from './receiver';
@@ -196,34 +198,106 @@ test('endpoints that never answer do not take the places of others', async () =>
   expect(hanging.length).toBeLessThanOrEqual(MOST_POSTS.all);
 }, 90_000);
 
-test('an organisation has at most 16 posts under way, those that failed last share 16, a gateway has 64', async () => {
-  const places = createPlaces();
-  let given = 0;
-  const back: (() => void)[] = [];
-  const take = (organisation: string, isSuspect = false): void => {
-    void places.take({ organisation, isSuspect }).then((release) => {
-      given += 1;
-      back.push(release);
-    });
-  };
+describe('places for posts', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  for (let at = 0; at < 100; at += 1) take('one');
-  await settle();
-  expect(given).toBe(16);
-  for (let at = 0; at < 100; at += 1) take(`suspect ${String(at)}`, true);
-  await settle();
-  expect(given).toBe(32);
-  for (let at = 0; at < 100; at += 1) take(`other ${String(at)}`);
-  await settle();
-  expect(given).toBe(64);
-  // every one has its turn, and none is lost
-  while (back.length > 0) {
-    back.shift()!();
+  const NEVER = 60_000;
+
+  test('an organisation has at most 16, those that failed last share 16 and 4 of each organisation, a gateway has 64', async () => {
+    const places = createPlaces();
+    let given = 0;
+    const back: (() => void)[] = [];
+    const take = (organisation: string, hasFailed = false): void => {
+      void places.take({ organisation, endpoint: `of ${organisation}`, hasFailed }, NEVER).then((giveBack) => {
+        given += 1;
+        back.push(giveBack!);
+      });
+    };
+    for (let at = 0; at < 100; at += 1) take('one');
     await settle();
-  }
-  expect(given).toBe(300);
-  expect(places.taken()).toBe(0);
+    expect(given).toBe(16);
+    for (let at = 0; at < 10; at += 1) take('two', true);
+    await settle();
+    expect(given).toBe(20);
+    for (let at = 0; at < 90; at += 1) take(`suspect ${String(at)}`, true);
+    await settle();
+    expect(given).toBe(32);
+    for (let at = 0; at < 100; at += 1) take(`other ${String(at)}`);
+    await settle();
+    expect(given).toBe(64);
+    // every one has its turn, and none is lost
+    while (back.length > 0) {
+      back.shift()!();
+      await settle();
+    }
+    expect(given).toBe(300);
+    expect(places.taken()).toBe(0);
+  });
+
+  test('an endpoint that took long to answer shares those of the failed, until it is fast again', async () => {
+    const places = createPlaces({ slow: 50 });
+    const claim = { organisation: 'one', endpoint: 'slow', hasFailed: false };
+    const takeAll = async (): Promise<(() => void)[]> => {
+      const taken = await Promise.all(Array.from({ length: 16 }, () => places.take(claim, 0)));
+      return taken.filter((giveBack) => giveBack !== undefined);
+    };
+    const first = await takeAll();
+    expect(first).toHaveLength(16);
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    for (const giveBack of first) giveBack();
+    const second = await takeAll();
+    expect(second).toHaveLength(4);
+    for (const giveBack of second) giveBack();
+    expect(await takeAll()).toHaveLength(16);
+  });
+
+  test('who finds none in time goes without one, and takes none from those behind it', async () => {
+    const places = createPlaces({ most: { all: 1, organisation: 1, suspects: 1, ownSuspects: 1 } });
+    const claim = { organisation: 'one', endpoint: 'one', hasFailed: false };
+    const giveBack = await places.take(claim, NEVER);
+    const [late, next] = [places.take(claim, 20), places.take(claim, NEVER)];
+    expect(await late).toBeUndefined();
+    giveBack!();
+    (await next)!();
+    expect(places.taken()).toBe(0);
+  });
 });
+
+test('a gateway works on at most 8 endpoints of an organisation, and on 32 that failed last', async () => {
+  const own = await openWorld({ EVENTS: 'off' });
+  const deaf = await startReceiver(() => undefined);
+  const one = await newScene(own, { receiver: deaf });
+  const { _id, ...row } = await one.row();
+  const copies = (count: number, members: (at: number) => Partial<EndpointRow>): EndpointRow[] =>
+    Array.from({ length: count }, (_none, at) => ({ ...row, _id: randomUUID(), ...members(at) }));
+  const held = (): Promise<EndpointRow[]> => own.endpoints.find({ holder: { $ne: null } }).toArray();
+  await own.endpoints.deleteOne({ _id });
+  await record(own, one, 1);
+  // of one organisation, of others that failed, and one more behind all of them
+  await own.endpoints.insertMany(copies(20, () => ({ due: new Date(0) })));
+  const organisations = await Promise.all(Array.from({ length: 6 }, () => makeOrganisation(own.gateway)));
+  for (const organisation of organisations) await record(own, { ...one, organisation }, 1);
+  const failed = { failed: ['some object'], failing_since: new Date() };
+  const suspects = copies(40, (at) => ({
+    ...{ ...failed, organisation_id: organisations[at % 5]!.id, due: new Date(1 + at) },
+  }));
+  await own.endpoints.insertMany(suspects);
+  const last = copies(1, () => ({ organisation_id: organisations[5]!.id, due: new Date(1000) }));
+  await own.endpoints.insertMany(last);
+  await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
+  const delivering = await startGateway({ ...own.environment, EVENTS: 'on' });
+  try {
+    await eventually(async () => ((await held()).length === 41 ? true : undefined), 30_000);
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+    const now = await held();
+    expect(now.filter(({ organisation_id: id }) => id === one.organisation.id)).toHaveLength(8);
+    expect(now.filter((found) => found.failed.length > 0)).toHaveLength(32);
+    expect(now.map((found) => found._id)).toContain(last[0]!._id);
+  } finally {
+    await deaf.stop();
+    await delivering.stop();
+    await own.stop();
+  }
+}, 90_000);
 
 test('an object that always fails parks at most 1,050 events; then the position waits for it', async () => {
   const one = await scene();

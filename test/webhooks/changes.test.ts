@@ -139,6 +139,38 @@ test('disabled, nothing is sent; enabled it goes on where it stopped, from a tim
   expect(one.receiver.arrived.length).toBeLessThan(12);
 });
 
+test('taken from a gateway that posts, nobody posts before that post has ended, and what it learns is not stored', async () => {
+  const one = await scene();
+  const { id } = one;
+  const open: (() => void)[] = [];
+  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(500).end());
+  await one.write(1);
+  await untilArrived(one, 1);
+  for (const change of ['disable', 'enable'] as const) {
+    await one.admin(`${change}_webhook_endpoint`, {
+      id,
+      ...(change === 'enable' && { from: new Date().toISOString() }),
+    });
+    const { holder, until } = await one.row();
+    expect(holder).toBeNull();
+    // longer than a post can take from now on
+    expect(until.getTime() - Date.now()).toBeGreaterThan(17_000);
+    expect(until.getTime() - Date.now()).toBeLessThan(22_000);
+  }
+  await one.write(1);
+  await new Promise((resolve) => setTimeout(resolve, 4000));
+  expect(one.receiver.arrived).toHaveLength(1);
+  one.receiver.answer = () => 204;
+  for (const end of open) end();
+  // before the receiver is enabled it knows nothing of the failure
+  await new Promise((resolve) => setTimeout(resolve, 1000));
+  expect(await one.rows()).toEqual([]);
+  expect(await one.row()).toMatchObject({ failed: [], failing_since: null });
+  await world.endpoints.updateOne({ _id: id }, { $set: { until: new Date(0) } });
+  await delivered(one, 1);
+  expect(one.receiver.arrived).toHaveLength(2);
+}, 60_000);
+
 test('enabling from a time drops what is parked and sends it again in order', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
@@ -180,6 +212,31 @@ test('while an organisation is suspended nothing is sent, and everything once it
   await one.hurry();
   await delivered(one, 3);
   expect(idsOf(one)).toHaveLength(3);
+});
+
+test('while an organisation moves nothing is posted that could not be noted', async () => {
+  const one = await scene();
+  await one.write(1);
+  await delivered(one, 1);
+  await free(one);
+  const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
+  const at = new Date();
+  const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
+  // its events are there, since only its endpoint is looked at here
+  await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
+  await one.write(1);
+  await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
+  await organisations.updateOne({ _id: one.organisation.id }, { $set: { move } });
+  for (let turn = 0; turn < 3; turn += 1) {
+    await one.hurry();
+    await eventually(async () => ((await one.row()).until.getTime() > Date.now() + 2000 ? true : undefined));
+    await free(one);
+  }
+  expect(one.receiver.arrived).toHaveLength(1);
+  await organisations.updateOne({ _id: one.organisation.id }, { $unset: { move: 1 } });
+  await one.hurry();
+  await delivered(one, 2);
+  expect(idsOf(one)).toHaveLength(2);
 });
 
 test('what is delivered while a move begins is not relied on: it is sent again after it', async () => {

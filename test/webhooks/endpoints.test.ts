@@ -159,7 +159,7 @@ test('without WEBHOOK_SECRET nothing can be created, and the answer says what to
   }
 });
 
-test('with another WEBHOOK_SECRET than that of the existing endpoints nothing is created or rotated', async () => {
+test('with another WEBHOOK_SECRET than that of the existing endpoints nothing is created, rotated or sent by hand', async () => {
   const CONTROL_DATABASE = `scopegate_hooks_${randomUUID().slice(0, 8)}`;
   const first = await openOffice({ CONTROL_DATABASE });
   const { endpoint } = await first.admin('create_webhook_endpoint', { url });
@@ -172,6 +172,7 @@ test('with another WEBHOOK_SECRET than that of the existing endpoints nothing is
     for (const answer of [
       await admin('create_webhook_endpoint', { url }),
       await admin('rotate_webhook_endpoint', { id: endpoint.id }),
+      await admin('send_test_event', { id: endpoint.id }),
     ])
       expect(answer).toMatchObject({
         code: 'unavailable',
@@ -186,7 +187,7 @@ test('with another WEBHOOK_SECRET than that of the existing endpoints nothing is
   }
 });
 
-test('creating needs a plan with API access; disabling and deleting do not', async () => {
+test('creating and sending need a plan with API access; disabling and deleting do not', async () => {
   const { gateway } = office;
   const { admin, organisation } = await anOffice();
   const { endpoint } = await admin('create_webhook_endpoint', { url });
@@ -194,6 +195,7 @@ test('creating needs a plan with API access; disabling and deleting do not', asy
   await gateway.control.organisations.setPlan(organisation.id, 'starter');
   expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ code: 'plan_required' });
   expect(await admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'plan_required' });
+  expect(await admin('send_test_event', { id })).toMatchObject({ code: 'plan_required' });
   expect(await admin('disable_webhook_endpoint', { id })).toMatchObject({ state: 'disabled' });
   expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ id });
 });

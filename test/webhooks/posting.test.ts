@@ -230,6 +230,27 @@ describe('an answer', () => {
     expect((await post()).retryAfter).toBe(wait);
   });
 
+  test('that is announced without an end is not waited for', async () => {
+    let announced = 0;
+    receiver.answer = (_arrival, response) => {
+      const more = (): void => {
+        if (response.destroyed || announced >= 100_000) return;
+        announced += 1;
+        response.writeProcessing();
+        setImmediate(more);
+      };
+      more();
+      return undefined;
+    };
+    expect(await post()).toMatchObject({ ok: false, status: null, error: expect.stringContaining('only announces') });
+    receiver.answer = (_arrival, response) => {
+      for (let at = 0; at < 10; at += 1) response.writeProcessing();
+      response.writeHead(204).end();
+      return undefined;
+    };
+    expect(await post()).toMatchObject({ ok: true, status: 204 });
+  });
+
   test('that is no HTTP, is cut off, or switches protocols is a failure', async () => {
     for (const text of [
       'hello\r\n\r\n',

@@ -68,8 +68,7 @@ class Api:
                 if error.code == 404:
                     return None
                 if error.code != 429 and error.code < 500:
-                    problem = json.load(error)
-                    raise Problem(problem["code"], problem.get("detail", "")) from None
+                    raise _problem_of(error) from None
                 after = error.headers.get("Retry-After", "")
                 # a proxy may send a date instead
                 if after.isdecimal():
@@ -78,3 +77,12 @@ class Api:
             except (OSError, HTTPException, ValueError):
                 pass  # no answer, an incomplete one, or one of something in between that is no JSON
             time.sleep(delay)
+
+
+def _problem_of(error: HTTPError) -> Problem:
+    try:
+        problem = json.load(error)
+        return Problem(problem["code"], problem.get("detail", ""))
+    except (ValueError, TypeError, KeyError):
+        # not from Scopegate, but from something in between
+        return Problem(f"HTTP {error.code}", error.reason)

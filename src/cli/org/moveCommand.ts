@@ -82,7 +82,7 @@ class Move {
       const since = await clusterTime(target);
       if (!(await control.moving.finish({ ...this.#self, from, to, since, details }))) throw new MoverLost();
       // the organisation has moved: if this fails, its next event tells of the gap
-      await tellOwedGap(control.feeds, target).catch((error: unknown) => {
+      await tellOwedGap(store, target).catch((error: unknown) => {
         warn(messageOf(error));
       });
       return { from, compared, refused: performance.now() - began };
@@ -123,9 +123,11 @@ class Move {
     const ofEvents = (name: string): boolean => name === events.name;
     const open = await close(databaseOf(source.connection), (name) => !ofEvents(name));
     // what was changed until now has to be among the events that are copied
-    if (!(await awaitTail(this.store, source, this.#signal))) {
+    const last = { time: await clusterTime(source), signal: this.#signal };
+    const missing = await awaitTail(this.store, source, last);
+    if (missing) {
       warn('the events of its last changes are not recorded; the organisation will be told of a gap');
-      await this.store.control.feeds.oweGap(this.id, new Date());
+      await this.store.control.feeds.oweGap(this.id, missing);
     }
     open.push(...(await close(databaseOf(source.connection), ofEvents)));
     if (open.length > 0) {

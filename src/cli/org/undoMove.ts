@@ -44,7 +44,7 @@ export async function undo(
     );
   }
   if (!(await moving.undo({ ...moved, isLeft }))) throw new MoverLost();
-  await tellOwedGap(store.control.feeds, source);
+  await tellOwedGap(store, source);
 }
 
 /** @throws MoverLost if another process has taken over, or the move has taken place */

@@ -117,7 +117,6 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
     const kept = found.filter(({ change }) => timeDigits(change.clusterTime) > feed.since);
     const [first] = kept;
     if (!first) return;
-    const rows = await toRows(data, feed, kept);
     // in the middle of a transaction a reader may have passed that position
     const owed = feed.standing === 'open' && first.ordinal === 1 ? feed.owed : undefined;
     const gap = owed && {
@@ -125,6 +124,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
       ...gapEvent(owed, momentOf(first.change)),
     };
     try {
+      const rows = await toRows(data, feed, kept);
       await store(data, gap ? [gap, ...rows] : rows);
     } catch (error) {
       await refused(id, momentOf(first.change), error);

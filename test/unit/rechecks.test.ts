@@ -1,0 +1,96 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { WaitingCaller } from '../../src/context';
+import { AppError } from '../../src/errors';
+import { type Checked, createRechecks } from '../../src/events/rechecks';
+
+/* How the keys of waiting requests and streams are read again. */
+
+type Answer = () => Promise<{ cluster: string }>;
+
+/** Waits of keys, what their keys answer, and what became of them. */
+function over(answer: Answer) {
+  let reads = 0;
+  const failures = new Map<string, unknown>();
+  const all: Checked[] = [];
+  const add = (name: string, key: string, isStream: boolean): void => {
+    const caller = {
+      principal: { key: { id: key }, organisation: { id: 'one', cluster: 'default' } },
+      recheck: () => {
+        reads += 1;
+        return answer();
+      },
+    } as unknown as WaitingCaller;
+    all.push({ caller, isStream, fail: (error) => failures.set(name, error) });
+  };
+  return { all, add, failures, reads: () => reads };
+}
+
+const here: Answer = () => Promise.resolve({ cluster: 'default' });
+const away: Answer = () => Promise.reject(new AppError('unavailable', 'The database is away.'));
+
+test('a key is read every 2 s, once for all that wait with it, and not again while that goes on', async () => {
+  const ends: (() => void)[] = [];
+  const waits = over(
+    () =>
+      new Promise((resolve) => {
+        ends.push(() => {
+          resolve({ cluster: 'default' });
+        });
+      }),
+  );
+  waits.add('a', '1', true);
+  waits.add('b', '1', true);
+  waits.add('c', '2', true);
+  let now = 10_000;
+  const look = createRechecks(() => now);
+  const lookAt = (time: number): void => {
+    now = time;
+    look(() => waits.all);
+  };
+  lookAt(10_000);
+  lookAt(11_000);
+  expect(waits.reads()).toBe(2);
+  lookAt(13_000);
+  expect(waits.reads()).toBe(2);
+  ends[0]!();
+  await turn();
+  lookAt(16_000);
+  // that of the other key still goes on
+  expect(waits.reads()).toBe(3);
+  expect(waits.failures.size).toBe(0);
+});
+
+test('what is refused ends all that wait with the key; another cluster ends its streams', async () => {
+  const refused = over(() => Promise.reject(new AppError('unauthenticated', 'The key is revoked.')));
+  const moved = over(() => Promise.resolve({ cluster: 'eu' }));
+  for (const waits of [refused, moved]) {
+    waits.add('a', '1', true);
+    waits.add('b', '1', false);
+    createRechecks(() => 10_000)(() => waits.all);
+  }
+  await turn();
+  expect([...refused.failures.keys()]).toEqual(['a', 'b']);
+  expect([...moved.failures.keys()]).toEqual(['a']);
+});
+
+test('a stream whose key cannot be read for 30 s ends, and not before; a request is left alone', async () => {
+  let [answer, now] = [away, 0];
+  const waits = over(() => answer());
+  waits.add('a', '1', true);
+  waits.add('b', '1', false);
+  const look = createRechecks(() => now);
+  const lookAt = async (time: number): Promise<void> => {
+    now = time;
+    look(() => waits.all);
+    await turn();
+  };
+  for (const time of [10_000, 36_000]) await lookAt(time);
+  answer = here;
+  await lookAt(39_000);
+  answer = away;
+  for (const time of [45_000, 68_000]) await lookAt(time);
+  expect(waits.failures.size).toBe(0);
+  await lookAt(71_000);
+  expect([...waits.failures.keys()]).toEqual(['a']);
+  expect(waits.failures.get('a')).toMatchObject({ code: 'unavailable' });
+});

@@ -1,0 +1,87 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import v8 from 'node:v8';
+import vm from 'node:vm';
+import { buildSchema, type GraphQLSchema, Kind, parse } from 'graphql';
+import { pino } from 'pino';
+import { createEventStreams } from '../../src/graphql/streams/eventStreams';
+import { type Source, type Streaming, subscribe, type Subscribed } from '../../src/graphql/streams/subscribe';
+import type { Exchange } from '../../src/http/exchange';
+import type { Execution } from '../../src/schema/execution';
+
+/* What a stream keeps for as long as it is open, and how much of a gateway it takes at once. */
+
+v8.setFlagsFromString('--expose-gc');
+const collectGarbage = vm.runInNewContext('gc') as () => void;
+
+/** A schema with one subscription, whose payloads come from `source`. */
+function schemaOf(source: () => Source): GraphQLSchema {
+  const schema = buildSchema('type Query { n: Int } type Subscription { n(after: String): Int }');
+  schema.getSubscriptionType()!.getFields().n!.subscribe = source;
+  return schema;
+}
+
+async function accepted(source: () => Source, variables: Record<string, unknown>): Promise<Subscribed> {
+  const document = parse('subscription ($after: String) { n(after: $after) }');
+  const operation = document.definitions.find((node) => node.kind === Kind.OPERATION_DEFINITION)!;
+  const streaming: Streaming = { takesJson: false };
+  const execution = { document, operation, contextValue: {}, variableValues: variables } as unknown as Execution;
+  await subscribe(schemaOf(source), execution, streaming);
+  return streaming.subscribed!;
+}
+
+test('a stream keeps the variables of its operation alone', async () => {
+  const source = (): Source => ({
+    cursor: '0',
+    ended: new AbortController().signal,
+    async *[Symbol.asyncIterator]() {
+      await turn();
+      yield { n: 1 };
+    },
+  });
+  const make = async (): Promise<{ subscribed: Subscribed; other: WeakRef<object> }> => {
+    const other = { large: 'x'.repeat(1_000_000) };
+    return { subscribed: await accepted(source, { after: '0', other }), other: new WeakRef(other) };
+  };
+  const { subscribed, other } = await make();
+  await turn();
+  collectGarbage();
+  expect(other.deref() === undefined).toBe(true);
+  expect(await subscribed.resultOf({ n: 1 })).toEqual({ data: { n: 1 } });
+});
+
+test('many streams with many events let the event loop turn while they write', async () => {
+  const [streams, events] = [5, 200];
+  const subscribed = (): Subscribed => ({
+    source: {
+      cursor: '0',
+      ended: new AbortController().signal,
+      async *[Symbol.asyncIterator]() {
+        for (let n = 0; n < events; n += 1) yield await Promise.resolve(n);
+      },
+    },
+    resultOf: (n) => {
+      const until = performance.now() + 1;
+      while (performance.now() < until);
+      return Promise.resolve({ data: { n } });
+    },
+  });
+  let ended = 0;
+  const exchange = (): Exchange => {
+    const response = {
+      ...{ headersSent: false, closed: false, destroyed: false, writableEnded: false },
+      writeHead: () => undefined,
+      write: () => true,
+      end: () => (ended += 1),
+    };
+    return { response, requestId: 'one', log: {} } as unknown as Exchange;
+  };
+  const sending = createEventStreams({ logger: pino({ enabled: false }), commentEvery: 60_000 });
+  for (let n = 0; n < streams; n += 1) sending.send(exchange(), subscribed());
+  let turns = 0;
+  while (ended < streams) {
+    await turn();
+    turns += 1;
+  }
+  // a second of work in steps of at most 0.1 s
+  expect(turns).toBeGreaterThanOrEqual((streams * events) / 100 / 2);
+});
