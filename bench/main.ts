@@ -87,6 +87,8 @@ async function run(options: Options): Promise<void> {
   }
   const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
+  // the parts have servers of their own, which would share the work of tailing with these
+  for (const name of names) await servers(name).stop();
   const growth = await measureGrowth(rig, content, { ...options, parts, cores, say });
   const report: Report = {
     startedAt,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import mongoose, { type mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
+import { SETTLED_AFTER } from '../../src/organisations/webhookLeases';
 import { readQuote } from '../calls';
 import { type Contestant, start } from '../contestants';
 import { ask, fetchOnce, saturate } from '../load';
@@ -65,6 +66,8 @@ export async function measureEvents(
     const all = listeners.map(({ id }) => client.db(databaseName(id)).collection<Row>('orders'));
     // collections are made at the first change of each
     for (const one of all) await one.insertOne(row());
+    // until then endpoints are looked at every 2 s
+    await pause(SETTLED_AFTER + 2000);
     const cost = await readsBeside(all, [silent, recording], content, scale);
     const { toFeed, toReceiver } = await timeChanges(orders, recording, content, { count: scale.timed, receiver });
     const { perSecond, cpu } = await takeBurst(db, recording, scale.burst);
