@@ -10,7 +10,7 @@ export interface Questions {
   readonly port: number;
   readonly ms: number;
   readonly paths: readonly string[];
-  readonly key: string;
+  readonly key?: string;
 }
 
 async function main(): Promise<void> {

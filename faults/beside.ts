@@ -67,9 +67,9 @@ export async function askElsewhere(
   ms: number,
   { port }: Gateway,
   paths: readonly string[],
-  key: string,
+  key?: string,
 ): Promise<Beside> {
-  const questions: Questions = { port, ms, paths, key };
+  const questions: Questions = { port, ms, paths, ...(key !== undefined && { key }) };
   const args = ['--import', 'tsx', join(ROOT, 'faults', 'asker.ts'), JSON.stringify(questions)];
   const { counts, latencies, asked } = JSON.parse(await runToEnd(process.execPath, args, process.env)) as {
     counts: [string, number][];

@@ -1,4 +1,4 @@
-import { askBeside, describe, keepServed } from '../beside';
+import { askElsewhere, type Beside, describe, keepServed } from '../beside';
 import { type HalfBody, sendHalf } from '../halfBody';
 import { BODY_BYTES, IN_HAND, metric } from '../metrics';
 import { type Case, number, type Outcome, Promises } from '../outcome';
@@ -13,6 +13,8 @@ const [MOST, MOST_OF_KEY] = [256, 64];
 /** Further memory the process may need for data in socket buffers and garbage not collected yet, in MiB. */
 const ROOM = 200;
 const SLOWEST_BOUND = 2000;
+/** How long others ask, and how much of that before the bodies are sent, in milliseconds. */
+const [MEANWHILE, BEFORE] = [12_000, 4000];
 /** All bodies count as received once nothing has changed for this long, in milliseconds. */
 const QUIET = 1000;
 
@@ -27,11 +29,18 @@ export const bodies: Case = {
     const tenant = await rig.newTenant('bodies');
     const [sister, other] = [await rig.newKey(tenant.organisationId), await rig.newTenant('beside bodies')];
     const before = (await residentMiB(gateway.pid())) ?? 0;
-    const besides = [
-      { who: 'Reads of another key of the organisation', asking: askBeside(gateway, ['/api/v1/me'], sister.key) },
-      { who: 'Reads of another organisation', asking: askBeside(gateway, ['/api/v1/products?limit=5'], other.key) },
-      { who: '`livez`', asking: askBeside(gateway, ['/livez']) },
+    const askers = [
+      { who: 'Reads of another key of the organisation', path: '/api/v1/me', key: sister.key },
+      { who: 'Reads of another organisation', path: '/api/v1/products?limit=5', key: other.key },
+      { who: '`livez`', path: '/livez' },
     ];
+    // this process is as busy with sending the bodies as the gateway with receiving them
+    const asking = Promise.all(
+      askers.map(async ({ who, path, key }) => {
+        return { who, beside: await askElsewhere(MEANWHILE, gateway, [path], key) };
+      }),
+    );
+    await sleep(BEFORE);
     const part = Buffer.alloc(LENGTH - 1, ' ');
     const halves: HalfBody[] = Array.from({ length: scale.bodies }, () =>
       sendHalf({ port: gateway.port, path: '/api/v1/products/bulk', key: tenant.key, length: LENGTH, part }),
@@ -55,10 +64,10 @@ export const bodies: Case = {
     await until(async () => {
       [heldAfter, inHand] = [await metric(gateway, BODY_BYTES), await metric(gateway, IN_HAND)];
       // the background requests count as well
-      return heldAfter === 0 && inHand <= besides.length;
+      return heldAfter === 0 && inHand <= askers.length;
     }, 10_000);
     await sleep(2000);
-    const served = await Promise.all(besides.map(async ({ who, asking }) => ({ who, beside: await asking.stop() })));
+    const served: { readonly who: string; readonly beside: Beside }[] = await asking;
     const after = (await residentMiB(gateway.pid())) ?? 0;
     const promises = new Promises();
     promises.keep(
@@ -68,7 +77,7 @@ export const bodies: Case = {
     promises.keep(most <= MOST_OF_KEY, `bodies took ${String(Math.round(most))} MiB`);
     promises.keep(peak - before <= MOST_OF_KEY + ROOM, `memory grew by ${String(Math.round(peak - before))} MiB`);
     promises.keep(heldAfter === 0, `${number(heldAfter)} bytes of bodies were not released`);
-    promises.keep(inHand <= besides.length, `${number(inHand)} requests did not end`);
+    promises.keep(inHand <= askers.length, `${number(inHand)} requests did not end`);
     for (const { who, beside } of served) keepServed(promises, who, beside, SLOWEST_BOUND * scale.slack);
     const mib = (value: number): string => String(Math.round(value));
     return {

@@ -82,6 +82,11 @@ export class OrganisationData {
    */
   async creating<T>(work: () => Promise<T>): Promise<T> {
     await this.requireOpen();
+    return this.changing(work);
+  }
+
+  /** The same if it was open a moment ago. */
+  async changing<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } finally {

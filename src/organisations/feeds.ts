@@ -1,5 +1,5 @@
-import { trusted } from 'mongoose';
 import { STATES } from '../access/states';
+import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
 
 /* What the control database has of an organisation's events (docs/decisions/events.md). */
@@ -22,8 +22,10 @@ export function feeds({ organisations }: Pick<ControlModels, 'organisations'>) {
   return {
     /** From the primary; those that do not exist are missing. */
     async of(ids: readonly string[]): Promise<Map<string, Feed>> {
-      const some = trusted({ $in: [...ids] });
-      const found = await organisations.find({ _id: some }, MEMBERS).read('primary').lean();
+      const options = { projection: MEMBERS, readPreference: 'primary' } as const;
+      const found = await nativeCollection(organisations)
+        .find({ _id: { $in: [...ids] } }, options)
+        .toArray();
       return new Map(
         found.map(({ _id, cluster, state, move, feed }): [string, Feed] => [
           _id,

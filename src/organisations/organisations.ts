@@ -4,6 +4,7 @@ import type { Organisation } from '../access/principal';
 import type { Plan } from '../access/plans';
 import { type OrganisationState, STATES } from '../access/states';
 import type { Place, Standing } from '../database/keeper';
+import { nativeCollection } from '../database/native';
 import type { Actor, AuditAction } from './auditEvents';
 import type { ControlModels, OrganisationDocument } from './models';
 
@@ -37,6 +38,8 @@ const BATCH = 1000;
 const CHANGEABLE = trusted<{ $ne: OrganisationState }>({ $ne: 'erasing' });
 
 export function organisations({ models, actor, place }: OrganisationsOptions) {
+  const rows = nativeCollection(models.organisations);
+
   /** Changes an organisation and the copies that its keys have, at once. Undefined if there is none that can be changed. */
   function change(
     id: string,
@@ -76,8 +79,13 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
       return organisation;
     },
     async find(id: string): Promise<Organisation | undefined> {
-      const found = await models.organisations.findById(id).lean();
+      const found = await rows.findOne({ _id: id });
       return found ? toOrganisation(found) : undefined;
+    },
+    /** An organisation, and whether it is being moved, from the primary. */
+    async findMoving(id: string): Promise<{ organisation: Organisation; isMoving: boolean } | undefined> {
+      const found = await rows.findOne({ _id: id }, { readPreference: 'primary' });
+      return found ? { organisation: toOrganisation(found), isMoving: Boolean(found.move) } : undefined;
     },
     async findDemo(): Promise<Organisation | undefined> {
       const found = await models.organisations
@@ -88,8 +96,8 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
     },
     /** Whether an organisation's database may be written on a cluster, from the primary. */
     standingOf: async ({ id, cluster }: Place): Promise<Standing> => {
-      const members = { cluster: 1, state: 1, 'move.to': 1 } as const;
-      const found = await models.organisations.findById(id, members).read('primary').lean();
+      const projection = { cluster: 1, state: 1, 'move.to': 1 } as const;
+      const found = await rows.findOne({ _id: id }, { projection, readPreference: 'primary' });
       if (!found) return 'gone';
       if (!STATES[found.state ?? 'active'].data) return 'closed';
       return found.move || found.cluster !== cluster ? 'moving' : 'open';
@@ -99,8 +107,8 @@ export function organisations({ models, actor, place }: OrganisationsOptions) {
     /** Organisations, oldest first, without holding them all. */
     async *each({ cluster, plan }: OrganisationQuery = {}): AsyncGenerator<Organisation> {
       const filter = { ...(cluster !== undefined && { cluster }), ...(plan && { plan }) };
-      const rows = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
-      for await (const row of rows.cursor({ batchSize: BATCH })) yield toOrganisation(row);
+      const found = models.organisations.find(filter).sort({ created_at: 1, _id: 1 }).lean();
+      for await (const row of found.cursor({ batchSize: BATCH })) yield toOrganisation(row);
     },
     /** The clusters of those that exist, by id. */
     async clustersOf(ids: readonly string[]): Promise<Map<string, string>> {

@@ -50,12 +50,23 @@ const LONG_AGO = new Date(0);
 export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhookEndpoints'>, now: () => number) {
   const rows = nativeCollection(webhookEndpoints);
   const without = new LRUCache<string, true>({ max: 10_000, ttl: NONE_FOR });
+  /** Those that had one. */
+  const having = new LRUCache<string, true>({ max: 10_000 });
 
   const free = () => {
     const time = { $lte: new Date(now()) };
     return { due: time, until: time };
   };
   const until = (): Date => new Date(now() + LEASED_FOR);
+
+  /** Notes which organisations have an endpoint. */
+  async function look(organisations: readonly string[]): Promise<void> {
+    if (organisations.length === 0) return;
+    const members = { projection: { _id: 0, organisation_id: 1 } } as const;
+    const found = await rows.find({ organisation_id: { $in: [...organisations] } }, members).toArray();
+    for (const { organisation_id: id } of found) having.set(id, true);
+    for (const id of organisations) if (!having.has(id)) without.set(id, true);
+  }
 
   return {
     /** Endpoints that have work and that nobody works on, those that wait longest first; without those that there is no room for. */
@@ -96,16 +107,15 @@ export function webhookLeases({ webhookEndpoints }: Pick<ControlModels, 'webhook
      * Notes that organisations have new events. Failing endpoints keep their time. True if there is an endpoint to deliver to.
      */
     async wake(organisations: readonly string[]): Promise<boolean> {
-      const unknown = organisations.filter((id) => !without.has(id));
-      if (unknown.length === 0) return false;
-      const members = { projection: { _id: 0, organisation_id: 1 } } as const;
-      const found = await rows.find({ organisation_id: { $in: unknown } }, members).toArray();
-      const having = new Set(found.map(({ organisation_id: id }) => id));
-      for (const id of unknown) if (!having.has(id)) without.set(id, true);
-      if (having.size === 0) return false;
+      const some = organisations.filter((id) => !without.has(id));
+      await look(some.filter((id) => !having.has(id)));
+      const had = some.filter((id) => having.has(id));
+      if (had.length === 0) return false;
       const woken = { $min: { due: new Date(now()) }, $inc: { wakes: 1 } };
-      const filter = { organisation_id: { $in: [...having] }, state: 'enabled' } as const;
-      return (await rows.updateMany(filter, woken)).matchedCount > 0;
+      const { matchedCount } = await rows.updateMany({ organisation_id: { $in: had }, state: 'enabled' }, woken);
+      // perhaps they have none any more
+      if (matchedCount < had.length) for (const id of had) having.delete(id);
+      return matchedCount > 0;
     },
   };
 }

@@ -84,7 +84,7 @@ export function deliveriesOf(data: OrganisationData) {
         .toArray(),
     find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),
     /**
-     * Stores rows as they are now. @throws AppError unavailable if the organisation was moved or erased meanwhile: then nothing
+     * Stores rows as they are now, of an organisation that was open before. @throws AppError unavailable if the organisation was moved or erased meanwhile: then nothing
      * that was stored may be relied on
      */
     async save(changed: readonly DeliveryRow[]): Promise<void> {
@@ -93,7 +93,7 @@ export function deliveriesOf(data: OrganisationData) {
       const writes = changed.map(({ _id, ...row }) => ({
         replaceOne: { filter: { _id }, replacement: row, upsert: true },
       }));
-      await data.creating(() => rows.bulkWrite(writes, { ordered: false }));
+      await data.changing(() => rows.bulkWrite(writes, { ordered: false }));
     },
     /** Lets everything be tried at once that waits for its next attempt. */
     makeDue: async (endpoint: string, now: Date): Promise<void> => {

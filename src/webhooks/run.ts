@@ -52,17 +52,19 @@ export async function runLease(taken: Leased, options: RunOptions): Promise<bool
   const { webhookLeases: leases } = control;
   const after = (ms: number): Rest => notBefore(databases.now() + ms);
 
-  const organisation = await control.organisations.find(taken.organisation_id);
+  const { organisation, isMoving } = (await control.organisations.findMoving(taken.organisation_id)) ?? {};
   if (!organisation || !isServed(organisation)) return leases.release(taken, {}, after(REST.closed));
+  // nothing is sent that could not be noted
+  if (isMoving) return leases.release(taken, {}, after(REST.moving));
   if (options.isAway(organisation.cluster)) return leases.release(taken, {}, after(REST.away));
   const beat = heartbeat(taken, options);
   try {
     const { lease, progress, rest } = await passes(taken, organisation, beat.isLost, options);
     return lease !== undefined && (await leases.release(lease, progress, rest));
   } catch (error) {
-    const isMoving = error instanceof AppError && error.code === 'unavailable';
-    await leases.release(taken, {}, after(isMoving ? REST.moving : REST.away));
-    if (!isMoving) throw error;
+    const isRefused = error instanceof AppError && error.code === 'unavailable';
+    await leases.release(taken, {}, after(isRefused ? REST.moving : REST.away));
+    if (!isRefused) throw error;
     return false;
   } finally {
     beat.stop();
@@ -116,6 +118,7 @@ async function passes(
   let endpoint = taken;
   for (;;) {
     const read = endpoint;
+    if (read !== taken) await data.requireOpen();
     const post = async (event: { readonly id: string }) => {
       const claim = { organisation: organisation.id, endpoint: read._id, hasFailed: health.hasFailed() };
       const giveBack = await places.take(claim, Math.max(0, sliceEnds - performance.now()));

@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import { secretText, endpointSecret, signedHeaders } from './signing';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { DAY } from '../units';
@@ -8,6 +9,9 @@ import type { Attempt, Poster } from './post';
 
 /** How long a replaced secret signs too, in milliseconds. */
 const OVERLAP = DAY;
+
+/** Secrets that are remembered. */
+const MOST_KNOWN = 1000;
 
 /** An event as callers see it. */
 export type Shown = { readonly id: string } & object;
@@ -31,9 +35,19 @@ export interface SenderOptions {
 export type Sender = ReturnType<typeof senderOf>;
 
 export function senderOf({ master, poster, now }: SenderOptions) {
+  const known = new LRUCache<string, Buffer>({ max: MOST_KNOWN });
+
   function secretsOf(row: Signer): Buffer[] {
     const numbers = oldSecretUntil(row, now()) ? [row.version, row.version - 1] : [row.version];
-    return numbers.map((number) => endpointSecret(master, row._id, number));
+    return numbers.map((number) => secretOf(row._id, number));
+  }
+
+  /** Deriving one takes as long as everything else that a post does before it is sent. */
+  function secretOf(id: string, number: number): Buffer {
+    const key = `${id} ${String(number)}`;
+    const found = known.get(key) ?? endpointSecret(master, id, number);
+    known.set(key, found);
+    return found;
   }
   return {
     /** The secret of an endpoint, as it is shown once. */

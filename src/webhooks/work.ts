@@ -58,17 +58,16 @@ export interface Pass {
 const keyOf = (object: string | null | undefined): string => object ?? '';
 
 /**
- * Works once. What it returns may be stored: it is delivered or parked. Undefined if the lease was lost meanwhile, and nothing is stored.
+ * Works once, on an organisation that is open. What it returns may be stored: it is delivered or parked. Undefined if the lease was lost meanwhile, and nothing is stored.
  * @throws AppError unavailable if nothing may be stored
  */
 export async function workOnce(options: WorkOptions): Promise<Pass | undefined> {
   const { data, endpoint, health, now } = options;
   const { _id: id, types } = endpoint;
   const deliveries = deliveriesOf(data);
-  // before anything is sent that could not be noted
-  await data.requireOpen();
   const changed = new Map<string, DeliveryRow>();
-  const open = await deliveries.open(id, MOST_PARKED + PAGE);
+  // with none counted there can only be some of a gateway that was killed before it moved the position: their events are sent again
+  const open = endpoint.parked > 0 ? await deliveries.open(id, MOST_PARKED + PAGE) : [];
   const wasFailing = health.isFailing();
   let isCut = false;
   const isOver = (): boolean =>

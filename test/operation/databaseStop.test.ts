@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { tailRows } from '../../src/events/tail/lease';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';
@@ -118,4 +119,17 @@ test('the gateway recovers with the database, and logs both changes', async () =
   await eventually(async () => (await readiness()).status === 200);
   await eventually(() => states().length >= before + 2);
   expect(states().slice(before)).toEqual(['unavailable', 'ok']);
+});
+
+test('a gateway that records events is stopped in its time while the database is paused', async () => {
+  const environment = { MONGODB_URI: database.uri, CONTROL_DATABASE: 'scopegate_stopped', EVENTS: 'on' };
+  const own = await operate(environment, { drain: 2000 });
+  const tails = tailRows(await own.databases.streams('default'), environment.CONTROL_DATABASE);
+  await eventually(async () => (await tails.findOne({ _id: 'tail' }))?.token);
+  database.hold();
+  // its tail waits for an answer, which the driver gives up after 30 s
+  const { ms } = await timed(own.drain());
+  expect(ms).toBeLessThan(SOON);
+  database.release();
+  await own.stop();
 });
