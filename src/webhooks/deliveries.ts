@@ -84,8 +84,8 @@ export function deliveriesOf(data: OrganisationData) {
         .toArray(),
     find: (id: string): Promise<DeliveryRow | null> => rows.findOne({ _id: id }),
     /**
-     * Stores rows as they are now, of an organisation that was open before. @throws AppError unavailable if the organisation was moved or erased meanwhile: then nothing
-     * that was stored may be relied on
+     * Stores rows as they are now, of an organisation that was open a moment ago. @throws AppError unavailable if it was moved or erased
+     * meanwhile: then nothing that was stored may be relied on
      */
     async save(changed: readonly DeliveryRow[]): Promise<void> {
       if (changed.length === 0) return;
