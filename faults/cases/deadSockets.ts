@@ -40,14 +40,17 @@ export const deadSockets: Case = {
       await sleep(5);
       for (const { socket } of halves) socket.resetAndDestroy();
     };
+    const waves = async (): Promise<void> => {
+      for (let sent = 0; sent < scale.deadSockets; sent += AT_ONCE) await wave();
+    };
     const reads = askBeside(gateway, ['/api/v1/products?limit=5'], other.key);
     const lives = askBeside(gateway, ['/livez']);
     // until then a young process grows by what it compiles and by the heap that it is given, whatever it is asked
-    for (let sent = 0; sent < scale.deadSockets; sent += AT_ONCE) await wave();
+    await waves();
     // the background requests count as well
     await until(async () => (await metric(gateway, IN_HAND)) <= 2, 10_000);
     const [before, files] = [await residentMiB(gateway.pid()), await openFiles(gateway.pid())];
-    for (let sent = 0; sent < scale.deadSockets; sent += AT_ONCE) await wave();
+    await waves();
     tell(`${number(scale.deadSockets)} connections reset`);
     const [read, live] = await Promise.all([reads.stop(), lives.stop()]);
     let [inHand, filesLeft] = [NaN, NaN];

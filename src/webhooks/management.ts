@@ -16,7 +16,7 @@ import type { EndpointInput, OwnWebhooks, WebhookAttempt, WebhookEndpoint } from
 import { type AddressPolicy, endpointUrl, RefusedAddress } from './addresses';
 import { byHandGate } from './byHand';
 import { type DeliveryRow, deliveriesOf, positionOfDelivery } from './deliveries';
-import { type MasterSecret, OTHER_SECRET, RESTORE_SECRET, WrongSecretError } from './masterSecret';
+import { type MasterSecret, WrongSecretError } from './masterSecret';
 import type { Attempt } from './post';
 import { eventsAt, isKept } from './replay';
 import { oldSecretUntil, type Sender, type Shown } from './sending';
@@ -49,9 +49,7 @@ export function createManagement({ databases, control, policy, signing }: Manage
   /** @throws AppError unavailable */
   async function requireSecret(): Promise<Sender> {
     const { secret, sender } = requireSigning();
-    await secret.adopt().catch((error: unknown) => {
-      throw error instanceof WrongSecretError ? new AppError('unavailable', `${error.message}.`) : error;
-    });
+    await secret.adopt().catch(refuse);
     return sender;
   }
 
@@ -109,7 +107,7 @@ export function createManagement({ databases, control, policy, signing }: Manage
     async function send(row: EndpointRow, event: Shown): Promise<Attempt> {
       requirePlan(organisation);
       const { sender, secret } = requireSigning();
-      if (!(await secret.fits())) throw new AppError('unavailable', `${OTHER_SECRET}; ${RESTORE_SECRET}.`);
+      if (!(await secret.fits())) refuse(new WrongSecretError());
       return byHand(organisation.id, () => sender.send(row, event));
     }
 
@@ -193,6 +191,11 @@ export function createManagement({ databases, control, policy, signing }: Manage
       },
     };
   };
+}
+
+/** @throws AppError unavailable for a WrongSecretError, and anything else as it is */
+function refuse(error: unknown): never {
+  throw error instanceof WrongSecretError ? new AppError('unavailable', `${error.message}.`) : error;
 }
 
 function shownAttempt({ at, ok, status, error, answer, ms }: Attempt): WebhookAttempt {
