@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import { databaseName } from '../../src/database/organisationData';
 import { events, type EventRow } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
-import { createPlaces, MOST_POSTS } from '../../src/webhooks/places';
+import { MOST_POSTS } from '../../src/webhooks/places';
 import { commandLine, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
@@ -197,70 +197,6 @@ test('endpoints that never answer do not take the places of others', async () =>
   expect(ended).toBe(0);
   expect(hanging.length).toBeLessThanOrEqual(MOST_POSTS.all);
 }, 90_000);
-
-describe('places for posts', () => {
-  const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-  const NEVER = 60_000;
-
-  test('an organisation has at most 16, those that failed last share 16 and 4 of each organisation, a gateway has 64', async () => {
-    const places = createPlaces();
-    let given = 0;
-    const back: (() => void)[] = [];
-    const take = (organisation: string, hasFailed = false): void => {
-      void places.take({ organisation, endpoint: `of ${organisation}`, hasFailed }, NEVER).then((giveBack) => {
-        given += 1;
-        back.push(giveBack!);
-      });
-    };
-    for (let at = 0; at < 100; at += 1) take('one');
-    await settle();
-    expect(given).toBe(16);
-    for (let at = 0; at < 10; at += 1) take('two', true);
-    await settle();
-    expect(given).toBe(20);
-    for (let at = 0; at < 90; at += 1) take(`suspect ${String(at)}`, true);
-    await settle();
-    expect(given).toBe(32);
-    for (let at = 0; at < 100; at += 1) take(`other ${String(at)}`);
-    await settle();
-    expect(given).toBe(64);
-    // every one has its turn, and none is lost
-    while (back.length > 0) {
-      back.shift()!();
-      await settle();
-    }
-    expect(given).toBe(300);
-    expect(places.taken()).toBe(0);
-  });
-
-  test('an endpoint that took long to answer shares those of the failed, until it is fast again', async () => {
-    const places = createPlaces({ slow: 50 });
-    const claim = { organisation: 'one', endpoint: 'slow', hasFailed: false };
-    const takeAll = async (): Promise<(() => void)[]> => {
-      const taken = await Promise.all(Array.from({ length: 16 }, () => places.take(claim, 0)));
-      return taken.filter((giveBack) => giveBack !== undefined);
-    };
-    const first = await takeAll();
-    expect(first).toHaveLength(16);
-    await new Promise((resolve) => setTimeout(resolve, 60));
-    for (const giveBack of first) giveBack();
-    const second = await takeAll();
-    expect(second).toHaveLength(4);
-    for (const giveBack of second) giveBack();
-    expect(await takeAll()).toHaveLength(16);
-  });
-
-  test('who finds none in time goes without one, and takes none from those behind it', async () => {
-    const places = createPlaces({ most: { all: 1, organisation: 1, suspects: 1, ownSuspects: 1 } });
-    const claim = { organisation: 'one', endpoint: 'one', hasFailed: false };
-    const giveBack = await places.take(claim, NEVER);
-    const [late, next] = [places.take(claim, 20), places.take(claim, NEVER)];
-    expect(await late).toBeUndefined();
-    giveBack!();
-    (await next)!();
-    expect(places.taken()).toBe(0);
-  });
-});
 
 test('a gateway works on at most 8 endpoints of an organisation, and on 32 that failed last', async () => {
   const own = await openWorld({ EVENTS: 'off' });
