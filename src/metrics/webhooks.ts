@@ -10,6 +10,8 @@ export interface WebhookMetricsOptions {
     waited(): number;
     /** Posts under way. */
     posting(): number;
+    /** Posts that wait for a place among them. */
+    postsWaiting(): number;
   };
   /** Endpoints of all organisations by state. @throws if the database does not respond */
   readonly webhookEndpoints: () => Promise<ReadonlyMap<string, number>>;
@@ -46,6 +48,14 @@ export function addWebhooks(
     registers,
     collect() {
       this.set(webhooks().posting());
+    },
+  });
+  new Gauge({
+    name: 'scopegate_webhook_posts_waiting',
+    help: 'Webhooks that wait until fewer are being sent: by the gateway, by their organisation, or to receivers that fail or are slow.',
+    registers,
+    collect() {
+      this.set(webhooks().postsWaiting());
     },
   });
   return tally(

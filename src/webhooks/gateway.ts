@@ -51,5 +51,6 @@ export function webhooksOfGateway({ logger, isAway, onOutcome, ...stores }: Gate
     },
     waited: (): number => workers?.waited() ?? 0,
     posting: (): number => workers?.posting() ?? 0,
+    postsWaiting: (): number => workers?.postsWaiting() ?? 0,
   };
 }

@@ -27,6 +27,11 @@ interface Own {
   suspects: number;
 }
 
+interface Waiting {
+  readonly claim: Claim;
+  readonly admit: (giveBack: () => void) => void;
+}
+
 export interface PlacesOptions {
   readonly most?: Readonly<Record<keyof typeof MOST_POSTS, number>>;
   readonly slow?: number;
@@ -38,7 +43,7 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
   const ofOrganisation = new Map<string, Own>();
   const slowOnes = new LRUCache<string, true>({ max: MOST_SLOW, ttl: SLOW_FOR });
   let [all, suspects] = [0, 0];
-  let waiting: { readonly claim: Claim; readonly admit: (giveBack: () => void) => void }[] = [];
+  let waiting: Waiting[] = [];
 
   const isSuspect = ({ endpoint, hasFailed }: Claim): boolean => hasFailed || slowOnes.has(endpoint);
 
@@ -68,17 +73,26 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
     };
   }
 
+  const placesOf = ({ claim }: Waiting): number => ofOrganisation.get(claim.organisation)?.all ?? 0;
+
+  /** Gives what is free to organisations that have least, in order among those: else some with slow receivers would make all others wait. */
   function admitWaiting(): void {
-    waiting = waiting.filter(({ claim, admit }) => {
-      const giveBack = tryTake(claim);
-      if (giveBack) admit(giveBack);
-      return !giveBack;
-    });
+    for (let hasAdmitted = waiting.length > 0; hasAdmitted;) {
+      hasAdmitted = false;
+      for (const one of [...waiting].sort((some, other) => placesOf(some) - placesOf(other))) {
+        const giveBack = tryTake(one.claim);
+        if (!giveBack) continue;
+        waiting = waiting.filter((other) => other !== one);
+        one.admit(giveBack);
+        hasAdmitted = waiting.length > 0 && all < most.all;
+        break;
+      }
+    }
   }
 
   return {
     /**
-     * Resolves when there is a place, in order among those who could have it, with what gives it back; that must be called once. Undefined if
+     * Resolves when there is a place, first for organisations that have least, with what gives it back; that must be called once. Undefined if
      * there is none within so many milliseconds.
      */
     take(claim: Claim, within: number): Promise<(() => void) | undefined> {
@@ -101,5 +115,7 @@ export function createPlaces({ most = MOST_POSTS, slow = SLOW }: PlacesOptions =
     },
     /** Posts under way. */
     taken: (): number => all,
+    /** Posts that wait for a place. */
+    waiting: (): number => waiting.length,
   };
 }

@@ -146,5 +146,7 @@ export function createWorkers({ secret, onError, onOtherSecret, ...options }: Wo
     waited: (): number => waited,
     /** Posts under way. */
     posting: (): number => places.taken(),
+    /** Posts that wait for a place. */
+    postsWaiting: (): number => places.waiting(),
   };
 }

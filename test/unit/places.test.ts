@@ -37,6 +37,38 @@ describe('places for posts', () => {
     expect(places.taken()).toBe(0);
   });
 
+  test('a place that is given back goes to the organisation that has least, in order among its posts', async () => {
+    const places = createPlaces({ most: { all: 8, organisation: 4, suspects: 8, ownSuspects: 4 } });
+    const order: string[] = [];
+    const back: (() => void)[] = [];
+    const take = (organisation: string, post: number): void => {
+      const claim = { organisation, endpoint: organisation, hasFailed: false };
+      void places.take(claim, NEVER).then((giveBack) => {
+        order.push(`${organisation} ${String(post)}`);
+        back.push(giveBack!);
+      });
+    };
+    for (let post = 0; post < 20; post += 1) for (const busy of ['one', 'two', 'three']) take(busy, post);
+    await settle();
+    expect(places.taken()).toBe(8);
+    expect(places.waiting()).toBe(52);
+    order.length = 0;
+    // the last to come, and the only ones of theirs
+    for (const post of [0, 1]) take('light', post);
+    back.shift()!();
+    await settle();
+    back.shift()!();
+    await settle();
+    expect(order).toEqual(['light 0', 'light 1']);
+    while (back.length > 0) {
+      back.shift()!();
+      await settle();
+    }
+    const ofTwo = order.filter((post) => post.startsWith('two'));
+    expect(ofTwo).toEqual(Array.from(ofTwo, (_, at) => `two ${String(20 - ofTwo.length + at)}`));
+    expect([places.taken(), places.waiting()]).toEqual([0, 0]);
+  });
+
   test('an endpoint that took long to answer shares those of the failed, until it is fast again', async () => {
     const places = createPlaces({ slow: 50 });
     const claim = { organisation: 'one', endpoint: 'slow', hasFailed: false };

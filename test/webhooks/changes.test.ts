@@ -318,5 +318,5 @@ test('the metrics count attempts by outcome and endpoints by state', async () =>
   expect(text).toMatch(/^scopegate_webhook_deliveries_total\{outcome="failed"\} [1-9]/m);
   expect(text).toMatch(/^scopegate_webhook_endpoints\{state="enabled"\} [1-9]/m);
   expect(text).toMatch(/^scopegate_webhook_waiting_seconds \d/m);
-  expect(text).toMatch(/^scopegate_webhook_posts 0$/m);
+  expect(text).toMatch(/^scopegate_webhook_posts(?:_waiting)? 0$/m);
 });
