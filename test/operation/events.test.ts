@@ -114,6 +114,7 @@ test('every committed change of every writer is one event, in order; what was ro
   expect([...times].sort((a, b) => a - b)).toEqual(times);
   const stored = await db.collection(events.name).indexes();
   expect(stored.map(({ name }) => name).sort()).toEqual(['_id_', 'at_1', 'object.id_1__id_1']);
+  expect(stored.find(({ name }) => name === 'at_1')).toMatchObject({ expireAfterSeconds: 30 * 24 * 3600 });
 }, 120_000);
 
 /** Writes to a few quotes from three writers until told to stop. Resolves with the statuses that each quote had, in order. */

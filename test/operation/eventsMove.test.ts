@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
+import { awaitTail } from '../../src/events/moving';
+import { timeDigits } from '../../src/events/position';
 import { tailRows } from '../../src/events/tail/lease';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';
 import { client } from '../support/client';
@@ -71,6 +73,10 @@ test('they move along and go on behind those before; the copy is none, and nothi
     ['quote.status_changed', first],
     ['quote.created', third],
   ]);
+  // whatever the clock of the other cluster says
+  const stored = there.db(databaseName(organisation.id)).collection<{ _id: string }>('events');
+  const epochs = (await stored.find({}, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id.slice(0, 4));
+  expect(epochs).toEqual(['0000', '0000', '0001', '0001']);
 }, 240_000);
 
 test('if nobody records what the old cluster has in its log, the organisation is told of a gap', async () => {
@@ -91,6 +97,27 @@ test('if nobody records what the old cluster has in its log, the organisation is
   expect(body.data).toMatchObject([{ type: 'feed.gap', object: null, gap: { from: '2020-09-13T12:26:40.000Z' } }]);
   await own.stop();
 }, 240_000);
+
+test('a move waits for a gateway that records and is behind, and no longer than until it has read everything', async () => {
+  const control = `${CONTROL_DATABASE}_behind`;
+  const own = await startGateway({ CONTROL_DATABASE: control, MONGODB_CLUSTERS: `eu=${eu.uri}` });
+  const data = await own.databases.open(await makeOrganisation(own, { cluster: 'default' }));
+  // as another gateway notes it, which goes on for an hour
+  const note = (t: number): Promise<unknown> =>
+    tailRows(here, control).updateOne({ _id: 'tail' }, { $set: { at: new mongoose.mongo.Timestamp({ t, i: 1 }) } });
+  const [before, time] = [1_600_000_000, 1_600_000_001];
+  const waitFor = (signal?: AbortSignal): Promise<Date | undefined> =>
+    awaitTail(own, data, { time: timeDigits({ t: time, i: 1 }), ...(signal && { signal }) });
+  await note(before);
+  const ended = new AbortController();
+  const waiting = waitFor(ended.signal);
+  ended.abort();
+  await expect(waiting).rejects.toThrow('aborted');
+  const [again] = await Promise.all([waitFor(), note(time)]);
+  // nothing is missing
+  expect(again).toBeUndefined();
+  await own.stop();
+}, 60_000);
 
 test('a copy that is only read in the log after the move is no event either', async () => {
   const { organisation, quotes, upTo } = await newScene();

@@ -169,7 +169,10 @@ test('endpoints that have no work cost nothing: a gateway sends as many commands
     const { due: _due, ...rest } = row;
     const rows = Array.from({ length: 1000 }, () => ({ ...rest, _id: randomUUID(), organisation_id: randomUUID() }));
     await own.endpoints.insertMany(rows);
-    await own.endpoints.updateOne({ _id: one.id }, { $unset: { due: 1 }, $set: { created_at: new Date(0) } });
+    // no longer young, so it rests until it is woken
+    await own.endpoints.updateOne({ _id: one.id }, { $set: { created_at: new Date(0) } });
+    await one.hurry();
+    await eventually(async () => (await free(one)) === true && (await one.row()).due === undefined, 30_000);
     // the rest is what happens once a minute; one command an endpoint would be a thousand more
     expect(await idle()).toBeLessThanOrEqual(none + 20);
     expect(none).toBeGreaterThan(0);

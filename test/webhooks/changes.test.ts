@@ -200,21 +200,6 @@ test('more than 30 days back is refused', async () => {
   expect(await one.admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'validation_failed' });
 });
 
-test('while an organisation is suspended nothing is sent, and everything once it is resumed', async () => {
-  const one = await scene();
-  await one.write(1);
-  await delivered(one, 1);
-  await free(one);
-  await world.gateway.control.organisations.suspend(one.organisation.id);
-  await one.write(2);
-  await eventually(async () => ((await one.row()).due!.getTime() > Date.now() + 30_000 ? true : undefined));
-  expect(one.receiver.arrived).toHaveLength(1);
-  await world.gateway.control.organisations.resume(one.organisation.id);
-  await one.hurry();
-  await delivered(one, 3);
-  expect(idsOf(one)).toHaveLength(3);
-});
-
 test('while an organisation moves nothing is posted that could not be noted', async () => {
   const one = await scene();
   await one.write(1);

@@ -46,6 +46,8 @@ test('each event arrives once, signed as Standard Webhooks says, with the id and
   expect(() => wrong.verify(one.receiver.arrived[0]!.body, one.receiver.arrived[0]!.headers)).toThrow();
   await eventually(async () => ((await one.rows('delivered')).length === 5 ? true : undefined));
   expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0, lag_seconds: 0, failing_since: null });
+  const kept = { key: { at: 1 }, expireAfterSeconds: 30 * 24 * 3600 };
+  expect(await one.deliveries.indexes()).toContainEqual(expect.objectContaining(kept));
 });
 
 test('an endpoint hears of the types that it asks for, and is not behind because of others', async () => {

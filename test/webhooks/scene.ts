@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import mongoose, { type mongo } from 'mongoose';
+import type { Organisation } from '../../src/access/principal';
 import { databaseName } from '../../src/database/organisationData';
 import type { DeliveryRow } from '../../src/webhooks/deliveries';
 import type { EndpointRow } from '../../src/organisations/webhookRows';
@@ -66,8 +67,14 @@ export interface Scene extends Office {
   hurry(): Promise<void>;
 }
 
-export async function newScene(world: World, input: { types?: string[]; receiver?: Receiver } = {}): Promise<Scene> {
-  const organisation = await makeOrganisation(world.gateway);
+interface SceneInput {
+  readonly types?: string[];
+  readonly receiver?: Receiver;
+  readonly organisation?: Organisation;
+}
+
+export async function newScene(world: World, input: SceneInput = {}): Promise<Scene> {
+  const organisation = input.organisation ?? (await makeOrganisation(world.gateway));
   const office = await officeOf(world.gateway, organisation);
   const receiver = input.receiver ?? (await startReceiver());
   const made = await office.admin('create_webhook_endpoint', { url: receiver.url, types: input.types ?? [] });

@@ -1,0 +1,257 @@
+import { randomUUID } from 'node:crypto';
+import mongoose, { type mongo } from 'mongoose';
+import { documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { databaseName } from '../../src/database/organisationData';
+import { type EventRow, events } from '../../src/events/collection';
+import { timeDigits } from '../../src/events/position';
+import type { Change } from '../../src/events/tail/changes';
+import { createTails, type Tails, type TailsOptions } from '../../src/events/tail';
+import { leaseOf, type TailRow, tailRows } from '../../src/events/tail/lease';
+import { eventually } from '../http/eventually';
+import { makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* What a tail leaves behind if it ends in the middle of its work, and what the next one makes of it. */
+
+const SOON = 30_000;
+const HOUR = 3_600_000;
+
+let gateway: TestGateway;
+let bare: mongo.MongoClient;
+let lease: mongo.Collection<TailRow>;
+const running: Tails[] = [];
+/** Ends what is held. */
+const held: (() => void)[] = [];
+
+beforeAll(async () => {
+  gateway = await startGateway({ CONTROL_DATABASE: `scopegate_tail_${randomUUID().slice(0, 8)}` });
+  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, { writeConcern: { w: 'majority' } });
+  lease = tailRows(bare, gateway.databases.control.name);
+});
+beforeEach(() => lease.deleteMany({}));
+afterEach(async () => {
+  for (const end of held.splice(0)) end();
+  await Promise.all(running.splice(0).map((tails) => tails.stop()));
+});
+afterAll(async () => {
+  await bare.db(gateway.databases.control.name).dropDatabase();
+  await gateway.stop();
+  await bare.close();
+});
+
+const nothing = (): void => undefined;
+
+/** Tails as a gateway has them. */
+function tailsWith(more: Partial<TailsOptions> = {}): Tails {
+  const { databases, control } = gateway;
+  const tails = createTails({
+    ...{ databases, feeds: control.feeds, onWritten: nothing, onStored: () => Promise.resolve() },
+    ...{ onRefused: nothing, onNoLog: nothing, onError: nothing, onLost: nothing, ...more },
+  });
+  running.push(tails);
+  return tails;
+}
+
+/** Something that is waited for until it is ended: a call a wait. */
+function gate() {
+  const calls: (() => void)[] = [];
+  let isOpen = false;
+  held.push(() => {
+    isOpen = true;
+    for (const end of calls) end();
+  });
+  const wait = (): Promise<void> => {
+    const ended = new Promise<void>((resolve) => calls.push(resolve));
+    return isOpen ? Promise.resolve() : ended;
+  };
+  return { calls, wait, called: (times: number) => eventually(() => calls.length >= times, SOON) };
+}
+
+const isTailing = (tails: Tails): Promise<true> => eventually(() => tails.states()[0]!.isTailing || undefined, SOON);
+const row = async (): Promise<TailRow> => (await lease.findOne({ _id: 'tail' }))!;
+
+/** Starts tails of a cluster that was not tailed, which records from then on. */
+async function begin(tails: Tails): Promise<void> {
+  tails.start();
+  await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
+}
+
+/** Waits until a tail has noted twice how far it is. */
+async function renewed(): Promise<void> {
+  for (let turn = 0; turn < 2; turn += 1) {
+    const { until } = await row();
+    await eventually(async () => (await row()).until > until, SOON);
+  }
+}
+
+/** Takes the lease away, and gives it to nobody for a time in milliseconds. */
+const seize = (ms: number): Promise<unknown> =>
+  lease.updateOne({ _id: 'tail' }, { $set: { holder: 'nobody', until: new Date(Date.now() + ms) } });
+
+interface Quote {
+  readonly _id: string;
+  readonly status: string;
+  readonly currency?: string;
+}
+
+async function newScene() {
+  const { id } = await makeOrganisation(gateway);
+  const db = bare.db(databaseName(id));
+  const stored = db.collection<EventRow>(events.name);
+  return {
+    quotes: db.collection<Quote>('quotes'),
+    stored,
+    all: () => stored.find({}, { sort: { _id: 1 } }).toArray(),
+    /** The last event of an object, once it has one of a type. */
+    told: (id: string, type: string) =>
+      eventually(() => stored.findOne({ 'object.id': id, type }, { sort: { _id: -1 } }), SOON),
+  };
+}
+
+const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), status });
+
+test('a lease is taken when its time is over and not before, with a new number, by which the one before is refused', async () => {
+  let now = Date.now();
+  const [one, other] = ['one', 'other'].map((holder) => leaseOf(lease, holder, () => now));
+  expect(await one!.take()).toMatchObject({ holder: 'one', generation: 1 });
+  now += 9000;
+  expect(await other!.take()).toBeUndefined();
+  expect(await one!.renew({})).toBe(true);
+  now += 9000;
+  expect(await other!.take()).toBeUndefined();
+  now += 2000;
+  expect(await other!.take()).toMatchObject({ holder: 'other', generation: 2 });
+  expect(await one!.renew({})).toBe(false);
+  await one!.release({});
+  expect(await row()).toMatchObject({ holder: 'other', until: new Date(now + 10_000) });
+});
+
+test('how far a tail is, is noted after the events are stored and webhooks are told of them, never before', async () => {
+  const { quotes, told } = await newScene();
+  const telling = gate();
+  await begin(tailsWith({ onStored: telling.wait }));
+  await quotes.insertOne(quote());
+  await telling.called(1);
+  // what comes meanwhile is one batch, in which one time has ended and the next has begun
+  const next = [quote(), quote()];
+  for (const one of next) await quotes.insertOne(one);
+  telling.calls[0]!();
+  await telling.called(2);
+  await renewed();
+  const { _id: first } = await told(next[0]!._id, 'quote.created');
+  const { at } = await row();
+  expect(first.slice(4, 20) > timeDigits(at!)).toBe(true);
+}, 120_000);
+
+interface Batches {
+  readonly firstBatch?: readonly Change[];
+  readonly nextBatch?: readonly Change[];
+}
+
+/** The databases, which say of changes of some rows that they have one time, as MongoDB does of a transaction; SecantusDB gives each its own. */
+async function atOneTime(ids: ReadonlySet<unknown>) {
+  let clusterTime: mongo.Timestamp | undefined;
+  const within = ({ documentKey }: Change): boolean => ids.has(documentKey?._id);
+  const atOne = (batch: readonly Change[]): Change[] =>
+    batch.map((one) => (within(one) ? { ...one, clusterTime: (clusterTime ??= one.clusterTime) } : one));
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply) => {
+      const { firstBatch, nextBatch, ...cursor } = (documentOf(reply)?.cursor ?? {}) as Batches;
+      if (![...(firstBatch ?? []), ...(nextBatch ?? [])].some(within)) return reply;
+      const batches = {
+        ...(firstBatch && { firstBatch: atOne(firstBatch) }),
+        ...(nextBatch && { nextBatch: atOne(nextBatch) }),
+      };
+      return replyWith(reply, { cursor: { ...cursor, ...batches } });
+    },
+  });
+  const CONTROL_DATABASE = gateway.databases.control.name;
+  const own = await startGateway({ CONTROL_DATABASE, MONGODB_URI: proxy.uri });
+  await lease.deleteMany({});
+  return {
+    databases: own.databases,
+    close: async () => {
+      await own.stop();
+      await proxy.close();
+    },
+  };
+}
+
+test('a tail that ends in the middle of a transaction leaves the next one at its beginning, so each change is one event', async () => {
+  const { quotes, all, stored, told } = await newScene();
+  const rows = Array.from({ length: 1200 }, () => quote());
+  const { databases, close } = await atOneTime(new Set(rows.map(({ _id }) => _id)));
+  const telling = gate();
+  const first = tailsWith({ databases, onStored: telling.wait });
+  await begin(first);
+  await bare.withSession((session) =>
+    session.withTransaction(() => quotes.insertMany(rows, { session }).then(() => undefined)),
+  );
+  await telling.called(1);
+  // a part of it is stored
+  const part = await stored.countDocuments();
+  expect(part).toBeGreaterThan(0);
+  expect(part).toBeLessThan(rows.length);
+  const stopped = first.stop();
+  telling.calls[0]!();
+  await stopped;
+  const second = tailsWith({ databases });
+  second.start();
+  const last = quote();
+  await quotes.insertOne(last);
+  await told(last._id, 'quote.created');
+  const found = await all();
+  expect(found.map(({ object }) => object?.id)).toEqual([...rows, last].map(({ _id }) => _id));
+  expect(new Set(found.slice(0, -1).map(({ _id }) => _id.slice(4, 20))).size).toBe(1);
+  await second.stop();
+  await close();
+}, 120_000);
+
+test('history that was lost is told by the next tail, if the one that found out ended before it could', async () => {
+  const { quotes, stored } = await newScene();
+  const before = tailsWith();
+  await begin(before);
+  await quotes.insertOne(quote());
+  await before.stop();
+  // older than anything in the log
+  const at = new mongoose.mongo.Timestamp({ t: 1_600_000_000, i: 1 });
+  await lease.updateOne({ _id: 'tail' }, { $set: { at } });
+  const { feeds } = gateway.control;
+  const looking = gate();
+  const slow = { ...feeds, of: (ids: readonly string[]) => looking.wait().then(() => feeds.of(ids)) };
+  tailsWith({ feeds: slow }).start();
+  await looking.called(1);
+  await renewed();
+  expect(await stored.countDocuments({ type: 'feed.gap' })).toBe(0);
+  // as if it had died by now
+  await seize(-1);
+  tailsWith().start();
+  const { gap } = await eventually(() => stored.findOne({ type: 'feed.gap' }), SOON);
+  expect(gap!.from).toEqual(new Date(1_600_000_000_000));
+}, 120_000);
+
+test('a tail that has its lease again does not rely on what it saw before: others went on meanwhile', async () => {
+  const { quotes, told } = await newScene();
+  const one = quote('draft');
+  const first = tailsWith();
+  await begin(first);
+  await quotes.insertOne(one);
+  await told(one._id, 'quote.created');
+  await seize(HOUR);
+  await eventually(() => !first.states()[0]!.isTailing, SOON);
+  // only for this one that lease is over
+  const { databases } = gateway;
+  const ahead = (cluster: string): number => databases.timeOf(cluster) + 2 * HOUR;
+  const second = tailsWith({ databases: { ...databases, timeOf: ahead } });
+  second.start();
+  await isTailing(second);
+  await quotes.updateOne({ _id: one._id }, { $set: { status: 'sent' } });
+  const sent = await told(one._id, 'quote.status_changed');
+  expect(sent.status).toBe('sent');
+  // so that the first does not read it again
+  await eventually(async () => timeDigits((await row()).at!) >= sent._id.slice(4, 20), SOON);
+  await second.stop();
+  await isTailing(first);
+  await quotes.updateOne({ _id: one._id }, { $set: { currency: 'EUR' } });
+  expect(await told(one._id, 'quote.updated')).toMatchObject({ changes: ['currency'], status: 'sent' });
+}, 120_000);

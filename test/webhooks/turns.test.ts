@@ -1,0 +1,235 @@
+import { randomUUID } from 'node:crypto';
+import type { mongo } from 'mongoose';
+import type { Organisation } from '../../src/access/principal';
+import { databaseName } from '../../src/database/organisationData';
+import { type EventRow, events } from '../../src/events/collection';
+import { positionOf, timeDigits } from '../../src/events/position';
+import { HOUR } from '../../src/units';
+import { positionOfDelivery } from '../../src/webhooks/deliveries';
+import { eventually } from '../http/eventually';
+import { makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { recordCommands } from '../support/recordedCommands';
+import { idsOf, newScene, objectsOf, openWorld, type Scene, untilArrived, type World } from './scene';
+
+/* When endpoints have work and their turn, and when they have none. */
+
+const SOON = 30_000;
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.stop());
+
+const scenes: Scene[] = [];
+async function scene(of = world, input: Parameters<typeof newScene>[1] = {}): Promise<Scene> {
+  const made = await newScene(of, input);
+  scenes.push(made);
+  return made;
+}
+afterEach(async () => {
+  for (const { receiver } of scenes.splice(0)) await receiver.stop();
+});
+
+const delivered = (one: Scene, count: number): Promise<true> =>
+  eventually(async () => ((await one.rows('delivered')).length === count ? true : undefined), SOON);
+const free = (one: Scene): Promise<true> =>
+  eventually(async () => ((await one.row()).holder === null ? (true as const) : undefined), SOON);
+
+const eventsOf = (organisation: Organisation): mongo.Collection<EventRow> =>
+  world.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
+
+/** Stores events of as many objects, as a tail would that tells nobody. */
+async function store(organisation: Organisation, count: number): Promise<void> {
+  await (await world.gateway.databases.open(organisation)).prepare([events]);
+  const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
+  const rows = Array.from({ length: count }, (_none, at): EventRow => ({
+    ...{ _id: positionOf(0, time, at), type: 'quote.updated', at: new Date(), changes: [], status: null },
+    object: { type: 'quote', id: randomUUID() },
+  }));
+  await eventsOf(organisation).insertMany(rows);
+}
+
+/** Stores events while nobody works on the endpoint, so that all are there when somebody begins. */
+async function record(one: Scene, count: number): Promise<void> {
+  await eventually(async () => {
+    const { matchedCount } = await world.endpoints.updateOne(
+      { _id: one.id, holder: null },
+      { $set: { until: new Date(Date.now() + HOUR) } },
+    );
+    return matchedCount === 1;
+  }, SOON);
+  await store(one.organisation, count);
+  await one.hurry();
+}
+
+test('of an organisation without endpoints a gateway asks once in 5 s, however many events it has', async () => {
+  const { proxy, sent } = await recordCommands();
+  const own = await startGateway({ ...world.environment, EVENTS: 'off', MONGODB_URI: proxy.uri });
+  try {
+    const { organisation } = await scene();
+    const { id } = await makeOrganisation(own);
+    sent.length = 0;
+    for (let turn = 0; turn < 50; turn += 1) expect(await own.control.webhookLeases.wake([id])).toBe(false);
+    expect(sent.filter(({ find }) => find === 'webhook_endpoints').length).toBeLessThan(10);
+    expect(sent.filter(({ update }) => update === 'webhook_endpoints')).toEqual([]);
+    for (let turn = 0; turn < 10; turn += 1) expect(await own.control.webhookLeases.wake([organisation.id])).toBe(true);
+  } finally {
+    await own.stop();
+    await proxy.close();
+  }
+});
+
+test('an endpoint that is created when its organisation is known to have none misses nothing, and gets nothing from before', async () => {
+  const organisation = await makeOrganisation(world.gateway);
+  await store(organisation, 3);
+  expect(await world.gateway.control.webhookLeases.wake([organisation.id])).toBe(false);
+  const one = await scene(world, { organisation });
+  // it has been looked at once
+  await eventually(async () => {
+    const { holder, due, created_at: made } = await one.row();
+    return holder === null && due?.getTime() !== made.getTime();
+  }, SOON);
+  const [quote] = await one.write(1);
+  await delivered(one, 1);
+  expect(objectsOf(one)).toEqual([quote]);
+});
+
+test('with another WEBHOOK_SECRET than that of the endpoints nothing is sent, and the log says so; with theirs everything is', async () => {
+  const own = await openWorld({ EVENTS: 'off' });
+  const recording: TestGateway[] = [];
+  const start = async (more: Record<string, string> = {}): Promise<TestGateway> => {
+    const gateway = await startGateway({ ...own.environment, EVENTS: 'on', ...more });
+    recording.push(gateway);
+    return gateway;
+  };
+  try {
+    const one = await scene(own);
+    await own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails').deleteMany({});
+    const other = await start({ WEBHOOK_SECRET: 'another master secret of webhooks, for tests' });
+    await one.write(2);
+    await eventually(() => other.logs.some(({ msg }) => String(msg).startsWith('webhooks are not sent')), SOON);
+    await eventually(async () => (await one.row()).wakes > 0 && (await one.endpoint()).lag_seconds > 0, SOON);
+    await recording.pop()!.stop();
+    expect(one.receiver.arrived).toEqual([]);
+    await start();
+    await delivered(one, 2);
+    expect(idsOf(one)).toHaveLength(2);
+  } finally {
+    for (const gateway of recording) await gateway.stop();
+    await own.stop();
+  }
+}, 60_000);
+
+test.each([
+  [
+    'is suspended',
+    ({ id }: Organisation) => world.gateway.control.organisations.suspend(id),
+    ({ id }: Organisation) => world.gateway.control.organisations.resume(id),
+  ],
+  [
+    'has a plan without API access',
+    ({ id }: Organisation) => world.gateway.control.organisations.setPlan(id, 'starter'),
+    ({ id, plan }: Organisation) => world.gateway.control.organisations.setPlan(id, plan),
+  ],
+])('while an organisation %s nothing is sent, and everything once that is over', async (_what, begin, end) => {
+  const one = await scene();
+  await one.write(1);
+  await delivered(one, 1);
+  await free(one);
+  const { wakes } = await one.row();
+  await begin(one.organisation);
+  await one.write(2);
+  await eventually(async () => {
+    const row = await one.row();
+    return row.wakes > wakes && row.until.getTime() > Date.now() + 30_000;
+  }, SOON);
+  expect(one.receiver.arrived).toHaveLength(1);
+  await end(one.organisation);
+  await one.hurry();
+  await delivered(one, 3);
+  expect(idsOf(one)).toHaveLength(3);
+});
+
+test('a parked event that is no longer kept is given up, and what waits behind it goes on', async () => {
+  const one = await scene();
+  const [quote = ''] = await one.write(1);
+  await delivered(one, 1);
+  one.receiver.answer = () => 500;
+  await one.change(quote, 2);
+  await eventually(async () => (await one.rows('held')).length === 1, SOON);
+  const [head] = await one.rows('waiting');
+  await eventsOf(one.organisation).deleteOne({ _id: positionOfDelivery(head!._id) });
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await delivered(one, 2);
+  expect(await one.rows('failed')).toMatchObject([{ _id: head!._id, attempts: 1, next_at: null }]);
+  await eventually(async () => (await one.endpoint()).waiting === 0);
+});
+
+test('enabling from now drops what is parked for good: it is not sent when something else is parked', async () => {
+  const one = await scene();
+  const [quote = ''] = await one.write(1);
+  await delivered(one, 1);
+  one.receiver.answer = () => 500;
+  await one.change(quote, 3);
+  await eventually(async () => (await one.rows('held')).length === 2, SOON);
+  await free(one);
+  const tried = one.receiver.arrived.length;
+  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() + HOUR).toISOString() });
+  expect(await one.rows('skipped')).toHaveLength(3);
+  expect(await one.rows('waiting')).toEqual([]);
+  const [other = ''] = await one.write(1);
+  await eventually(async () => (await one.rows('waiting')).length === 1, SOON);
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await delivered(one, 2);
+  expect(new Set(objectsOf(one).slice(tried))).toEqual(new Set([other]));
+});
+
+test('an endpoint is posted up to 8 objects at once, and no more', async () => {
+  const one = await scene();
+  const open: (() => void)[] = [];
+  one.receiver.answer = ({ event }, response) => {
+    if (one.receiver.arrived.length <= 10 || event.type === 'webhook.test') return 204;
+    open.push(() => response.writeHead(204).end());
+    return undefined;
+  };
+  await record(one, 40);
+  await eventually(() => open.length === 8, SOON);
+  // which is sent behind all that were begun
+  expect(await one.admin('send_test_event', { id: one.id })).toMatchObject({ ok: true });
+  expect(open).toHaveLength(8);
+  one.receiver.answer = () => 204;
+  for (const end of open) end();
+  await delivered(one, 40);
+});
+
+test('an endpoint with work without end is given up after 10 s, so that others have their turn', async () => {
+  const one = await scene();
+  one.receiver.answer = (_arrival, response) => void setTimeout(() => response.writeHead(204).end(), 200);
+  // enough for 50 s
+  await record(one, 2000);
+  await untilArrived(one, 1);
+  const { holder, until } = await one.row();
+  expect(holder).not.toBeNull();
+  // longer than a post can take
+  expect(until.getTime() - Date.now()).toBeGreaterThan(20_000);
+  await eventually(async () => (await one.row()).holder !== holder, 40_000);
+  expect(one.receiver.arrived.length).toBeLessThan(2000);
+}, 60_000);
+
+test('while a post goes on its lease is kept', async () => {
+  const one = await scene();
+  const open: (() => void)[] = [];
+  one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
+  await one.write(1);
+  await untilArrived(one, 1);
+  const { holder, until } = await one.row();
+  // before the post is given up, after 15 s
+  await eventually(async () => (await one.row()).until > until);
+  expect((await one.row()).holder).toBe(holder);
+  for (const end of open) end();
+  await delivered(one, 1);
+});
