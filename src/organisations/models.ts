@@ -155,6 +155,7 @@ const apiKeys = defineCollection<ApiKey>(
     last_used_at: optionalDate,
     last_used_from: optionalText,
     allowed_ranges: { type: [String], default: [] },
+    mcp: String,
     rotated_to: optionalText,
   },
   [{ on: { 'organisation.id': 1, created_at: 1 } }],
