@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import Negotiator from 'negotiator';
 import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
@@ -49,7 +50,7 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
   const calls = createCalls(schemas, onWritable);
   return async (exchange) => {
     const { request } = exchange;
-    refuseOrigin(request.headers.origin, origins);
+    refuseOrigin(request, origins);
     if (request.method !== 'POST') {
       throw new AppError('method_not_allowed', 'Only POST is allowed: there are no streams and no sessions.', {
         allow: ['POST'],
@@ -91,9 +92,13 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
   };
 }
 
+/** Names by which no page of another site can reach this machine. */
+const LOOPBACK = /^https?:\/\/((?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?)$/;
+
 /** @throws AppError forbidden for pages of other sites, whose address could pose as this server's (DNS rebinding) */
-function refuseOrigin(origin: string | undefined, allowed: readonly string[]): void {
+function refuseOrigin({ headers: { origin, host } }: IncomingMessage, allowed: readonly string[]): void {
   if (origin === undefined || allowed.includes('*') || allowed.includes(origin)) return;
+  if (LOOPBACK.exec(origin)?.[1] === host) return;
   throw new AppError('forbidden', 'Pages of this origin may not call it; see CORS_ORIGINS.');
 }
 

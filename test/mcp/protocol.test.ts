@@ -209,6 +209,11 @@ describe('HTTP', () => {
   test('pages of other sites are refused, also with a key', async () => {
     const { status, body } = await post(request('ping'), { origin: 'https://evil.example' });
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
+    // a name of another site for this machine
+    const { port } = new URL(gateway.url);
+    const posing = await post(request('ping'), { origin: `http://evil.example:${port}`, host: `evil.example:${port}` });
+    expect(posing.status).toBe(403);
+    expect((await post(request('ping'), { origin: gateway.url })).status).toBe(200);
   });
 
   test('a client that takes no JSON gets 406', async () => {
