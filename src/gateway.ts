@@ -23,7 +23,7 @@ import { createTurns } from './http/turns';
 import { limitersOf } from './limits';
 import { describeError } from './log';
 import { toAppError } from './mask';
-import { createMcpFace } from './mcp';
+import { createMcpFace, MCP_PATH } from './mcp';
 import { createMetrics, type Face, type ShedReason } from './metrics';
 import { keyLabel } from './metrics/labels';
 import { createMetricsPage } from './http/metricsPage';
@@ -92,10 +92,10 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     );
   });
 
-  function finished({ log: { principal, code } }: Exchange, status: number): void {
+  function finished({ path, log: { principal, code } }: Exchange, status: number): void {
     if (principal?.kind !== 'key') return;
     const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
+    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok', path === MCP_PATH);
   }
 
   const accessLog = createAccessLog({ logger, metrics, finished });

@@ -38,7 +38,8 @@ export const settingsResolvers = {
     key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) => {
       const buckets = await own.usage(id, period);
       const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);
-      return { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), buckets };
+      const [requests, errors, limited] = [sum('requests'), sum('errors'), sum('rate_limited')];
+      return { requests, errors, rate_limited: limited, mcp: sum('mcp'), buckets };
     }),
     audit_events: resolver(async (own, args: Parameters<Integrations['events']>[0]) =>
       mapPage(await own.events(args), toEvent),
