@@ -38,6 +38,7 @@ const ARROWS = {
   ],
   rest: ['context', 'errors', 'http', 'schema'],
   graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
+  mcp: ['context', 'errors', 'http', 'mask', 'schema', 'version'],
   pages: ['errors', 'http', 'units', 'version'],
   settings: [
     'access',
@@ -52,7 +53,7 @@ const ARROWS = {
     'schema',
     'units',
   ],
-  faces: ['graphql', 'http', 'metrics', 'rest', 'settings'],
+  faces: ['graphql', 'http', 'mcp', 'metrics', 'rest', 'settings'],
   published: ['events', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];

@@ -1,5 +1,6 @@
 import { pick, skuOf } from './data';
 import type { Random } from '../faults/random';
+import { STATELESS } from '../src/mcp/protocol';
 import type { Call, NextCall } from './load';
 import { type Content, KEYS_IN_USE } from './rig';
 
@@ -67,6 +68,24 @@ export function query(content: Content, operationName: QueryName): NextCall {
       variables: { id: pick(random, ids), ...(operationName === 'List' && { limit: LINES_LIMIT }) },
     });
 }
+
+/** The same as a tool over MCP, with what a client of 2026 sends. */
+export function callQuote(content: Content): NextCall {
+  const headers = withKeys(content);
+  return (random) => {
+    const params = { name: 'quote', arguments: { id: pick(random, content.quotes) }, _meta: MCP_META };
+    const named = { 'MCP-Protocol-Version': STATELESS, 'Mcp-Method': 'tools/call', 'Mcp-Name': 'quote' };
+    const accept = { Accept: 'application/json, text/event-stream' };
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/call', params };
+    return post('/mcp', { ...headers(random), ...named, ...accept }, message);
+  };
+}
+
+const MCP_META = {
+  'io.modelcontextprotocol/protocolVersion': STATELESS,
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1.0.0' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 
 /** New prices for the first products of the connection's own set, so that concurrent calls do not conflict. */
 export function upsertProducts(content: Content, count: number): NextCall {

@@ -1,5 +1,15 @@
 import { DEFAULT_KEY_PREFIX, generateKey } from '../src/access/keys';
-import { listQuotes, mixed, query, readAgain, readQuote, SOFA_QUOTE, upsertProducts, withKeys } from './calls';
+import {
+  callQuote,
+  listQuotes,
+  mixed,
+  query,
+  readAgain,
+  readQuote,
+  SOFA_QUOTE,
+  upsertProducts,
+  withKeys,
+} from './calls';
 import type { ContestantName } from './contestants';
 import { pick } from './data';
 import type { NextCall } from './load';
@@ -49,6 +59,7 @@ const [ONE_KEY, MANY_KEYS, UNKNOWN, MALFORMED, LIMITED] = [
   'malformed key',
   'over the limit',
 ];
+const TOOL = 'Scopegate tool';
 const [PARSE, PARSE_REST] = ['Parse Server 9', 'Parse Server 9, REST'];
 const AT_ONCE = 16;
 
@@ -174,6 +185,16 @@ export function scenariosOf(content: Content, tags: Tags, withParse: boolean): S
       connections: AT_ONCE,
       entries: same(readAgain(content, tags), 'node', 'scopegate').map((entry) => ({ ...entry, status: 304 })),
       goals: [{ figure: 'cpu', against: 'node', least: 1.5 }],
+    },
+    {
+      name: 'mcp',
+      title: 'MCP: one quote with 20 lines as a tool, and the same over REST',
+      connections: AT_ONCE,
+      entries: [
+        { label: READ, contestant: 'scopegate', next: readQuote(content) },
+        { label: TOOL, contestant: 'scopegate', next: callQuote(content) },
+      ],
+      goals: [{ figure: 'cpu', subject: TOOL, against: READ, least: 0.77 }],
     },
     {
       name: 'refused',

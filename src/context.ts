@@ -89,7 +89,7 @@ export interface WaitingCaller {
   readonly hold: NonNullable<IncomingRequest['hold']>;
 }
 
-/** The context of every resolver, in REST and GraphQL: the caller, its permissions, and its organisation's data. */
+/** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
 export interface RequestContext {
   readonly requestId: string;
   /** Runs an operation in a span of its own; undefined if the request is not traced. */
@@ -120,10 +120,11 @@ export interface RequestContext {
   checkElement(type: string, ...args: Parameters<Check>): Findings;
 }
 
-/** The input of the context factory, the same for both APIs. */
+/** The input of the context factory, the same for all APIs. */
 export interface IncomingRequest {
   readonly requestId: string;
   readonly authorization: string | undefined;
+  /** Asked for when an operation runs, since a message of MCP has it in its body. */
   readonly idempotencyKey: string | undefined;
   /** Network address of the caller. */
   readonly address: string;
@@ -160,7 +161,7 @@ export interface ContextOptions {
 const SPENT_KEPT = { max: 5000, ttl: 1000 };
 
 /**
- * The context factory of both APIs. Checks in the order of the contract, section 2: key, rate, state, plan; scopes are checked per
+ * The context factory of all APIs. Checks in the order of the contract, section 2: key, rate, state, plan; scopes are checked per
  * operation.
  */
 export function contextFactory(options: ContextOptions): OpenContext {
@@ -169,7 +170,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
   const spent = new LRUCache<string, KeyPrincipal>(SPENT_KEPT);
 
   return async (request) => {
-    const { requestId, authorization, idempotencyKey, address, onRate, onReplay, onPrincipal, onRefused } = request;
+    const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused } = request;
     const caller = `${address} ${authorization ?? ''}`;
     const paid = await payIfSpent();
     const principal = await authenticate(authorization, address, onRefused);
@@ -237,8 +238,11 @@ export function contextFactory(options: ContextOptions): OpenContext {
         rate = await take(points);
       },
       write: (work, how) => unit(work, how),
-      idempotencyKey,
+      get idempotencyKey() {
+        return request.idempotencyKey;
+      },
       async once(operation, args, run) {
+        const { idempotencyKey } = request;
         if (idempotencyKey === undefined) return run();
         const key = checkIdempotencyKey(idempotencyKey);
         const call = { keyId: principal.key.id, idempotencyKey: key, operation, args, onReplay };

@@ -3,6 +3,7 @@ import { GRAPHQL_PATH } from './graphql';
 import type { Exchange } from './http/exchange';
 import { isHealthPath } from './http/health';
 import { METRICS_PATH } from './http/metricsPage';
+import { MCP_PATH } from './mcp';
 import type { Face } from './metrics';
 import { REST_BASE } from './rest';
 import { isSettings } from './settings';
@@ -10,6 +11,7 @@ import { isSettings } from './settings';
 /** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
 export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
+  if (path === MCP_PATH) return 'mcp';
   if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
   if (isSettings(path)) return 'settings';
   const isRest = path === REST_BASE || path.startsWith(`${REST_BASE}/`);

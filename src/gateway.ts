@@ -23,6 +23,7 @@ import { createTurns } from './http/turns';
 import { limitersOf } from './limits';
 import { describeError } from './log';
 import { toAppError } from './mask';
+import { createMcpFace, MCP_PATH } from './mcp';
 import { createMetrics, type Face, type ShedReason } from './metrics';
 import { keyLabel } from './metrics/labels';
 import { createMetricsPage } from './http/metricsPage';
@@ -91,10 +92,10 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     );
   });
 
-  function finished({ log: { principal, code } }: Exchange, status: number): void {
+  function finished({ path, log: { principal, code } }: Exchange, status: number): void {
     if (principal?.kind !== 'key') return;
     const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok');
+    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok', path === MCP_PATH);
   }
 
   const accessLog = createAccessLog({ logger, metrics, finished });
@@ -224,7 +225,7 @@ interface Parts {
   readonly limiters: Limiters;
 }
 
-/** The context of requests with a key, the same for both APIs. */
+/** The context of requests with a key, the same for all APIs. */
 function keyContexts(
   { config, databases, control }: GatewayOptions,
   { schemas, traffic, limiters }: Parts,
@@ -292,6 +293,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       logger,
       commentEvery: carrier.streams.commentEvery,
     }),
+    mcp: createMcpFace({ schemas, ...common, origins: config.CORS_ORIGINS }),
     settings: createSettings({
       config,
       control,
@@ -310,10 +312,10 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   };
 }
 
-/** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL. */
+/** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL, MCP. */
 async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<void> {
   const { request, response, path } = exchange;
-  const { patience, rest, graphql, settings } = faces;
+  const { patience, rest, graphql, mcp, settings } = faces;
   if ((await faces.health(exchange)) || (await faces.metricsPage(exchange))) return;
   if (path === SETTINGS_GRAPHQL) {
     if (request.method !== 'POST') {
@@ -322,9 +324,10 @@ async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<v
     await patience.spend(exchange, () => graphql.handle(exchange, settings.openContext));
   } else if (face === 'settings') {
     settings.serve(exchange);
-  } else if (face !== 'rest' && face !== 'graphql') {
+  } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
     faces.pages(request as never, response as never);
   } else if (!applyCors(exchange, { ...faces.cors, isGraphql: face === 'graphql' })) {
-    await patience.spend(exchange, () => (face === 'rest' ? rest(exchange) : graphql.handle(exchange)));
+    const work = { rest, graphql: (one: Exchange) => graphql.handle(one), mcp };
+    await patience.spend(exchange, () => work[face](exchange));
   }
 }

@@ -1,6 +1,12 @@
 import type { Organisation } from './principal';
 import type { Scope } from './scopes';
 
+/** What assistants may do with a key over MCP: nothing, read, or write too. */
+export const MCP_ACCESS = ['off', 'read', 'write'] as const;
+export type McpAccess = (typeof MCP_ACCESS)[number];
+/** Of keys that say nothing of it, all those made before there was a choice. */
+export const DEFAULT_MCP: McpAccess = 'read';
+
 /** An API key as stored in the control database, without the key itself. */
 export interface ApiKey {
   /** UUID. */
@@ -25,6 +31,8 @@ export interface ApiKey {
   readonly allowed_ranges: readonly string[];
   /** The key that replaced it. */
   readonly rotated_to: string | null;
+  /** What it may do over MCP; {@link DEFAULT_MCP} if it is missing. */
+  readonly mcp?: McpAccess;
 }
 
 export type KeyState = 'active' | 'revoked' | 'expired';

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
-import { type ApiKey, keyState } from './apiKey';
+import { type ApiKey, DEFAULT_MCP, keyState } from './apiKey';
 import { addressBucket, isInRanges } from './addresses';
 import { isShapedLikeKey, matchingPepper, parseKey } from './keys';
 import { PLANS } from './plans';
@@ -119,7 +119,10 @@ function toPrincipal(key: ApiKey): KeyPrincipal {
     kind: 'key',
     organisation: organisationOf(key),
     scopes: new Set(key.scopes),
-    key: { id: key._id, name: key.name, prefix: key.prefix, expiresAt: key.expires_at },
+    key: {
+      ...{ id: key._id, name: key.name, prefix: key.prefix, expiresAt: key.expires_at },
+      mcp: key.mcp ?? DEFAULT_MCP,
+    },
   };
 }
 

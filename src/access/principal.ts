@@ -1,3 +1,4 @@
+import type { McpAccess } from './apiKey';
 import type { Plan } from './plans';
 import type { Role } from './roles';
 import type { Scope } from './scopes';
@@ -28,6 +29,7 @@ export interface KeyPrincipal {
     readonly name: string;
     readonly prefix: string;
     readonly expiresAt: Date | null;
+    readonly mcp: McpAccess;
   };
 }
 

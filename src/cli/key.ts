@@ -1,4 +1,4 @@
-import type { ApiKey } from '../access/apiKey';
+import { type ApiKey, DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/apiKey';
 import { PLANS } from '../access/plans';
 import { ALL_SCOPES, type Scope } from '../access/scopes';
 import type { MadeKey } from '../organisations/apiKeys';
@@ -6,7 +6,7 @@ import { DAY } from '../units';
 import { CommandFailure, notFound } from './common/failure';
 import type { ExplainedCommand, JsonOption } from './common/help';
 import { print, printJson, printList, printPairs, say, warn } from './common/terminal';
-import { duration, name, overlap, ranges, scopes, uuid } from './common/values';
+import { duration, mcpAccess, name, overlap, ranges, scopes, uuid } from './common/values';
 import { requireOrganisation, withStore } from './common/withStore';
 
 export function addKey(program: ExplainedCommand): void {
@@ -22,6 +22,7 @@ interface CreateOptions extends JsonOption {
   /** Milliseconds. */
   readonly expiresIn?: number;
   readonly allow?: readonly string[];
+  readonly mcp: McpAccess;
 }
 
 function addCreate(key: ExplainedCommand): void {
@@ -33,6 +34,12 @@ function addCreate(key: ExplainedCommand): void {
     .requiredOption('--scopes <list>', 'comma-separated scopes, or all', scopes)
     .option('--expires-in <time>', 'when it expires: 30m, 12h, 90d, 1y (default: never)', duration)
     .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from (default: anywhere)', ranges)
+    .option(
+      '--mcp <access>',
+      `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`,
+      mcpAccess,
+      DEFAULT_MCP,
+    )
     .option('--json', 'print {id, key, prefix, scopes} as JSON')
     .examples(
       [
@@ -44,7 +51,7 @@ function addCreate(key: ExplainedCommand): void {
     .action(create);
 }
 
-async function create({ org, name, scopes, expiresIn, allow = [], json }: CreateOptions): Promise<void> {
+async function create({ org, name, scopes, expiresIn, allow = [], mcp, json }: CreateOptions): Promise<void> {
   const made = await withStore(async ({ control, databases, operator }) => {
     await control.pepper.adopt();
     return control.apiKeys.create({
@@ -52,7 +59,7 @@ async function create({ org, name, scopes, expiresIn, allow = [], json }: Create
       name,
       scopes,
       createdBy: operator.who,
-      allowedRanges: allow,
+      ...{ allowedRanges: allow, mcp },
       expiresAt: endOf(expiresIn, databases.now()) ?? null,
     });
   });
@@ -75,7 +82,7 @@ function jsonOf({ key, document: { _id: id, prefix, scopes } }: MadeKey): Record
 
 /** Prints a new key in human-readable form. */
 function showKey({ key, document }: MadeKey): void {
-  const { _id: id, organisation, scopes: granted, expires_at: expiresAt, allowed_ranges: allowed } = document;
+  const { _id: id, organisation, scopes: granted, expires_at: expiresAt, allowed_ranges: allowed, mcp } = document;
   printPairs({
     key,
     id,
@@ -83,6 +90,7 @@ function showKey({ key, document }: MadeKey): void {
     scopes: granted.join(', '),
     expires: expiresAt?.toISOString() ?? 'never',
     ...(allowed.length > 0 && { from: allowed.join(', ') }),
+    mcp: mcp ?? DEFAULT_MCP,
   });
   say('\nSave the key now: it will not be shown again. Send it as "Authorization: Bearer <key>".');
 }
@@ -106,7 +114,8 @@ function addList(key: ExplainedCommand): void {
         const keys = await list((await requireOrganisation(store, org)).id);
         return keys.map((key) => {
           const shown = Object.fromEntries(SHOWN.map((member) => [member, key[member]]));
-          return { id: key._id, ...(shown as Pick<ApiKey, (typeof SHOWN)[number]>), state: stateOf(key) };
+          const all = shown as Pick<ApiKey, (typeof SHOWN)[number]>;
+          return { id: key._id, ...all, mcp: key.mcp ?? DEFAULT_MCP, state: stateOf(key) };
         });
       });
       const columns: Record<string, (row: (typeof rows)[number]) => string> = {
@@ -116,6 +125,7 @@ function addList(key: ExplainedCommand): void {
         NAME: ({ name }) => name,
         CREATED: ({ created_at }) => day(created_at),
         EXPIRES: ({ expires_at }) => day(expires_at),
+        MCP: ({ mcp }) => mcp,
         'LAST USED': ({ last_used_at, last_used_from }) =>
           last_used_at ? `${day(last_used_at)} ${last_used_from ?? ''}` : 'never',
         SCOPES: ({ scopes }) => scopes.join(','),

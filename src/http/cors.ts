@@ -3,7 +3,7 @@ import { type Exchange, SUCCESS_HEADERS } from './exchange';
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
 const ALLOWED_HEADERS =
-  'Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, Last-Event-ID, Apollo-Require-Preflight, X-Apollo-Operation-Name';
+  'Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Apollo-Require-Preflight, X-Apollo-Operation-Name';
 /** Response headers that scripts may read: all in the OpenAPI document or set on an exchange (checked by a test). */
 const EXPOSED_HEADERS = [
   ...SUCCESS_HEADERS,

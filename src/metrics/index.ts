@@ -9,7 +9,7 @@ import { histogramOf, tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
-export type Face = 'rest' | 'graphql' | 'pages' | 'settings' | 'operation';
+export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operation';
 
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';

@@ -1,5 +1,5 @@
 import { type ClientSession, trusted } from 'mongoose';
-import { type ApiKey, keyState } from '../access/apiKey';
+import { type ApiKey, DEFAULT_MCP, keyState, type McpAccess } from '../access/apiKey';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';
@@ -19,6 +19,8 @@ export interface NewApiKey {
   readonly expiresAt: Date | null;
   /** CIDR ranges it may be used from; anywhere if omitted or empty. */
   readonly allowedRanges?: readonly string[];
+  /** What it may do over MCP; {@link DEFAULT_MCP} if omitted. */
+  readonly mcp?: McpAccess | undefined;
 }
 
 export interface Rotation {
@@ -196,6 +198,7 @@ function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined,
     createdBy: by.name ?? by.who,
     expiresAt: expiresAt === undefined ? old.expires_at && sameLifetime(old.expires_at) : expiresAt,
     allowedRanges: old.allowed_ranges,
+    mcp: old.mcp,
   };
 }
 
@@ -206,8 +209,8 @@ function identify({ name, prefix, last_four }: ApiKey): Record<string, unknown> 
 
 /** The audit details of a new key. */
 function describe(key: ApiKey): Record<string, unknown> {
-  const { scopes, expires_at, allowed_ranges } = key;
-  return { ...identify(key), scopes, expires_at, allowed_ranges };
+  const { scopes, expires_at, allowed_ranges, mcp } = key;
+  return { ...identify(key), scopes, expires_at, allowed_ranges, mcp };
 }
 
 function toDocument(
@@ -234,5 +237,6 @@ function toDocument(
     last_used_from: null,
     allowed_ranges: input.allowedRanges ?? [],
     rotated_to: null,
+    mcp: input.mcp ?? DEFAULT_MCP,
   };
 }

@@ -1,6 +1,6 @@
 import { trusted } from 'mongoose';
 import { z } from 'zod';
-import type { ApiKey } from '../access/apiKey';
+import { type ApiKey, MCP_ACCESS } from '../access/apiKey';
 import { ALL_SCOPES } from '../access/scopes';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
@@ -31,6 +31,7 @@ export const keyRecord = z.strictObject({
   last_used_from: text.nullable(),
   allowed_ranges: z.array(text),
   rotated_to: uuid.nullable(),
+  mcp: z.enum(MCP_ACCESS).optional(),
 });
 
 export type KeyRecord = z.output<typeof keyRecord>;

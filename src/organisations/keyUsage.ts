@@ -4,7 +4,7 @@ import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
 
 /** One hour or day, by its start in UTC. */
-export interface UsageBucket extends UsageCounts {
+export interface UsageBucket extends Required<UsageCounts> {
   readonly start: Date;
 }
 
@@ -46,20 +46,20 @@ export function keyUsage({ usage }: ControlModels) {
       const rows = await usage.find({ key_id: keyId, unit, start: since }).lean();
       const byStart = new Map(rows.map((row) => [row.start.getTime(), row]));
       return starts.map((start) => {
-        const { requests = 0, errors = 0, rate_limited = 0 } = byStart.get(start) ?? {};
-        return { start: new Date(start), requests, errors, rate_limited };
+        const { requests = 0, errors = 0, rate_limited = 0, mcp = 0 } = byStart.get(start) ?? {};
+        return { start: new Date(start), requests, errors, rate_limited, mcp };
       });
     },
   };
 }
 
-function increment({ keyId, hour, requests, errors, rate_limited }: UsageEntry, unit: Unit) {
+function increment({ keyId, hour, requests, errors, rate_limited, mcp = 0 }: UsageEntry, unit: Unit) {
   const start = startOf(hour, unit);
   return {
     updateOne: {
       filter: { _id: `${keyId}:${unit}:${start.toISOString()}` },
       update: {
-        $inc: { requests, errors, rate_limited },
+        $inc: { requests, errors, rate_limited, mcp },
         $setOnInsert: { key_id: keyId, unit, start, ends_at: new Date(start.getTime() + KEPT[unit]) },
       },
       upsert: true,

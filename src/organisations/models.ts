@@ -78,6 +78,8 @@ export interface UsageCounts {
   readonly errors: number;
   /** Requests that failed with 429. */
   readonly rate_limited: number;
+  /** Requests over MCP, among all; rows from before there was MCP lack it. */
+  readonly mcp?: number;
 }
 
 export interface UsageDocument extends UsageCounts {
@@ -155,6 +157,7 @@ const apiKeys = defineCollection<ApiKey>(
     last_used_at: optionalDate,
     last_used_from: optionalText,
     allowed_ranges: { type: [String], default: [] },
+    mcp: String,
     rotated_to: optionalText,
   },
   [{ on: { 'organisation.id': 1, created_at: 1 } }],
@@ -185,6 +188,7 @@ const usage = defineCollection<UsageDocument>(
     requests: count,
     errors: count,
     rate_limited: count,
+    mcp: count,
     ends_at: date,
   },
   [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }],

@@ -39,12 +39,13 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
         uncounted += delta.requests;
         return;
       }
-      entry = { keyId, hour: new Date(hour), requests: 0, errors: 0, rate_limited: 0 };
+      entry = { keyId, hour: new Date(hour), requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
       counts.set(name, entry);
     }
     entry.requests += delta.requests;
     entry.errors += delta.errors;
     entry.rate_limited += delta.rate_limited;
+    entry.mcp = (entry.mcp ?? 0) + (delta.mcp ?? 0);
   }
 
   async function write(): Promise<void> {
@@ -68,10 +69,10 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
 
   return {
     /** Counts a finished request; never blocks or fails. */
-    count(keyId: string, outcome: UsageOutcome): void {
+    count(keyId: string, outcome: UsageOutcome, isMcp = false): void {
       const hour = Math.floor(Date.now() / HOUR) * HOUR;
       const [errors, rate_limited] = [Number(outcome === 'error'), Number(outcome === 'rate_limited')];
-      add(keyId, hour, { requests: 1, errors, rate_limited });
+      add(keyId, hour, { requests: 1, errors, rate_limited, mcp: Number(isMcp) });
       if (counts.size < capacity || isFull) return;
       isFull = true;
       void flush();

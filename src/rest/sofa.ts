@@ -12,7 +12,7 @@ import { createExecutor } from '../schema/execution';
 import type { Operation } from '../schema/operations';
 import { asksForAll } from './openapi/include';
 import { answersPage } from './openapi/links';
-import { withRawElements } from './routes/elements';
+import { withRawElements } from '../schema/elements';
 import { type Arguments, listWithAll, type RestOperation, restOperations } from './routes/routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */

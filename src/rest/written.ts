@@ -1,5 +1,6 @@
-import { coerceInputValue, type GraphQLArgument, type GraphQLSchema } from 'graphql';
+import type { GraphQLSchema } from 'graphql';
 import type { RequestContext } from '../context';
+import { coerceArguments } from '../schema/argumentChecks';
 import { everyField, type Field, type NotWritten, writerOf } from '../schema/written';
 import { listWithAll, type Arguments, type RestOperation } from './routes/routes';
 import { asksForAll } from './openapi/include';
@@ -29,25 +30,10 @@ function routeOf(schema: GraphQLSchema, { kind, name, rest }: RestOperation): Wr
   const write = field && writerOf(field, everyField(field.type));
   if (!write) return undefined;
   return async (args, context) => {
-    const coerced = coerce(field.args, args);
+    const coerced = coerceArguments(field.args, args);
     if (!coerced) return 'arguments';
     const answer = await write(coerced, context);
     if (typeof answer === 'string') return answer;
     return { status: rest.status, body: answer.text, next: answer.next ?? undefined };
   };
-}
-
-/** Arguments as graphql gives them to resolvers; undefined if it would not. Others, such as `include`, are left out. */
-function coerce(args: readonly GraphQLArgument[], given: Arguments): Arguments | undefined {
-  const coerced: Arguments = {};
-  const faults: unknown[] = [];
-  for (const { name, type, defaultValue } of args) {
-    const value = given[name];
-    if (value === undefined) {
-      if (defaultValue !== undefined) coerced[name] = defaultValue;
-      continue;
-    }
-    coerced[name] = coerceInputValue(value, type, (...fault) => faults.push(fault));
-  }
-  return faults.length === 0 ? coerced : undefined;
 }

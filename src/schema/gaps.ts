@@ -4,6 +4,7 @@ import { SCOPES } from '../access/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { filterGaps } from './filterGaps';
 import type { Resolvers } from './guard';
+import { markGaps, toolGaps } from './mcpGaps';
 import { isMethod, METHODS } from './methods';
 import { allFieldNodes, directiveOf, isRootType, namedType, rootFieldNodes, type RootType, SUBSCRIPTION } from './sdl';
 import { type CheckedResource, sentences } from './sentences';
@@ -19,8 +20,14 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
     const place = `${type}.${field.name.value}`;
     const found = [
       ...(isRootType(type)
-        ? [...routeGaps(type, field, place, routes), ...versionGaps(document, field), ...sunsetGaps(field)]
+        ? [
+            ...routeGaps(type, field, place, routes),
+            ...versionGaps(document, field),
+            ...sunsetGaps(field),
+            ...toolGaps(document, field),
+          ]
         : []),
+      ...markGaps(field, isRootType(type)),
       ...accessGaps(type, field, resolvers),
     ];
     gaps.push(...found.map((gap) => `${place} ${gap}`));

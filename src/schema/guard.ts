@@ -1,12 +1,10 @@
 import type { GraphQLFieldResolver, GraphQLResolveInfo, GraphQLSchema } from 'graphql';
 import type { Access, RequestContext } from '../context';
-import { invalidRequest, validationFailed } from '../errors';
+import { argumentChecks } from './argumentChecks';
 import { inKeptSpelling } from './compared';
-import { IF_MATCH, IF_MATCH_HEADER } from './entityTags';
-import { argumentsSchema, componentSchemas, type ObjectField, objectFields } from './jsonSchema';
+import { objectFields } from './jsonSchema';
 import { accessOf } from './operations';
 import { directiveOf } from './sdl';
-import { asParameters, checkAtFirstUse, createAjv, requireSchema } from './validation';
 import type { Writer, WriterOf } from './written';
 
 /* Wraps the resolvers of guarded fields: checks access and arguments, and runs writes with an Idempotency-Key once. */
@@ -88,40 +86,4 @@ function guardWriter(
 function once(resolve: Resolver): Resolver {
   return (source, args, context, info) =>
     context.once(info.fieldName, args, () => resolve(source, args, context, info));
-}
-
-/** Checks arguments, and reports faults as REST does: 400 for parameters, which are all that a query has; otherwise 422, as in a body. */
-function argumentChecks(
-  schema: GraphQLSchema,
-  guarded: readonly ObjectField[],
-): (guarded: ObjectField) => (args: unknown) => void {
-  const components = { schemas: componentSchemas(schema, { elementBounds: false, closed: false }) };
-  const fields = Object.fromEntries(
-    guarded.map(({ type, field }) => [
-      `${type}.${field.name}`,
-      argumentsSchema(field.args, { queries: type !== 'Mutation' }),
-    ]),
-  );
-  const ajv = createAjv().addSchema({ components, fields }, 'arguments');
-  return ({ type, field }) => {
-    const check = checkAtFirstUse(() => requireSchema(ajv, `arguments#/fields/${type}.${field.name}`));
-    const parameters = parametersOf(field);
-    return (args) => {
-      const { faults, more } = check(args);
-      if (faults.length === 0) return;
-      const named = asParameters(faults);
-      if (type !== 'Mutation') throw invalidRequest(named, more);
-      const ofParameters = named.flatMap((fault) => {
-        const parameter = parameters.get(fault.parameter ?? '');
-        return parameter === undefined ? [] : { ...fault, parameter };
-      });
-      throw ofParameters.length > 0 ? invalidRequest(ofParameters) : validationFailed(faults, more);
-    };
-  };
-}
-
-/** The arguments of a write that REST takes from the path or a header, with their names there. */
-function parametersOf({ astNode }: ObjectField['field']): ReadonlyMap<string, string> {
-  const inPath = directiveOf(astNode, 'rest')?.path.matchAll(/:(\w+)/g) ?? [];
-  return new Map([[IF_MATCH, IF_MATCH_HEADER], ...[...inPath].map(([, name = '']) => [name, name] as const)]);
 }

@@ -102,6 +102,16 @@ interface Directives {
   readonly totals: { readonly of: string; readonly at: string };
   readonly sunset: { readonly since: string; readonly on: string };
   readonly deprecated: object;
+  readonly mcp: McpTool;
+  readonly untrusted: object;
+}
+
+/** What an operation is as a tool (@mcp). */
+export interface McpTool {
+  readonly fields?: readonly string[];
+  readonly limit?: number;
+  readonly destructive: boolean;
+  readonly idempotent: boolean;
 }
 
 export interface Constraint {

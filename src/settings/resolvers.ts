@@ -2,7 +2,7 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import { type ApiKey, isPlainName } from '../access/apiKey';
+import { type ApiKey, DEFAULT_MCP, isPlainName, type McpAccess } from '../access/apiKey';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
@@ -17,6 +17,7 @@ interface NewKeyArgs {
   /** ISO 8601. */
   readonly expires_at?: string | null;
   readonly allowed_ranges?: readonly string[] | null;
+  readonly mcp?: McpAccess | null;
 }
 
 interface RotateArgs {
@@ -37,7 +38,8 @@ export const settingsResolvers = {
     key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) => {
       const buckets = await own.usage(id, period);
       const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);
-      return { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), buckets };
+      const [requests, errors, limited] = [sum('requests'), sum('errors'), sum('rate_limited')];
+      return { requests, errors, rate_limited: limited, mcp: sum('mcp'), buckets };
     }),
     audit_events: resolver(async (own, args: Parameters<Integrations['events']>[0]) =>
       mapPage(await own.events(args), toEvent),
@@ -64,7 +66,7 @@ function resolver<Args, Result>(run: (own: Integrations, args: Args) => Result) 
 }
 
 /** @throws AppError validation_failed with every fault */
-function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
+function readNewKey({ name, scopes, expires_at, allowed_ranges, mcp }: NewKeyArgs) {
   const faults: Fault[] = [];
   const plainName = name.trim();
   if (!isPlainName(plainName)) {
@@ -82,7 +84,8 @@ function readNewKey({ name, scopes, expires_at, allowed_ranges }: NewKeyArgs) {
     return range ?? [];
   });
   if (faults.length > 0) throw validationFailed(faults);
-  return { name: plainName, scopes: granted, expiresAt: toDate(expires_at) ?? null, allowedRanges: ranges };
+  const expiresAt = toDate(expires_at) ?? null;
+  return { name: plainName, scopes: granted, expiresAt, allowedRanges: ranges, mcp: mcp ?? undefined };
 }
 
 function toDate(text: string | null | undefined): Date | undefined {
@@ -104,6 +107,7 @@ const keyOf = (own: Integrations) => (key: ApiKey) => {
   return {
     ...{ id: key._id, name, prefix, last_four, scopes, created_by, created_at, expires_at, revoked_at },
     ...{ last_used_at, last_used_from, allowed_ranges, rotated_to, state: own.stateOf(key) },
+    mcp: key.mcp ?? DEFAULT_MCP,
   };
 };
 

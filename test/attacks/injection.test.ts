@@ -4,7 +4,7 @@ import { argumentsWith, isText, type Position, positions } from '../support/atta
 import { HOSTILE_TEXTS } from '../support/attackTexts';
 import { makeKey, makeOrganisation, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { type Face, FACES, type Ids, operations, REST } from '../support/operations';
+import { type Face, ALL_FACES, type Ids, operations, REST } from '../support/operations';
 import { RESOURCES } from '../support/resources';
 
 /* Values sent to reads, and ids sent to writes, are treated as values: never as commands, patterns or paths. */
@@ -33,7 +33,7 @@ const READS = positions.filter(({ where }) => where !== 'body');
 const readsOf = (face: Face): Position[] =>
   READS.filter(({ operation: { rest }, steps: [name] }) => face === REST || !(rest?.includes && name === 'include'));
 
-describe.each(FACES)('in $name', (face) => {
+describe.each(ALL_FACES)('in $name', (face) => {
   test.each(readsOf(face))('a hostile text in $title is a client error or matches nothing', async (position) => {
     const harmless = await read(face, position, HARMLESS);
     expect(rowsOf(face, position, harmless)).toBe(0);

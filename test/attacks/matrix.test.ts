@@ -21,11 +21,14 @@ const WAYS = [
   'GraphQL fragment',
   'GraphQL relation',
   'GraphQL subscription',
+  'MCP argument',
   'REST organisation header',
   'GraphQL organisation header',
+  'MCP organisation header',
   'REST organisation parameter',
   'REST replay',
   'GraphQL replay',
+  'MCP replay',
 ] as const;
 
 /** Number of cells tested concurrently. */

@@ -50,6 +50,7 @@ test('a key is shown only when it is created', async () => {
       rotated_to: null,
       last_used_at: null,
       last_used_from: null,
+      mcp: 'read',
       state: 'active',
     },
   ]);

@@ -3,7 +3,7 @@ import { client } from '../support/client';
 import { eventually } from '../http/eventually';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { argumentsOf, CALLS, FACES, operations } from '../support/operations';
+import { argumentsOf, CALLS, ALL_FACES, operations } from '../support/operations';
 import { SAME_ID, seen } from './answers';
 import { startRecordedGateway, type RecordedGateway } from './commands';
 import { IDS, makeStocked } from './scene';
@@ -93,7 +93,7 @@ describe('last_used_at', () => {
       (await gateway.control.apiKeys.find(made.id))?.last_used_at;
     expect(await lastUsed()).toBeNull();
     const [read] = operations.filter(({ name }) => name === 'me');
-    await Promise.all(Array.from({ length: 20 }, (_, at) => FACES[at % FACES.length]!.call(caller, read!, {})));
+    await Promise.all(Array.from({ length: 20 }, (_, at) => ALL_FACES[at % ALL_FACES.length]!.call(caller, read!, {})));
     const first = await eventually(lastUsed);
     expect(Math.abs(Date.now() - first.getTime())).toBeLessThan(10_000);
     await caller.get('/me');

@@ -1,7 +1,17 @@
 import { type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { argumentsOf, CALLS, documentOf, GRAPHQL, lasting, operations, REST } from '../support/operations';
+import {
+  argumentsOf,
+  CALLS,
+  documentOf,
+  facesOf,
+  GRAPHQL,
+  lasting,
+  MCP,
+  operations,
+  REST,
+} from '../support/operations';
 import { IDS, makeStocked } from './scene';
 
 let gateway: TestGateway;
@@ -21,17 +31,23 @@ describe('with a key that has every scope', () => {
     expect(face.valueOf(answer, operation)).not.toBeNull();
   });
 });
-describe('REST and GraphQL', () => {
-  test.each(operations.filter(({ rest }) => rest))('return the same data for $name', async (operation) => {
+describe('all APIs', () => {
+  test.each(operations)('return the same data for $name', async (operation) => {
     const args = argumentsOf(operation, IDS);
-    const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];
-    const values = [REST.valueOf(rest, operation), GRAPHQL.valueOf(graphql, operation)];
-    expect(lasting(operation, values[0])).toEqual(lasting(operation, values[1]));
-    expect(Object.keys(values[0] as object)).toEqual(Object.keys(values[1] as object));
+    const values: object[] = [];
+    for (const face of facesOf(operation)) {
+      values.push(face.valueOf(await face.call(caller, operation, args), operation) as object);
+    }
+    const [first, ...others] = values;
+    expect(others.length).toBeGreaterThan(0);
+    for (const other of others) {
+      expect(lasting(operation, other)).toEqual(lasting(operation, first));
+      expect(Object.keys(other)).toEqual(Object.keys(first!));
+    }
   });
 });
 
-/** Values that both APIs reject, by argument. */
+/** Values that all APIs reject, by argument. */
 const BAD: Record<string, unknown> = {
   id: 'no-uuid',
   customer_id: 'no-uuid',
@@ -52,18 +68,18 @@ const FAULTS = operations.flatMap((operation) =>
 );
 
 describe('an invalid value', () => {
-  test.each(FAULTS)(
-    'for $argument of $operation.name is the same error in both APIs',
-    async ({ operation, ...bad }) => {
-      const args = argumentsOf(operation, IDS, { [bad.argument]: bad.value });
-      const [rest, graphql] = [await REST.call(caller, operation, args), await GRAPHQL.call(caller, operation, args)];
-      const isParameter = operation.kind === 'Query' || operation.rest?.path.includes(`:${bad.argument}`);
-      const expected = isParameter ? 'invalid_request' : 'validation_failed';
-      expect(REST.errorOf(rest)).toMatchObject({ code: expected, status: rest.status });
-      expect(graphql.status).toBe(200);
-      const { code, status, errors } = REST.errorOf(rest);
-      expect(GRAPHQL.errorOf(graphql)).toMatchObject({ code, status, errors });
-      expect(JSON.stringify(errors)).toContain(bad.argument);
-    },
-  );
+  test.each(FAULTS)('for $argument of $operation.name is the same error in all APIs', async ({ operation, ...bad }) => {
+    const args = argumentsOf(operation, IDS, { [bad.argument]: bad.value });
+    const rest = await REST.call(caller, operation, args);
+    const isParameter = operation.kind === 'Query' || operation.rest?.path.includes(`:${bad.argument}`);
+    const expected = isParameter ? 'invalid_request' : 'validation_failed';
+    expect(REST.errorOf(rest)).toMatchObject({ code: expected, status: rest.status });
+    const { code, status, errors } = REST.errorOf(rest);
+    for (const face of [GRAPHQL, MCP]) {
+      const answer = await face.call(caller, operation, args);
+      expect(answer.status).toBe(200);
+      expect(face.errorOf(answer)).toMatchObject({ code, status, errors });
+    }
+    expect(JSON.stringify(errors)).toContain(bad.argument);
+  });
 });

@@ -52,7 +52,7 @@ test('a key without scopes may only call what needs none', async () => {
       }
     }
   }
-  expect(open).toEqual(['REST me', 'GraphQL me']);
+  expect(open).toEqual(['REST me', 'GraphQL me', 'MCP me']);
 });
 
 test.each(operations.filter(({ anyOf }) => anyOf))('any one of its scopes is enough for $name', async (operation) => {

@@ -92,7 +92,7 @@ function openContext(): Promise<RequestContext> {
         kind: 'key',
         organisation,
         scopes: new Set(ALL_SCOPES),
-        key: { id: 'key', name: 'test', prefix: 'svc_live_test', expiresAt: null },
+        key: { id: 'key', name: 'test', prefix: 'svc_live_test', expiresAt: null, mcp: 'read' },
       }),
     limiter: { consume: () => Promise.resolve({ allowed: true, limit: 600, remaining: 599, resetAt: new Date() }) },
     organisationData: gateway.databases.organisationData,

@@ -17,6 +17,7 @@ export const PAGES: readonly string[] = [
   'examples/README.md',
   'docs/settings.md',
   'docs/guides/integrators.md',
+  'docs/guides/assistants.md',
   RECEIVERS,
   WALKED,
   'docs/guides/doctor.md',

@@ -29,6 +29,7 @@ describe('an admin', () => {
     const { key, api_key } = await make({
       expires_at,
       allowed_ranges: ['127.0.0.1', '10.0.0.0/8'],
+      mcp: 'write',
       name: '  web shop ',
     });
     const { body } = await client(gateway, key).get('/me');
@@ -42,9 +43,15 @@ describe('an admin', () => {
       state: 'active',
       created_by: 'Ada',
       allowed_ranges: ['127.0.0.1/32', '10.0.0.0/8'],
+      mcp: 'write',
     });
+    const [{ action, details }] = (await admin.call('audit_events', { key_id: api_key.id })).data;
+    expect([action, JSON.parse(details as string)]).toEqual(['key.created', expect.objectContaining({ mcp: 'write' })]);
+    const { api_key: next } = await admin.call('rotate_api_key', { id: api_key.id });
+    expect(next.mcp).toBe('write');
+    expect((await make()).api_key.mcp).toBe('read');
     const { data } = await admin.call('api_keys');
-    expect(data).toContainEqual(api_key);
+    expect(data).toContainEqual({ ...api_key, rotated_to: next.id, expires_at: expect.any(String) });
     expect(JSON.stringify(data)).not.toContain(key);
   });
 

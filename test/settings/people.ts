@@ -16,18 +16,18 @@ export interface Person {
   call(operation: keyof typeof DOCUMENTS, variables?: object): Promise<Json>;
 }
 
-const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges state';
+const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges mcp state';
 
 const DOCUMENTS = {
   api_keys: `query($state: String, $limit: Int, $cursor: String) {
     api_keys(state: $state, limit: $limit, cursor: $cursor) { data { ${KEY} } has_more next_cursor } }`,
   key_usage: `query($id: ID!, $period: UsagePeriod!) {
-    key_usage(id: $id, period: $period) { requests errors rate_limited buckets { start requests errors rate_limited } } }`,
+    key_usage(id: $id, period: $period) { requests errors rate_limited mcp buckets { start requests errors rate_limited } } }`,
   audit_events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
     audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } has_more next_cursor } }`,
-  create_api_key: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!]) {
-    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges) {
+  create_api_key: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
+    create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) {
       key api_key { ${KEY} } } }`,
   rotate_api_key: `mutation($id: ID!, $overlap_hours: Int) {
     rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { id expires_at state } } }`,

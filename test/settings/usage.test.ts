@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually';
 import { signIn } from './people';
 
 describe('requests of a key', () => {
-  test('are counted over both APIs and all instances, with errors and 429s separately, and stored on drain', async () => {
+  test('are counted over all APIs and instances, with errors, 429s and those over MCP separately, and stored on drain', async () => {
     const keeper = await startGateway();
     try {
       const organisation = await makeOrganisation(keeper);
@@ -25,8 +25,8 @@ describe('requests of a key', () => {
         ['last_30d', 30],
       ] as const) {
         const usage = await ann.call('key_usage', { id: key.id, period });
-        // 5 calls twice: 3 fail by scope, argument and operation; with a limit of 2, the last 3 get 429
-        expect(usage).toMatchObject({ requests: 10, errors: 4, rate_limited: 3 });
+        // 6 calls twice: 3 fail by scope, argument and operation; with a limit of 2, the last 4 get 429
+        expect(usage).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2 });
         expect(usage.buckets).toHaveLength(buckets);
         const starts = usage.buckets.map(({ start }: { start: string }) => Date.parse(start));
         const length = starts[1] - starts[0];
@@ -46,7 +46,8 @@ describe('requests of a key', () => {
     await caller.get('/quotes', { limit: 0 });
     await caller.graphql('{ api_keys { has_more } }');
     await caller.graphql('{ quotes { has_more } }');
-    await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 5);
+    await caller.mcp('tools/call', { name: 'quotes' });
+    await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 6);
   }
 });
 
@@ -83,9 +84,9 @@ describe('the counter', () => {
     const hour = new Date('2026-11-21T10:00:00Z');
     expect(written).toEqual([
       [
-        { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0 },
-        { keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1 },
-        { keyId: 'a', hour: new Date(hour.getTime() + HOUR), requests: 1, errors: 0, rate_limited: 0 },
+        { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+        { keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
+        { keyId: 'a', hour: new Date(hour.getTime() + HOUR), requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
       ],
     ]);
     await jest.advanceTimersByTimeAsync(600_000);
@@ -157,7 +158,7 @@ test('the counts of a minute are one command, for however many keys', async () =
   });
   const hour = new Date('2026-11-21T10:00:00Z');
   const entries = Array.from({ length: 3000 }, (_, at) => ({
-    ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0 },
+    ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
   }));
   await gateway.control.usage.add(entries);
   expect(sent).toEqual(['update']);

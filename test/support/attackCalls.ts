@@ -12,7 +12,7 @@ import {
 import type { Operation } from '../../src/schema/operations';
 import type { Arguments } from './faces';
 import type { Answer, Client, Json } from './client';
-import { documentOf, type Face, GRAPHQL, graphqlSchema, REST } from './operations';
+import { documentOf, type Face, GRAPHQL, graphqlSchema, MCP, REST } from './operations';
 
 /** The answer to a call, with the part that depends on the attacked value. */
 export interface Called {
@@ -47,6 +47,12 @@ export const OVER_REST: Way = {
   name: 'REST',
   face: REST,
   call: (caller, operation, args) => callOver(REST, caller, operation, args),
+};
+
+export const OVER_MCP: Way = {
+  name: 'MCP argument',
+  face: MCP,
+  call: (caller, operation, args) => callOver(MCP, caller, operation, args),
 };
 
 export const OVER_GRAPHQL: readonly Way[] = [

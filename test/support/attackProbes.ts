@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type GraphQLArgument, type GraphQLObjectType, isListType, isNonNullType } from 'graphql';
 import type { Operation } from '../../src/schema/operations';
 import { constraintOf } from '../../src/schema/jsonSchema';
-import { type Called, OVER_GRAPHQL, OVER_REST, type Way } from './attackCalls';
+import { type Called, OVER_GRAPHQL, OVER_MCP, OVER_REST, type Way } from './attackCalls';
 import type { Kind } from './attackRule';
 import { IDENTITIES, type Holding, type Identity, idsOf, type Scene } from './attackScene';
 import type { Client, Json } from './client';
@@ -42,7 +42,8 @@ export async function argumentProbes(scene: Scene): Promise<Probe[]> {
         : operation.kind === 'Query'
           ? 'query'
           : 'body';
-      const ways = operation.rest ? [{ ...OVER_REST, name: `REST ${where}` }, ...OVER_GRAPHQL] : OVER_GRAPHQL;
+      const others = [...OVER_GRAPHQL, OVER_MCP];
+      const ways = operation.rest ? [{ ...OVER_REST, name: `REST ${where}` }, ...others] : others;
       ways.forEach((way, turn) => probes.push(argumentProbe(operation, argument.name, target, way, turn)));
     }
   }

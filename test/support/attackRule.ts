@@ -62,9 +62,9 @@ const WHOLE_REQUEST: Readonly<Record<string, number>> = {
   organisation_suspended: 403,
 };
 
-/** The HTTP status of an outcome; in GraphQL only errors of the whole request have their own status. */
+/** The HTTP status of an outcome; in GraphQL and MCP only errors of the whole request have their own status. */
 export function expectedStatus(face: Face, operation: Operation, outcome: string): number {
-  if (face.name === 'GraphQL') {
+  if (face.name !== 'REST') {
     return WHOLE_REQUEST[outcome] ?? 200;
   }
   return isErrorCode(outcome) ? ERROR_CODES[outcome].status : (operation.rest?.status ?? 200);

@@ -1,3 +1,4 @@
+import { STATELESS } from '../../src/mcp/protocol';
 import { expectDescribed } from './openapi';
 
 /** Parsed JSON of an answer, untyped for use in tests. */
@@ -19,6 +20,8 @@ export interface Client {
   /** Any request below /api/v1, with its body sent unchanged. */
   send(method: string, path: string, init?: { body?: BodyInit; headers?: Record<string, string> }): Promise<Answer>;
   graphql(query: string, variables?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
+  /** A request of the Model Context Protocol, of revision 2026-07-28. */
+  mcp(method: string, params?: Record<string, unknown>, headers?: Record<string, string>): Promise<Answer>;
 }
 
 /** A caller with or without a key. Every REST answer is validated against the published OpenAPI document. */
@@ -42,6 +45,19 @@ export function client(gateway: { readonly url: string }, key?: string): Client 
 
   return {
     send,
+    mcp: async (method, params = {}, headers = {}) =>
+      toAnswer(
+        await fetch(`${gateway.url}/mcp`, {
+          method: 'POST',
+          headers: {
+            ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream', ...authorization },
+            ...{ 'mcp-protocol-version': STATELESS, 'mcp-method': method },
+            ...(typeof params.name === 'string' && { 'mcp-name': params.name }),
+            ...headers,
+          },
+          body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params: { ...params, _meta: META } }),
+        }),
+      ),
     get: (path, query = {}, headers = {}) => send('GET', path + queryText(query), { headers }),
     post: (path, body, headers = {}) =>
       send('POST', path, { body: JSON.stringify(body), headers: { 'content-type': 'application/json', ...headers } }),
@@ -55,6 +71,11 @@ export function client(gateway: { readonly url: string }, key?: string): Client 
       ),
   };
 }
+
+const META = {
+  'io.modelcontextprotocol/protocolVersion': STATELESS,
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
 
 async function toAnswer(response: Response): Promise<Answer> {
   const { status, headers } = response;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { McpAccess } from '../../src/access/apiKey';
 import type { Organisation } from '../../src/access/principal';
 import type { Plan } from '../../src/access/plans';
 import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
@@ -18,7 +19,7 @@ export function makeOrganisation(
 export async function makeKey(
   gateway: TestGateway,
   organisation: Organisation,
-  input: { scopes?: readonly Scope[]; expiresAt?: Date; name?: string } = {},
+  input: { scopes?: readonly Scope[]; expiresAt?: Date; name?: string; mcp?: McpAccess } = {},
 ): Promise<{ id: string; key: string }> {
   const made = await gateway.control.apiKeys.create({
     organisationId: organisation.id,
@@ -26,6 +27,7 @@ export async function makeKey(
     scopes: input.scopes ?? ALL_SCOPES,
     createdBy: 'test',
     expiresAt: input.expiresAt ?? null,
+    mcp: input.mcp ?? 'write',
   });
   return { id: made!.document._id, key: made!.key };
 }

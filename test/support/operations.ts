@@ -13,8 +13,10 @@ import { METHODS } from '../../src/schema/methods';
 import type { Operation } from '../../src/schema/operations';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Answer, Client, Json } from './client';
+import { mcpFaceOf } from './mcpFace';
 
-export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = publishedSchemas();
+const schemas = publishedSchemas();
+export const { operations: allOperations, graphql: graphqlSchema, rest: restSchema } = schemas;
 
 /** Operations for keys; the others are for signed-in users (test/contract/roles.test.ts). */
 export const operations = allOperations.filter(({ role }) => role === undefined);
@@ -73,7 +75,7 @@ const VOLATILE: Record<string, readonly string[]> = {
 
 /** An API through which operations are called. */
 export interface Face {
-  readonly name: 'REST' | 'GraphQL';
+  readonly name: 'REST' | 'GraphQL' | 'MCP';
   call(caller: Client, operation: Operation, args: Arguments, headers?: Record<string, string>): Promise<Answer>;
   /** The operation's value. */
   valueOf(answer: Answer, operation: Operation): Json;
@@ -113,10 +115,14 @@ export const GRAPHQL: Face = {
   errorOf: ({ body }) => body.errors?.[0].extensions,
 };
 
+export const MCP = mcpFaceOf(schemas);
+
+/** The APIs that programs call, for tests of what operations do; that MCP does the same is tested by {@link CALLS}. */
 export const FACES: readonly Face[] = [REST, GRAPHQL];
+export const ALL_FACES: readonly Face[] = [...FACES, MCP];
 
 export function facesOf(operation: Operation): readonly Face[] {
-  return operation.rest ? FACES : [GRAPHQL];
+  return operation.rest ? ALL_FACES : [GRAPHQL, MCP];
 }
 
 /** Every operation with each of its APIs, for `test.each`. */

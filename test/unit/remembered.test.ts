@@ -80,7 +80,7 @@ describe('a caller over its limit', () => {
     kind: 'key',
     organisation: ORGANISATION,
     scopes: new Set(),
-    key: { id: made.id, name: 'k', prefix: 'p', expiresAt: null },
+    key: { id: made.id, name: 'k', prefix: 'p', expiresAt: null, mcp: 'read' },
   };
   const organisationData = (() => ({})) as never;
 

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../../access/addresses';
-import { isPlainName } from '../../access/apiKey';
+import { isPlainName, MCP_ACCESS, type McpAccess } from '../../access/apiKey';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';
@@ -69,6 +69,13 @@ export function scopes(text: string): Scope[] {
     throw new InvalidArgumentError(`${problem} Scopes are ${ALL_SCOPES.join(', ')}, or all for every scope.`);
   }
   return [...new Set(given.filter(isScope))];
+}
+
+/** What a key may do over MCP. */
+export function mcpAccess(text: string): McpAccess {
+  const access = MCP_ACCESS.find((one) => one === text);
+  if (access === undefined) throw new InvalidArgumentError(`Expected one of ${MCP_ACCESS.join(', ')}.`);
+  return access;
 }
 
 /** Comma-separated CIDR ranges or addresses. */

@@ -12,7 +12,7 @@ import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
 import { directiveOf } from '../../schema/sdl';
-import { perElement } from '../routes/elements';
+import { perElement } from '../../schema/elements';
 import { describeIncluded, includeParameter } from './include';
 import { hasEntityTag, readsOneObject, restOperations } from '../routes/routes';
 import { answersPage, type Linked, linksOf, operationId } from './links';

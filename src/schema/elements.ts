@@ -7,9 +7,9 @@ import {
   GraphQLScalarType,
   GraphQLSchema,
 } from 'graphql';
-import { directiveOf } from '../../schema/sdl';
+import { directiveOf } from './sdl';
 
-/* Bulk calls: an element of the wrong type fails on its own, so Sofa and graphql must not parse elements before they are validated. */
+/* Bulk calls: an element of the wrong type fails on its own, so neither Sofa nor graphql may parse elements before they are validated. */
 
 /** Names of the arguments whose elements are validated individually. */
 export function perElement(args: readonly GraphQLArgument[]): string[] {

@@ -1,0 +1,91 @@
+import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql';
+import type { RequestContext } from '../context';
+import { coerceArguments } from '../schema/argumentChecks';
+import { withRawElements } from '../schema/elements';
+import { createExecutor } from '../schema/execution';
+import { ROWS } from '../schema/mcpGaps';
+import { everyField, type Field, type NotWritten, type Selected, writerOf } from '../schema/written';
+import type { Tool } from './tools';
+
+/* Runs operations for tools: with all members, or those that the rows of a list usually have. */
+
+export interface Run {
+  readonly selected: readonly Selected[];
+  /** The answer as JSON text. Rethrows the operation's error. */
+  run(args: Readonly<Record<string, unknown>>, context: RequestContext): Promise<string>;
+}
+
+/** An operation with all members, and with the usual ones; the same if they are. */
+export interface Runs {
+  readonly all: Run;
+  readonly usual: Run;
+}
+
+type OnWritable = ((reason: NotWritten | 'arguments' | undefined) => void) | undefined;
+
+/** How to run the operation of each tool. What is compiled does not depend on what callers send. */
+export function createRuns(
+  schemas: { readonly rest: GraphQLSchema; readonly graphql: GraphQLSchema },
+  onWritable: OnWritable,
+): (tool: Tool) => Runs {
+  const raw = withRawElements(schemas.rest);
+  const options = { compiledFrom: 1 };
+  const rest = { schema: raw, execute: createExecutor(raw, options) };
+  const others = { schema: schemas.graphql, execute: createExecutor(schemas.graphql, options) };
+  return (tool) => {
+    const { field, rows, operation } = tool;
+    const runner = operation.rest ? rest : others;
+    const runOf = (selected: readonly Selected[]): Run => {
+      let document: { readonly document: DocumentNode; readonly operation: OperationDefinitionNode } | undefined;
+      const write = tool.isWrite ? undefined : writerOf(field, selected);
+      return {
+        selected,
+        async run(args, context) {
+          const coerced = write && coerceArguments(field.args, args);
+          const written = coerced && (await write(coerced, context));
+          if (write) onWritable?.(typeof written === 'object' ? undefined : (written ?? 'arguments'));
+          if (typeof written === 'object') return written.text.toString();
+          document ??= documentOf(runner.schema, tool, selected);
+          const { data, errors } = await runner.execute({
+            ...document,
+            contextValue: context,
+            variableValues: args,
+          });
+          if (errors?.[0]) throw errors[0];
+          return JSON.stringify(data?.[operation.name]);
+        },
+      };
+    };
+    const whole = everyField(field.type);
+    const all = runOf(whole);
+    const isNarrower = rows !== undefined && rows.usual.length < rows.all.length;
+    return {
+      all,
+      usual: isNarrower ? runOf(whole.map((one) => (one.key === ROWS ? only(one, rows.usual) : one))) : all,
+    };
+  };
+}
+
+/** A selection of rows with the named members only. */
+function only(rows: Selected, names: readonly string[]): Selected {
+  return { ...rows, selected: rows.selected.filter(({ key }) => names.includes(key)) };
+}
+
+/** The operation as GraphQL, with each argument as a variable. */
+function documentOf(schema: GraphQLSchema, { operation: { kind, name } }: Tool, selected: readonly Selected[]) {
+  const root = kind === 'Query' ? schema.getQueryType() : schema.getMutationType();
+  const args = (root?.getFields()[name] as Field | undefined)?.args ?? [];
+  const variables = args.map((argument) => `$${argument.name}: ${String(argument.type)}`).join(', ');
+  const given = args.map((argument) => `${argument.name}: $${argument.name}`).join(', ');
+  const call = args.length === 0 ? name : `${name}(${given})`;
+  const text = `${kind === 'Query' ? 'query' : 'mutation'}${args.length === 0 ? '' : `(${variables})`} { ${call}${selectionText(selected)} }`;
+  const document = parse(text, { noLocation: true });
+  const operation = getOperationAST(document);
+  if (!operation) throw new Error(`no operation for the tool ${name}`);
+  return { document, operation };
+}
+
+function selectionText(selected: readonly Selected[]): string {
+  if (selected.length === 0) return '';
+  return ` { ${selected.map((one) => one.key + selectionText(one.selected)).join(' ')} }`;
+}

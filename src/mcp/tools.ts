@@ -1,0 +1,189 @@
+import { getNamedType, getNullableType, type GraphQLSchema, isListType, isObjectType } from 'graphql';
+import type { RequestContext } from '../context';
+import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
+import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/mcpGaps';
+import type { Operation } from '../schema/operations';
+import { directiveOf } from '../schema/sdl';
+import { everyField, type Field, type Selected } from '../schema/written';
+
+/* Operations as tools of the Model Context Protocol: what a model is told of them. */
+
+export interface Tool {
+  readonly operation: Operation;
+  readonly field: Field;
+  /** What `tools/list` says of it. */
+  readonly definition: Readonly<Record<string, unknown>>;
+  readonly isWrite: boolean;
+  /** The members of the rows, if it is a list. */
+  readonly rows: Rows | undefined;
+  /** Page size if a call has none; undefined if it has no pages. */
+  readonly limit: number | undefined;
+  /** Whether its answers contain text of people outside the organisation. */
+  readonly isOpen: boolean;
+}
+
+export interface Rows {
+  readonly all: readonly string[];
+  /** Those that a call gets without `fields`. */
+  readonly usual: readonly string[];
+}
+
+/** Where the schemas of types are in a tool's own schema. */
+const OWN_ROOT = '#/$defs/';
+
+/** The tools of a schema, in its order. Those with a REST route are of the REST schema, others of the whole. */
+export function toolsOf(schemas: {
+  readonly rest: GraphQLSchema;
+  readonly graphql: GraphQLSchema;
+  readonly operations: readonly Operation[];
+}): Tool[] {
+  const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
+  const enums = componentSchemas(schemas.graphql, { elementBounds: true, closed: false });
+  return schemas.operations.flatMap((operation) => {
+    const { kind, name, rest } = operation;
+    const schema = rest ? schemas.rest : schemas.graphql;
+    const root = kind === 'Query' ? schema.getQueryType() : schema.getMutationType();
+    const field = root?.getFields()[name] as Field | undefined;
+    if (!field || !(rest ?? directiveOf(field.astNode, 'mcp'))) return [];
+    return toolOf(operation, field, { ...enums, ...components });
+  });
+}
+
+function toolOf(operation: Operation, field: Field, components: Readonly<Record<string, JsonSchema>>): Tool {
+  const mcp = directiveOf(field.astNode, 'mcp');
+  const isWrite = operation.kind === 'Mutation';
+  const rows = rowsOf(field, mcp?.fields);
+  const takesLimit = field.args.some(({ name }) => name === 'limit');
+  const limit = takesLimit ? (mcp?.limit ?? 20) : undefined;
+  const isOpen = hasUntrusted(everyField(field.type));
+  return {
+    ...{ operation, field, isWrite, rows, limit, isOpen },
+    definition: {
+      name: operation.name,
+      description: told(field.description, true),
+      inputSchema: inputSchema(field, { components, rows, limit, isWrite }),
+      annotations: {
+        readOnlyHint: !isWrite,
+        destructiveHint: isWrite && mcp?.destructive !== false,
+        idempotentHint: !isWrite || mcp?.idempotent === true,
+        openWorldHint: isOpen,
+      },
+    },
+  };
+}
+
+/** The members of a list's rows; undefined if the field returns no list. */
+function rowsOf({ type }: Field, usual: readonly string[] | undefined): Rows | undefined {
+  const page = getNamedType(type);
+  const data = isObjectType(page) ? page.getFields()[ROWS] : undefined;
+  if (!data || !isListType(getNullableType(data.type))) return undefined;
+  const all = everyField(data.type).map(({ key }) => key);
+  return { all, usual: usual ? all.filter((name) => name === 'id' || usual.includes(name)) : all };
+}
+
+/** Whether any selected text is one that people outside the organisation write. */
+export function hasUntrusted(selected: readonly Selected[]): boolean {
+  return selected.some((one) => isUntrusted(one) || hasUntrusted(one.selected));
+}
+
+export function isUntrusted({ field }: Selected): boolean {
+  return directiveOf(field?.astNode, 'untrusted') !== undefined;
+}
+
+interface InputOptions extends Pick<Tool, 'rows' | 'limit' | 'isWrite'> {
+  readonly components: Readonly<Record<string, JsonSchema>>;
+}
+
+function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOptions): JsonSchema {
+  const own = concise(argumentsSchema(field.args, { queries: !isWrite }), isWrite);
+  const properties = { ...(own.properties as Record<string, JsonSchema>) };
+  if (limit !== undefined) {
+    const { description: _description, ...bounds } = properties.limit ?? {};
+    properties.limit = { ...bounds, default: limit };
+  }
+  if (rows && rows.usual.length < rows.all.length) {
+    const description = `Default: ${rows.usual.join(', ')}.`;
+    properties[FIELDS] = { type: 'array', items: { enum: rows.all }, description };
+  }
+  if (isWrite) {
+    properties[IDEMPOTENCY_KEY] = {
+      type: 'string',
+      description:
+        'A text of your own for this write: sent again with the same arguments, it returns the first answer.',
+    };
+  }
+  const schema = { ...own, properties };
+  const named = namedIn(schema, components);
+  const $defs = Object.fromEntries([...named].map((name) => [name, concise(components[name] ?? {}, isWrite)]));
+  const local = JSON.stringify({ ...schema, ...(named.size > 0 && { $defs }) });
+  return JSON.parse(local.replaceAll(SCHEMA_ROOT, OWN_ROOT)) as JsonSchema;
+}
+
+/** Names of the types that a schema refers to, also through others. */
+function namedIn(
+  schema: JsonSchema,
+  components: Readonly<Record<string, JsonSchema>>,
+  found = new Set<string>(),
+): Set<string> {
+  for (const [, name = ''] of JSON.stringify(schema).matchAll(new RegExp(`"\\$ref":"${SCHEMA_ROOT}(\\w+)"`, 'g'))) {
+    if (found.has(name)) continue;
+    found.add(name);
+    namedIn(components[name] ?? {}, components, found);
+  }
+  return found;
+}
+
+/** What descriptions say too, or a fault says to the few that need it. */
+const UNTOLD: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
+
+/** Sentences about other APIs or lengths. */
+const UNSAID = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters/;
+
+/**
+ * A schema in as few tokens as it is understood with: without lengths and patterns, which are checked all the same, without members
+ * that are ignored, and for what reads without null, which means the same as leaving a member out.
+ */
+function concise(schema: JsonSchema, isWrite: boolean): JsonSchema {
+  const { properties, items, description, type, anyOf, enum: values, ...others } = schema;
+  const isNullable = isWrite && Array.isArray(type);
+  const members = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
+    .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
+    .map(([name, member]) => [name, concise(member, isWrite)] as const);
+  const [first] = (anyOf ?? []) as readonly JsonSchema[];
+  // what an object is, is said where it is used
+  const text = properties || values !== undefined ? '' : told(description, isWrite);
+  const rest = Object.entries(others).filter(
+    ([name]) => !UNTOLD.includes(name) && (isWrite || !name.endsWith('Items')),
+  );
+  return {
+    ...(anyOf !== undefined && !isWrite ? first : anyOf !== undefined && { anyOf }),
+    ...(type !== undefined && values === undefined && { type: isNullable ? type : [type].flat()[0] }),
+    ...Object.fromEntries(rest),
+    ...(values !== undefined && { enum: (values as unknown[]).filter((value) => value !== null) }),
+    ...(items !== undefined && { items: concise(items as JsonSchema, isWrite) }),
+    ...(properties !== undefined && { properties: Object.fromEntries(members) }),
+    ...(text !== '' && { description: text }),
+  };
+}
+
+/** A description without what is about other APIs, and without lengths; of an argument of a read, its first sentence. */
+function told(description: unknown, isWrite: boolean): string {
+  if (typeof description !== 'string') return '';
+  const sentences = description
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/ \([^)]*REST[^)]*\)/g, '')
+    .match(/[^.]+(?:\.(?! )[^.]*)*\.(?= |$)/g);
+  const kept = (sentences ?? []).map((one) => one.trim()).filter((one) => !UNSAID.test(one));
+  return (isWrite ? kept : kept.slice(0, 1)).join(' ');
+}
+
+/** Whether a key may use a tool. */
+export function mayUse({ operation, isWrite }: Tool, { principal, authorise }: RequestContext): boolean {
+  if (principal.kind !== 'key' || (isWrite && principal.key.mcp !== 'write')) return false;
+  try {
+    authorise(operation);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,136 @@
+import Ajv2020 from 'ajv/dist/2020';
+import addFormats from 'ajv-formats';
+import { encode } from 'gpt-tokenizer';
+import type { McpAccess } from '../../src/access/apiKey';
+import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import { client, type Client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { argumentsOf, MCP, operations } from '../support/operations';
+import { IDS } from '../contract/scene';
+
+/* What a key is told of the tools, and which it may use. */
+
+let gateway: TestGateway;
+let organisation: Organisation;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  organisation = await makeOrganisation(gateway);
+});
+afterAll(() => gateway.stop());
+
+async function callerWith(scopes: readonly Scope[], mcp: McpAccess = 'write'): Promise<Client> {
+  return client(gateway, (await makeKey(gateway, organisation, { scopes, mcp })).key);
+}
+
+async function toolsOf(caller: Client): Promise<Json[]> {
+  return (await caller.mcp('tools/list')).body.result.tools;
+}
+
+const namesOf = (tools: Json[]): string[] => tools.map(({ name }: Json) => name);
+
+test('every operation is a tool, in the order of the schema, and always the same', async () => {
+  const caller = await callerWith(ALL_SCOPES);
+  const tools = await toolsOf(caller);
+  expect(namesOf(tools)).toEqual(operations.map(({ name }) => name));
+  expect(await toolsOf(caller)).toEqual(tools);
+});
+
+test('the list is small enough to be told to a model in each conversation', async () => {
+  const tokens = encode(JSON.stringify({ tools: await toolsOf(await callerWith(ALL_SCOPES)) })).length;
+  process.stdout.write(`tools/list: ${String(tokens)} tokens\n`);
+  expect(tokens).toBeLessThan(5000);
+});
+
+test('each has a schema that takes what it takes, names no REST, and says all hints', async () => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats(ajv);
+  for (const format of ['currency', 'known-currency']) ajv.addFormat(format, true);
+  for (const { name, description, inputSchema, annotations } of await toolsOf(await callerWith(ALL_SCOPES))) {
+    const operation = operations.find((one) => one.name === name)!;
+    expect(inputSchema.type).toBe('object');
+    const check = ajv.compile(inputSchema);
+    const args = { ...argumentsOf(operation, IDS) };
+    // its second element lacks what it needs, on purpose
+    for (const [member, value] of Object.entries(args))
+      if (name.startsWith('upsert') && Array.isArray(value)) args[member] = [value[0]];
+    expect([check(args), check.errors]).toEqual([true, null]);
+    for (const required of inputSchema.required ?? []) expect(check({ ...args, [required]: undefined })).toBe(false);
+    expect(description).toMatch(/\.$/);
+    expect(JSON.stringify(inputSchema)).not.toContain('#/components');
+    expect(Object.keys(annotations as object)).toEqual([
+      ...['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'],
+    ]);
+  }
+});
+
+test('hints say what reads, what can be repeated, what changes, and where strangers write', async () => {
+  const tools = await toolsOf(await callerWith(ALL_SCOPES));
+  const having = (hint: string): string[] => namesOf(tools.filter(({ annotations }) => annotations[hint]));
+  expect(having('destructiveHint')).toEqual(['upsert_customers', 'upsert_products']);
+  expect(namesOf(tools.filter(({ annotations }) => !annotations.readOnlyHint)).sort()).toEqual(
+    operations
+      .filter(({ kind }) => kind === 'Mutation')
+      .map(({ name }) => name)
+      .sort(),
+  );
+  expect(namesOf(tools.filter(({ annotations }) => !annotations.idempotentHint))).toEqual(['open_request']);
+  expect(having('openWorldHint').sort()).toEqual(['open_request', 'request', 'request_messages', 'requests']);
+});
+
+test('a key is told only of what its scopes allow, and a call of another says which scope is missing', async () => {
+  const caller = await callerWith(['quotes:read']);
+  expect(namesOf(await toolsOf(caller))).toEqual(
+    operations
+      .filter(
+        ({ scope, anyOf }) => (scope ?? 'quotes:read') === 'quotes:read' && (anyOf?.includes('quotes:read') ?? true),
+      )
+      .map(({ name }) => name),
+  );
+  const { body } = await caller.mcp('tools/call', { name: 'orders', arguments: {} });
+  expect(body.result.isError).toBe(true);
+  expect(MCP.errorOf(await caller.mcp('tools/call', { name: 'orders' }))).toMatchObject({
+    ...{ code: 'insufficient_scope', required_scope: 'orders:read', request_id: expect.any(String) },
+  });
+});
+
+describe('what a key may do over MCP', () => {
+  const write = { name: 'open_request', arguments: { text: 'Do you deliver to Leeds?' } };
+
+  test('write: all that its scopes allow', async () => {
+    const caller = await callerWith(ALL_SCOPES, 'write');
+    expect((await caller.mcp('tools/call', write)).body.result.isError).toBe(false);
+  });
+
+  test('read: only what reads, though its scopes allow more, and REST as before', async () => {
+    const caller = await callerWith(ALL_SCOPES, 'read');
+    const names = namesOf(await toolsOf(caller));
+    expect(names).toEqual(operations.filter(({ kind }) => kind === 'Query').map(({ name }) => name));
+    const before = (await caller.get('/requests')).body.data.length;
+    const refused = await caller.mcp('tools/call', write);
+    expect(refused.status).toBe(200);
+    expect(MCP.errorOf(refused)).toMatchObject({ code: 'forbidden', detail: expect.stringContaining('mcp') });
+    expect((await caller.get('/requests')).body.data).toHaveLength(before);
+    expect((await caller.post('/requests', { text: 'Hello' })).status).toBe(201);
+  });
+
+  test('off: nothing', async () => {
+    const caller = await callerWith(ALL_SCOPES, 'off');
+    for (const method of ['server/discover', 'tools/list', 'tools/call']) {
+      const { status, body } = await caller.mcp(method, { name: 'me' });
+      expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
+    }
+    expect((await caller.get('/me')).status).toBe(200);
+  });
+
+  test('a key that says nothing of it, as those from before, reads', async () => {
+    const { id, key } = await makeKey(gateway, organisation);
+    const keys = gateway.databases.control.collection('api_keys');
+    const changed = await keys.updateOne({ _id: id as never }, { $unset: { mcp: '' } });
+    expect(changed.modifiedCount).toBe(1);
+    expect(namesOf(await toolsOf(client(gateway, key)))).not.toContain('open_request');
+    expect(namesOf(await toolsOf(client(gateway, key)))).toContain('requests');
+  });
+});
