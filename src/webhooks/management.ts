@@ -13,6 +13,7 @@ import type { Control } from '../organisations/control';
 import { TooManyEndpoints } from '../organisations/webhookEndpoints';
 import type { EndpointRow } from '../organisations/webhookRows';
 import type { EndpointInput, OwnWebhooks, WebhookAttempt, WebhookEndpoint } from '../organisations/webhooks';
+import { MINUTE } from '../units';
 import { type AddressPolicy, endpointUrl, RefusedAddress } from './addresses';
 import { byHandGate } from './byHand';
 import { type DeliveryRow, deliveriesOf, positionOfDelivery } from './deliveries';
@@ -35,6 +36,9 @@ export interface ManagementOptions {
 export type WebhooksOf = (organisation: Organisation, by: Authority, createdBy: string) => OwnWebhooks;
 
 const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES.map(({ name }) => name));
+
+/** How much later than the database's a caller's clock may be that says now, in milliseconds. */
+const CLOCKS_DIFFER = 5 * MINUTE;
 
 export function createManagement({ databases, control, policy, signing }: ManagementOptions): WebhooksOf {
   const { webhooks } = control;
@@ -146,15 +150,21 @@ export function createManagement({ databases, control, policy, signing }: Manage
         const row = await require(id);
         const data = await open();
         const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
-        if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(databases.now()) : stopped))) {
+        if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
+        const now = databases.now();
+        if (from && from.getTime() > now + CLOCKS_DIFFER)
+          throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
           throw validationFailed([{ pointer: '/from', code: 'range', detail }]);
         }
-        const start = from && { position: await positionBefore(data, from), time: from };
+        const start = from && {
+          position: await positionBefore(data, from),
+          time: new Date(Math.min(from.getTime(), now)),
+        };
         const { skipOpen, makeDue } = deliveriesOf(data);
         // while it is moving its rows cannot be changed
         await data.requireOpen();
-        await (start ? skipOpen(row._id) : makeDue(row._id, new Date(databases.now())));
+        await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },
       async disable(id) {
