@@ -71,11 +71,10 @@ test('test posts a signed event from this machine, and fails with what the endpo
 });
 
 test.each([
-  [['create', '--org', 'ORG', '--url', 'http://10.0.0.1/'], 2, '10.0.0.1 is not a public address'],
   [
     ['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'],
     2,
-    '/types/0: must be one of ',
+    '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
   ],
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
@@ -91,3 +90,6 @@ test('without WEBHOOK_SECRET create says what to set', async () => {
   const { code, stderr } = await bare.run('webhook', 'create', '--org', id, '--url', 'https://example.com/');
   expect([code, stderr]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET is not set')]);
 });
+  // a name whose address is not one that is opened
+  [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
+  [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],

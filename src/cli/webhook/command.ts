@@ -2,6 +2,7 @@ import type { Config } from '../../config';
 import { AppError } from '../../errors';
 import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../../organisations/webhooks';
 import { webhookParts } from '../../webhooks';
+import { NOT_PUBLIC_ADDRESS } from '../../webhooks/addresses';
 import { CommandFailure, notFound, usageFailure } from '../common/failure';
 import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
@@ -22,11 +23,21 @@ async function withWebhooks<T>(
       return await work(webhooksOf(organisation, { actor: operator }, operator.who));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      throw error.code === 'validation_failed' ? usageFailure(error.detail) : new CommandFailure(error.detail);
+      throw error.code === 'validation_failed' ? usageFailure(faultsOf(error)) : new CommandFailure(error.detail);
     } finally {
       poster.close();
     }
   });
+}
+
+/** A line for each fault, with the option in the place of the argument's pointer. */
+function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
+  const lines = errors.map(({ pointer = '', detail }) => {
+    const option = pointer.split('/')[1] ?? '';
+    // only who runs a gateway can open it
+    return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+  });
+  return lines.length > 0 ? lines.join('\n') : all;
 }
 
 /** Runs work on one endpoint. @throws CommandFailure if there is none */

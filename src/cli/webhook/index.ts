@@ -41,7 +41,10 @@ function addCreate(webhook: ExplainedCommand): void {
     .command('create')
     .description('create an endpoint that gets events from now on, and show its secret once')
     .requiredOption('--org <id>', 'id of the organisation', uuid)
-    .requiredOption('--url <url>', 'where to post events: an https URL with a public address')
+    .requiredOption(
+      '--url <url>',
+      'where to post events: an https URL with a public address, or one in WEBHOOK_ALLOWED_RANGES, then also http',
+    )
     .option('--types <list>', 'comma-separated types of events (default: all)', types)
     .option('--json', 'print {id, url, types, secret} as JSON')
     .examples([
