@@ -79,6 +79,27 @@ test.each([
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
   [['enable', 'nonsense'], 2, 'Expected a UUID'],
+test('a second endpoint with the same URL is named, one with other types is not', async () => {
+  const url = `${receiver.url}/twice`;
+  const at = (...more: string[]) => cli.run('webhook', 'create', '--org', org, '--url', url, ...more);
+  const { id } = await cli.json<Json>('webhook', 'create', '--org', org, '--url', url, '--types', 'order.created');
+  expect((await at('--types', 'order.deleted')).stderr).not.toContain('already');
+  const { code, stderr } = await at();
+  expect(code).toBe(0);
+  expect(stderr).toContain(`${id as string} already posts to this URL, so it gets events twice`);
+});
+
+test('a disabled endpoint gets nothing but tests, which say so', async () => {
+  const { id } = (await create()) as { id: string };
+  expect(await cli.json('webhook', 'disable', id)).toMatchObject({ id, state: 'disabled' });
+  const { code, stdout, stderr } = await cli.run('webhook', 'test', id);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('answered 204')]);
+  expect(stderr).toContain(`The endpoint is disabled (by_hand), so it gets no other events: scopegate webhook enable`);
+  const late = await cli.run('webhook', 'enable', id, '--from', '2099-01-01T00:00:00Z');
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('--from: is in the future')]);
+  expect(await cli.json('webhook', 'enable', id, '--from', 'now')).toMatchObject({ id, state: 'enabled' });
+});
+
 ])('webhook %j exits with %d: %s', async (args, exit, text) => {
   const { code, stderr } = await cli.run('webhook', ...args.map((arg) => (arg === 'ORG' ? org : arg)));
   expect([code, stderr]).toEqual([exit, expect.stringContaining(text)]);

@@ -63,14 +63,26 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 
 /** `scopegate webhook create`. */
 export async function createCommand({ org, url, types, json }: CreateOptions): Promise<void> {
-  const made = await withWebhooks(
+  const { made, others } = await withWebhooks(
     () => Promise.resolve(org),
-    (own) => own.create({ url, ...(types && { types }) }),
+    async (own) => {
+      const made = await own.create({ url, ...(types && { types }) });
+      return { made, others: (await own.list()).filter(({ id }) => id !== made.endpoint.id) };
+    },
   );
   showNew(made, json);
 }
 
 /** `scopegate webhook list`. */
+  for (const other of others)
+    if (sharesEvents(made.endpoint, other))
+      warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
+}
+
+/** Whether two endpoints post the same events to the same URL. */
+function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
+  const hasAll = one.types.length === 0 || other.types.length === 0;
+  return one.url === other.url && (hasAll || one.types.some((type) => other.types.includes(type)));
 export async function listCommand({ org, json }: ListOptions): Promise<void> {
   const rows = await withWebhooks(
     () => Promise.resolve(org),
