@@ -53,8 +53,11 @@ type Named = Pick<WebhookEndpoint, 'id' | 'url' | 'types'>;
 const named = ({ id, url, types }: WebhookEndpoint): Named => ({ id, url, types });
 const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.length === 0 ? 'all' : types.join(', '));
 
-function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
-  if (json) printJson({ ...named(endpoint), secret });
+const stateOf = ({ state, disabled_reason: reason }: WebhookEndpoint): string =>
+  reason ? `${state} (${reason})` : state;
+
+function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined, more = {}): void {
+  if (json) printJson({ ...named(endpoint), secret, ...more });
   else {
     printPairs({ secret, id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) });
     say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
@@ -90,7 +93,7 @@ export async function listCommand({ org, json }: ListOptions): Promise<void> {
   );
   const columns: Record<string, (row: WebhookEndpoint) => string> = {
     ID: ({ id }) => id,
-    STATE: ({ state, disabled_reason: reason }) => (reason ? `${state} (${reason})` : state),
+    STATE: stateOf,
     WAITING: ({ waiting }) => String(waiting),
     BEHIND: ({ lag_seconds: lag }) => (lag === null ? 'unknown' : `${String(lag)} s`),
     'LAST SUCCESS': ({ last_success_at: at }) => at?.toISOString() ?? 'never',
@@ -101,23 +104,43 @@ export async function listCommand({ org, json }: ListOptions): Promise<void> {
   printList(rows, columns, { json, empty });
 }
 
+async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
+  const endpoint = (await own.list()).find((one) => one.id === id);
+  if (!endpoint) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
+  return endpoint;
+}
+
 /** `scopegate webhook test`. @throws CommandFailure unless the endpoint accepts it */
 export async function testCommand(id: string, { json }: JsonOption): Promise<void> {
-  const { endpoint, attempt } = await withEndpoint(id, async (own) => {
-    const endpoint = (await own.list()).find((one) => one.id === id);
-    if (!endpoint) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
-    return { endpoint, attempt: await own.test(id) };
-  });
+  const { endpoint, attempt } = await withEndpoint(id, async (own) => ({
+    endpoint: await shown(own, id),
+    attempt: await own.test(id),
+  }));
   const { ok, status, error, answer, ms } = attempt;
   if (json) printJson({ ...named(endpoint), ok, status, error, answer, ms });
   else if (ok) print(`${endpoint.url} answered ${String(status)} after ${String(ms)} ms.`);
+  if (endpoint.state === 'disabled')
+    warn(`The endpoint is ${stateOf(endpoint)}, so it gets no other events: scopegate webhook enable ${id}`);
   if (!ok)
     throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
 }
 
-/** `scopegate webhook rotate`. */
-export async function rotateCommand(id: string, { json }: JsonOption): Promise<void> {
-  showNew(await withEndpoint(id, (own) => own.rotate(id)), json);
+/** `scopegate webhook rotate`. A second rotation within 24 hours ends a secret that may be in use, so it has to be asked for. */
+export async function rotateCommand(id: string, { again, json }: RotateOptions): Promise<void> {
+  const { before, made } = await withEndpoint(id, async (own) => {
+    const { old_secret_until: before } = await shown(own, id);
+    if (before && !again) {
+      const until = before.toISOString();
+      throw usageFailure(
+        `the secret was rotated less than 24 hours ago, and the one before signs until ${until}; --again ends that one at once`,
+      );
+    }
+    return { before, made: await own.rotate(id) };
+  });
+  const { old_secret_until: until } = made.endpoint;
+  showNew(made, json, { old_secret_until: until });
+  const ended = before ? '; older ones no longer do' : '';
+  say(`The secret before this one signs too until ${until?.toISOString() ?? 'now'}${ended}.`);
 }
 
 /** `scopegate webhook enable`. */
@@ -125,6 +148,13 @@ export async function enableCommand(id: string, { from, json }: EnableOptions): 
   const endpoint = await withEndpoint(id, (own) => own.enable(id, from));
   if (json) printJson({ ...named(endpoint), state: endpoint.state });
   else print(`Enabled ${id}; it gets events from ${from?.toISOString() ?? 'where it stopped'} on.`);
+}
+
+/** `scopegate webhook disable`. */
+export async function disableCommand(id: string, { json }: JsonOption): Promise<void> {
+  const endpoint = await withEndpoint(id, (own) => own.disable(id));
+  if (json) printJson({ ...named(endpoint), state: endpoint.state });
+  else print(`Disabled ${id}; nothing is sent to it until it is enabled.`);
 }
 
 /** `scopegate webhook delete`. */

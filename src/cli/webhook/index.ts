@@ -21,7 +21,7 @@ const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
 
 export function addWebhook(program: ExplainedCommand): void {
   const webhook = program.command('webhook').description('send events to the servers of an organisation');
-  for (const add of [addCreate, addList, addTest, addRotate, addEnable, addDelete]) add(webhook);
+  for (const add of [addCreate, addList, addTest, addRotate, addEnable, addDisable, addDelete]) add(webhook);
   webhook.nameCommands();
 }
 
@@ -107,4 +107,14 @@ function addDelete(webhook: ExplainedCommand): void {
     .option('--json', 'print {id, url, types, deleted} as JSON')
     .examples([`scopegate webhook delete ${ID}`])
     .action(async (id: string, options: JsonOption) => (await commands()).deleteCommand(id, options));
+function addDisable(webhook: ExplainedCommand): void {
+  webhook
+    .command('disable')
+    .description('send nothing to an endpoint until it is enabled again')
+    .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
+    .option('--json', 'print {id, url, types, state} as JSON')
+    .examples([`scopegate webhook disable ${ID}`])
+    .action(async (id: string, options: JsonOption) => (await commands()).disableCommand(id, options));
+}
+
 }
