@@ -29,8 +29,16 @@ test('create and rotate show the secret, list does not, and delete is for good',
     secret: expect.stringMatching(/^whsec_[\w+/]{32}$/) as unknown,
   });
   const rotated = await cli.json<Json>('webhook', 'rotate', made.id as string);
-  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'secret']);
+  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'secret', 'old_secret_until']);
   expect(rotated.secret).not.toBe(made.secret);
+  const until = rotated.old_secret_until as string;
+  const again = await cli.run('webhook', 'rotate', made.id as string);
+  expect([again.code, again.stdout]).toEqual([2, '']);
+  expect(again.stderr).toContain(`the one before signs until ${until}; --again ends that one at once`);
+  const third = await cli.run('webhook', 'rotate', made.id as string, '--again');
+  expect(third.code).toBe(0);
+  expect(third.stdout).toMatch(/whsec_/);
+  expect(third.stderr).toMatch(/The secret before this one signs too until \d{4}-\S+Z; older ones no longer do/);
   for (const args of [['--json'], []]) {
     const { code, stdout } = await cli.run('webhook', 'list', '--org', org, ...args);
     expect(code).toBe(0);
@@ -53,6 +61,7 @@ test('create and rotate show the secret, list does not, and delete is for good',
     'webhook.deleted',
     'webhook.enabled',
     'webhook.rotated',
+    'webhook.rotated',
     'webhook.created',
   ]);
 });
@@ -70,15 +79,6 @@ test('test posts a signed event from this machine, and fails with what the endpo
   receiver.answer = () => 204;
 });
 
-test.each([
-  [
-    ['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'],
-    2,
-    '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
-  ],
-  [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
-  [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
-  [['enable', 'nonsense'], 2, 'Expected a UUID'],
 test('a second endpoint with the same URL is named, one with other types is not', async () => {
   const url = `${receiver.url}/twice`;
   const at = (...more: string[]) => cli.run('webhook', 'create', '--org', org, '--url', url, ...more);
@@ -100,6 +100,18 @@ test('a disabled endpoint gets nothing but tests, which say so', async () => {
   expect(await cli.json('webhook', 'enable', id, '--from', 'now')).toMatchObject({ id, state: 'enabled' });
 });
 
+test.each([
+  [
+    ['create', '--org', 'ORG', '--url', 'http://10.0.0.1/'],
+    2,
+    '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
+  ],
+  // a name whose address is not one that is opened
+  [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
+  [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],
+  [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
+  [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
+  [['enable', 'nonsense'], 2, 'Expected a UUID'],
 ])('webhook %j exits with %d: %s', async (args, exit, text) => {
   const { code, stderr } = await cli.run('webhook', ...args.map((arg) => (arg === 'ORG' ? org : arg)));
   expect([code, stderr]).toEqual([exit, expect.stringContaining(text)]);
@@ -111,6 +123,3 @@ test('without WEBHOOK_SECRET create says what to set', async () => {
   const { code, stderr } = await bare.run('webhook', 'create', '--org', id, '--url', 'https://example.com/');
   expect([code, stderr]).toEqual([1, expect.stringContaining('WEBHOOK_SECRET is not set')]);
 });
-  // a name whose address is not one that is opened
-  [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
-  [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],

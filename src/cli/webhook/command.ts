@@ -6,9 +6,9 @@ import { NOT_PUBLIC_ADDRESS } from '../../webhooks/addresses';
 import { CommandFailure, notFound, usageFailure } from '../common/failure';
 import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
-import { print, printJson, printList, printPairs, say } from '../common/terminal';
+import { print, printJson, printList, printPairs, say, warn } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import type { CreateOptions, EnableOptions, ListOptions } from './index';
+import type { CreateOptions, EnableOptions, ListOptions, RotateOptions } from './index';
 
 /** Runs work on the webhooks of an organisation. Faults of what was given are wrong usage. */
 async function withWebhooks<T>(
@@ -74,9 +74,6 @@ export async function createCommand({ org, url, types, json }: CreateOptions): P
     },
   );
   showNew(made, json);
-}
-
-/** `scopegate webhook list`. */
   for (const other of others)
     if (sharesEvents(made.endpoint, other))
       warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
@@ -86,6 +83,9 @@ export async function createCommand({ org, url, types, json }: CreateOptions): P
 function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
   const hasAll = one.types.length === 0 || other.types.length === 0;
   return one.url === other.url && (hasAll || one.types.some((type) => other.types.includes(type)));
+}
+
+/** `scopegate webhook list`. */
 export async function listCommand({ org, json }: ListOptions): Promise<void> {
   const rows = await withWebhooks(
     () => Promise.resolve(org),

@@ -12,6 +12,10 @@ export interface ListOptions extends JsonOption {
   readonly org: string;
 }
 
+export interface RotateOptions extends JsonOption {
+  readonly again?: true;
+}
+
 export interface EnableOptions extends JsonOption {
   readonly from?: Date;
 }
@@ -79,9 +83,13 @@ function addRotate(webhook: ExplainedCommand): void {
     .command('rotate')
     .description('replace the secret of an endpoint and show the new one once; for 24 hours both sign')
     .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
-    .option('--json', 'print {id, url, types, secret} as JSON')
-    .examples([`scopegate webhook rotate ${ID}`])
-    .action(async (id: string, options: JsonOption) => (await commands()).rotateCommand(id, options));
+    .option('--again', 'rotate although the secret before still signs, and end that one at once')
+    .option('--json', 'print {id, url, types, secret, old_secret_until} as JSON')
+    .examples(
+      [`scopegate webhook rotate ${ID}`],
+      ['At most two secrets sign: the new one, and until 24 hours later the one before it.'],
+    )
+    .action(async (id: string, options: RotateOptions) => (await commands()).rotateCommand(id, options));
 }
 
 function addEnable(webhook: ExplainedCommand): void {
@@ -99,14 +107,6 @@ function addEnable(webhook: ExplainedCommand): void {
     .action(async (id: string, options: EnableOptions) => (await commands()).enableCommand(id, options));
 }
 
-function addDelete(webhook: ExplainedCommand): void {
-  webhook
-    .command('delete')
-    .description('delete an endpoint for good')
-    .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
-    .option('--json', 'print {id, url, types, deleted} as JSON')
-    .examples([`scopegate webhook delete ${ID}`])
-    .action(async (id: string, options: JsonOption) => (await commands()).deleteCommand(id, options));
 function addDisable(webhook: ExplainedCommand): void {
   webhook
     .command('disable')
@@ -117,4 +117,12 @@ function addDisable(webhook: ExplainedCommand): void {
     .action(async (id: string, options: JsonOption) => (await commands()).disableCommand(id, options));
 }
 
+function addDelete(webhook: ExplainedCommand): void {
+  webhook
+    .command('delete')
+    .description('delete an endpoint for good')
+    .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
+    .option('--json', 'print {id, url, types, deleted} as JSON')
+    .examples([`scopegate webhook delete ${ID}`])
+    .action(async (id: string, options: JsonOption) => (await commands()).deleteCommand(id, options));
 }
