@@ -62,11 +62,11 @@ export function receiving(example: Example) {
   return {
     copyFile: () => copyFile,
     /** Starts one that is expected to end by itself, and resolves with its exit code and what it printed. */
-    async ended(variables: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> {
+    ended: async (variables: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> => {
       const { closed, said } = launch(variables);
       return { code: await closed, said: said() };
     },
-    async start(url: string, key: string, port = 0): Promise<Receiver> {
+    start: async (url: string, key: string, port = 0): Promise<Receiver> => {
       const scopegate = { SCOPEGATE_URL: url, SCOPEGATE_KEY: key, SCOPEGATE_WEBHOOK_SECRET: SECRET };
       const { kill, said, hasEnded } = launch({ ...scopegate, PORT: String(port), CATCH_UP_SECONDS: '3600' });
       const found = await eventually(() => {
