@@ -69,8 +69,9 @@ export async function createCommand({ org, url, types, json }: CreateOptions): P
   const { made, others } = await withWebhooks(
     () => Promise.resolve(org),
     async (own) => {
-      const made = await own.create({ url, ...(types && { types }) });
-      return { made, others: (await own.list()).filter(({ id }) => id !== made.endpoint.id) };
+      // before, so that nothing can fail between the secret and its display
+      const others = await own.list();
+      return { others, made: await own.create({ url, ...(types && { types }) }) };
     },
   );
   showNew(made, json);
