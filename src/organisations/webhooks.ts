@@ -63,7 +63,7 @@ export interface OwnWebhooks {
   update(id: string, input: EndpointInput): Promise<WebhookEndpoint>;
   /** @throws AppError plan_required, unavailable without WEBHOOK_SECRET */
   rotate(id: string): Promise<NewWebhookEndpoint>;
-  /** From where it stopped, or a time. @throws AppError plan_required, validation_failed if events since then are no longer kept */
+  /** From where it stopped, or a time. @throws AppError plan_required, validation_failed for the future, or if events since then are no longer kept */
   enable(id: string, from?: Date): Promise<WebhookEndpoint>;
   disable(id: string): Promise<WebhookEndpoint>;
   remove(id: string): Promise<WebhookEndpoint>;

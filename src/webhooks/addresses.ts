@@ -22,6 +22,9 @@ function isPublic(address: string): boolean {
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
 }
 
+/** What follows an address that is refused although it could be opened. */
+export const NOT_PUBLIC_ADDRESS = 'is not a public address';
+
 /** `ranges` are allowed although they are not public, and without TLS too. */
 export function addressPolicy(ranges: readonly string[]) {
   const isOpened = (address: string): boolean => ranges.length > 0 && isInRanges(address, ranges);
@@ -29,9 +32,10 @@ export function addressPolicy(ranges: readonly string[]) {
     /** @throws RefusedAddress */
     judge(address: string, protocol: string): void {
       if (isOpened(address)) return;
-      if (!isPublic(address)) throw new RefusedAddress(`${address} is not a public address`);
+      if (!isPublic(address)) throw new RefusedAddress(`${address} ${NOT_PUBLIC_ADDRESS}`);
       if (protocol !== 'https:') throw new RefusedAddress('only https is allowed');
     },
+    isOpened,
     /** Whether any address may be reached without TLS. */
     allowsPlain: ranges.length > 0,
   };

@@ -6,6 +6,7 @@ import type { OwnWebhooks } from '../organisations/webhooks';
 import { addressPolicy } from './addresses';
 import { createManagement, type WebhooksOf } from './management';
 import { type MasterSecret, masterSecret } from './masterSecret';
+import { dnsNames } from './names';
 import { createPoster, type Poster } from './post';
 import { senderOf, type Sender } from './sending';
 import { webhookSettings } from './settings';
@@ -32,7 +33,8 @@ export function webhookParts({
 }): WebhookParts {
   const { master, ranges } = webhookSettings(config);
   const policy = addressPolicy(ranges);
-  const poster = createPoster({ policy });
+  const resolve = dnsNames();
+  const poster = createPoster({ policy, resolve });
   const signing =
     master === undefined
       ? undefined
@@ -40,7 +42,7 @@ export function webhookParts({
           sender: senderOf({ master, poster, now: databases.now }),
           secret: masterSecret({ databases, control }, master),
         };
-  const webhooksOf = createManagement({ databases, control, policy, signing });
+  const webhooksOf = createManagement({ databases, control, policy, resolve, signing });
   return {
     poster,
     signing,

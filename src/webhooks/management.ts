@@ -13,10 +13,12 @@ import type { Control } from '../organisations/control';
 import { TooManyEndpoints } from '../organisations/webhookEndpoints';
 import type { EndpointRow } from '../organisations/webhookRows';
 import type { EndpointInput, OwnWebhooks, WebhookAttempt, WebhookEndpoint } from '../organisations/webhooks';
+import { MINUTE } from '../units';
 import { type AddressPolicy, endpointUrl, RefusedAddress } from './addresses';
 import { byHandGate } from './byHand';
 import { type DeliveryRow, deliveriesOf, positionOfDelivery } from './deliveries';
 import { type MasterSecret, WrongSecretError } from './masterSecret';
+import { requireOpened, type Resolve } from './names';
 import type { Attempt } from './post';
 import { eventsAt, isKept } from './replay';
 import { oldSecretUntil, type Sender, type Shown } from './sending';
@@ -27,6 +29,7 @@ export interface ManagementOptions {
   readonly databases: Pick<Databases, 'open' | 'now'>;
   readonly control: Pick<Control, 'webhooks'>;
   readonly policy: AddressPolicy;
+  readonly resolve: Resolve;
   /** What signs and sends; undefined without a master secret. */
   readonly signing: { readonly sender: Sender; readonly secret: MasterSecret } | undefined;
 }
@@ -34,9 +37,12 @@ export interface ManagementOptions {
 /** The webhooks of one organisation, as changed by somebody. */
 export type WebhooksOf = (organisation: Organisation, by: Authority, createdBy: string) => OwnWebhooks;
 
+/** How much later than the database's a caller's clock may be that says now, in milliseconds. */
+const CLOCKS_DIFFER = 5 * MINUTE;
+
 const TYPES: ReadonlySet<string> = new Set(EVENT_TYPES.map(({ name }) => name));
 
-export function createManagement({ databases, control, policy, signing }: ManagementOptions): WebhooksOf {
+export function createManagement({ databases, control, policy, resolve, signing }: ManagementOptions): WebhooksOf {
   const { webhooks } = control;
   const byHand = byHandGate();
 
@@ -54,11 +60,13 @@ export function createManagement({ databases, control, policy, signing }: Manage
   }
 
   /** @throws AppError validation_failed with every fault */
-  function checked({ url, types }: EndpointInput): Partial<Pick<EndpointRow, 'url' | 'types'>> {
+  async function checked({ url, types }: EndpointInput): Promise<Partial<Pick<EndpointRow, 'url' | 'types'>>> {
     const faults: Fault[] = [];
     let href: string | undefined;
     try {
-      href = typeof url === 'string' ? endpointUrl(url, policy).href : undefined;
+      const parsed = typeof url === 'string' ? endpointUrl(url, policy) : undefined;
+      if (parsed) await requireOpened(parsed, resolve, policy);
+      href = parsed?.href;
     } catch (error) {
       if (!(error instanceof RefusedAddress)) throw error;
       faults.push({ pointer: '/url', code: 'not_allowed', detail: error.message });
@@ -119,7 +127,7 @@ export function createManagement({ databases, control, policy, signing }: Manage
       },
       async create(input) {
         requirePlan(organisation);
-        const { url = '', types = [] } = checked(input);
+        const { url = '', types = [] } = await checked(input);
         const sender = await requireSecret();
         const position = await lastPosition(await open());
         const made = { organisationId: organisation.id, url, types, position, createdBy };
@@ -132,7 +140,7 @@ export function createManagement({ databases, control, policy, signing }: Manage
       },
       async update(id, input) {
         await require(id);
-        return withLag(found(await webhooks.update(id.toLowerCase(), checked(input), own)));
+        return withLag(found(await webhooks.update(id.toLowerCase(), await checked(input), own)));
       },
       async rotate(id) {
         requirePlan(organisation);
@@ -144,17 +152,23 @@ export function createManagement({ databases, control, policy, signing }: Manage
       async enable(id, from) {
         requirePlan(organisation);
         const row = await require(id);
+        const now = databases.now();
+        if (from && from.getTime() > now + CLOCKS_DIFFER)
+          throw validationFailed([{ pointer: '/from', code: 'range', detail: 'is in the future' }]);
         const data = await open();
         const stopped = row.disabled?.at ?? row.failing_since ?? row.created_at;
-        if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(databases.now()) : stopped))) {
+        if (!isKept(data, from ?? (row.state === 'enabled' ? new Date(now) : stopped))) {
           const detail = 'events are kept for 30 days; choose a later time, or now';
           throw validationFailed([{ pointer: '/from', code: 'range', detail }]);
         }
-        const start = from && { position: await positionBefore(data, from), time: from };
+        const start = from && {
+          position: await positionBefore(data, from),
+          time: new Date(Math.min(from.getTime(), now)),
+        };
         const { skipOpen, makeDue } = deliveriesOf(data);
         // while it is moving its rows cannot be changed
         await data.requireOpen();
-        await (start ? skipOpen(row._id) : makeDue(row._id, new Date(databases.now())));
+        await (start ? skipOpen(row._id) : makeDue(row._id, new Date(now)));
         return withLag(found(await webhooks.enable(row._id, start, own)));
       },
       async disable(id) {

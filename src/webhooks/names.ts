@@ -1,7 +1,7 @@
 import { Resolver } from 'node:dns/promises';
 import type { LookupFunction } from 'node:net';
 import { isIPv6 } from 'node:net';
-import { type AddressPolicy, isLocalhost, LOOPBACK, RefusedAddress } from './addresses';
+import { type AddressPolicy, isLocalhost, literalOf, LOOPBACK, RefusedAddress } from './addresses';
 
 /* The addresses of names, judged before any is connected to. */
 
@@ -24,6 +24,17 @@ export function dnsNames(resolver = new Resolver(DNS)): Resolve {
     const [four, six] = await Promise.all([resolver.resolve4(name).catch(none), resolver.resolve6(name).catch(none)]);
     return [...four, ...six];
   };
+}
+
+/**
+ * Refuses an endpoint's URL that no webhook would ever be sent to: http, and a name whose addresses are not opened for that.
+ * @throws RefusedAddress
+ */
+export async function requireOpened(url: URL, resolve: Resolve, policy: AddressPolicy): Promise<void> {
+  if (url.protocol === 'https:' || literalOf(url) !== undefined) return;
+  const addresses = await resolve(url.hostname);
+  if (addresses.length > 0 && addresses.every(policy.isOpened)) return;
+  throw new RefusedAddress('must begin with https://: its address is not one that is opened for http');
 }
 
 /** A lookup for connections that gives only judged addresses: one that is refused refuses the name. */

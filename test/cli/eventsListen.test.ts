@@ -198,6 +198,29 @@ describe('a gateway', () => {
     await command.end('SIGINT');
   });
 
+  test('that goes away at the start, after it has limited, is waited for', async () => {
+    const event = { id: randomUUID(), type: 'order.created', object: null };
+    const [fake] = await answering(
+      (response) => {
+        send(response, 429, { code: 'rate_limited', detail: 'Too many.' }, { 'retry-after': '1' });
+        response.once('close', () => void fake.close());
+      },
+      (response) => {
+        send(response, 200, page('one'));
+      },
+      (response) => {
+        send(response, 200, page('two', [event]));
+      },
+    );
+    const command = listenTo(fake, await openSite());
+    await command.says(/429, rate_limited: Too many\.; asking again/);
+    await command.says(/cannot reach the gateway at .* ECONNREFUSED; asking again/);
+    await fake.open();
+    await command.until(1);
+    expect(command.stderr()).toMatch(/going on\n[\s\S]*Forwarding the events/);
+    expect(await command.end('SIGINT')).toBe(0);
+  });
+
   test('that answers without waiting is asked no more than once a second', async () => {
     const empty = (response: ServerResponse): void => {
       send(response, 200, page('same'));

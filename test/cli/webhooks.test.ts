@@ -29,8 +29,16 @@ test('create and rotate show the secret, list does not, and delete is for good',
     secret: expect.stringMatching(/^whsec_[\w+/]{32}$/) as unknown,
   });
   const rotated = await cli.json<Json>('webhook', 'rotate', made.id as string);
-  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'secret']);
+  expect(Object.keys(rotated as object)).toEqual(['id', 'url', 'types', 'secret', 'old_secret_until']);
   expect(rotated.secret).not.toBe(made.secret);
+  const until = rotated.old_secret_until as string;
+  const again = await cli.run('webhook', 'rotate', made.id as string);
+  expect([again.code, again.stdout]).toEqual([2, '']);
+  expect(again.stderr).toContain(`the one before signs until ${until}; --again ends that one at once`);
+  const third = await cli.run('webhook', 'rotate', made.id as string, '--again');
+  expect(third.code).toBe(0);
+  expect(third.stdout).toMatch(/whsec_/);
+  expect(third.stderr).toMatch(/The secret before this one signs too until \d{4}-\S+Z; older ones no longer do/);
   for (const args of [['--json'], []]) {
     const { code, stdout } = await cli.run('webhook', 'list', '--org', org, ...args);
     expect(code).toBe(0);
@@ -53,6 +61,7 @@ test('create and rotate show the secret, list does not, and delete is for good',
     'webhook.deleted',
     'webhook.enabled',
     'webhook.rotated',
+    'webhook.rotated',
     'webhook.created',
   ]);
 });
@@ -70,13 +79,36 @@ test('test posts a signed event from this machine, and fails with what the endpo
   receiver.answer = () => 204;
 });
 
+test('a second endpoint with the same URL is named, one with other types is not', async () => {
+  const url = `${receiver.url}/twice`;
+  const at = (...more: string[]) => cli.run('webhook', 'create', '--org', org, '--url', url, ...more);
+  const { id } = await cli.json<Json>('webhook', 'create', '--org', org, '--url', url, '--types', 'order.created');
+  expect((await at('--types', 'order.deleted')).stderr).not.toContain('already');
+  const { code, stderr } = await at();
+  expect(code).toBe(0);
+  expect(stderr).toContain(`${id as string} already posts to this URL, so it gets events twice`);
+});
+
+test('a disabled endpoint gets nothing but tests, which say so', async () => {
+  const { id } = (await create()) as { id: string };
+  expect(await cli.json('webhook', 'disable', id)).toMatchObject({ id, state: 'disabled' });
+  const { code, stdout, stderr } = await cli.run('webhook', 'test', id);
+  expect([code, stdout]).toEqual([0, expect.stringContaining('answered 204')]);
+  expect(stderr).toContain(`The endpoint is disabled (by_hand), so it gets no other events: scopegate webhook enable`);
+  const late = await cli.run('webhook', 'enable', id, '--from', '2099-01-01T00:00:00Z');
+  expect([late.code, late.stderr]).toEqual([2, expect.stringContaining('--from: is in the future')]);
+  expect(await cli.json('webhook', 'enable', id, '--from', 'now')).toMatchObject({ id, state: 'enabled' });
+});
+
 test.each([
-  [['create', '--org', 'ORG', '--url', 'http://10.0.0.1/'], 2, '10.0.0.1 is not a public address'],
   [
-    ['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'],
+    ['create', '--org', 'ORG', '--url', 'http://10.0.0.1/'],
     2,
-    '/types/0: must be one of ',
+    '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
   ],
+  // a name whose address is not one that is opened
+  [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
+  [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],
   [['rotate', NOBODY], 1, `webhook endpoint ${NOBODY} not found`],
   [['enable', 'nonsense'], 2, 'Expected a UUID'],

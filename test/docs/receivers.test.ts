@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../http/eventually';
@@ -28,7 +28,7 @@ let key: string;
 let folder: string;
 let programs: string;
 let port: string;
-const terminals: ChildProcess[] = [];
+const terminals: { readonly child: ChildProcess; readonly closed: Promise<unknown> }[] = [];
 
 beforeAll(async () => {
   gateway = await startGateway(ENVIRONMENT);
@@ -41,9 +41,8 @@ beforeAll(async () => {
   port = await freePort();
 });
 afterAll(async () => {
-  for (const terminal of terminals) {
-    const closed = once(terminal, 'close');
-    terminal.kill('SIGKILL');
+  for (const { child, closed } of terminals) {
+    child.kill('SIGKILL');
     await closed;
   }
   await gateway.stop();
@@ -71,11 +70,20 @@ function open(text: string, cwd = folder): Terminal {
     .replace(/(npm|node) /, 'exec $1 ')
     .replace(/^(\w+=\S+) exec /, 'export $1; exec ');
   const child = spawn('bash', ['-c', line], { cwd, env: environment(), stdio: ['ignore', 'pipe', 'pipe'] });
-  terminals.push(child);
+  terminals.push({ child, closed: once(child, 'close') });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (stdout += piece));
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
   return { stdout: () => stdout, stderr: () => stderr };
+}
+
+/** Whether something listens at the receiver's port. */
+async function isListening(): Promise<boolean> {
+  const socket = connect(Number(port), '127.0.0.1');
+  return once(socket, 'connect').then(
+    () => Boolean(socket.destroy()),
+    () => false,
+  );
 }
 
 async function freePort(): Promise<string> {
@@ -91,11 +99,21 @@ function patternOf(shown: string): RegExp {
   return new RegExp(`^${quoted}\n$`);
 }
 
+/** Posts the beginning of a body that is said to be longer, and leaves. Resolves when the connection is closed. */
+async function postPart(part: string, isLeaving: boolean): Promise<void> {
+  const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
+  const closed = once(socket, 'close', { signal: AbortSignal.timeout(PATIENCE) });
+  socket.resume().write(`POST /webhooks HTTP/1.1\r\nHost: receiver\r\nContent-Length: 1000000\r\n\r\n${part}`, () => {
+    if (isLeaving) socket.destroy();
+  });
+  await closed;
+}
+
 const ofLanguage = (language: string): Block[] => BLOCKS.filter((block) => block.language === language);
 
 test('from nothing to a verified webhook, and the calls after it', async () => {
-  const [demo, listen, start, ...others] = ofLanguage('sh').filter(({ reason }) => reason !== undefined);
-  expect([demo!.text, others]).toEqual(['npm ci && npm run demo', []]);
+  const [demo, setKey, listen, start, ...others] = ofLanguage('sh').filter(({ reason }) => reason !== undefined);
+  expect([demo!.text, setKey!.text, others]).toEqual(['npm ci && npm run demo', 'KEY=svc_live_…', []]);
   const [make, ...calls] = ofLanguage('sh').filter(({ reason }) => reason === undefined);
   const [received, sent, ...more] = ofLanguage('text');
   expect([calls.length, more]).toEqual([2, []]);
@@ -104,7 +122,13 @@ test('from nothing to a verified webhook, and the calls after it', async () => {
     const sender = open(listen!.text);
     const [, secret = ''] = await eventually(() => /(whsec_\S+)/.exec(sender.stderr()), PATIENCE);
     await shell.run(replaced(make!.text));
+    const unset = open(start!.text, join(folder, 'receiver'));
+    await eventually(() => /^Set SCOPEGATE_WEBHOOK_SECRET .*\n$/.test(unset.stderr()), PATIENCE);
     const receiver = open(start!.text.replace('whsec_…', secret), join(folder, 'receiver'));
+    await eventually(() => isListening(), PATIENCE);
+    await postPart('abc', true);
+    // it does not wait for more than a webhook can have
+    await postPart('x'.repeat(30_000), false);
     await shell.run(replaced(calls[0]!.text));
     await eventually(() => patternOf(received!.text).test(receiver.stdout()), PATIENCE).catch(() => {
       expect({ said: receiver.stdout(), failed: receiver.stderr(), sent: sender.stdout() }).toEqual(received!.text);

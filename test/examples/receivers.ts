@@ -18,6 +18,8 @@ export interface Example {
   install(): Promise<{ readonly folder: string; readonly command: string; readonly args: readonly string[] }>;
   readonly copyFile: string;
   read(file: string): Promise<Copy | undefined>;
+  /** A program in Python that reads the copy, which is its argument, says so, and keeps it open. */
+  readonly hold: string;
 }
 
 async function folderOf(name: string): Promise<string> {
@@ -52,6 +54,7 @@ export const RECEIVERS: readonly Example[] = [
       const text = await readFile(file, 'utf8').catch(() => undefined);
       return text === undefined ? undefined : (JSON.parse(text) as { objects: Copy }).objects;
     },
+    hold: 'import sys; file = open(sys.argv[1]); file.read(1); print("reading", flush=True); input()',
   },
   {
     name: 'python',
@@ -67,6 +70,13 @@ export const RECEIVERS: readonly Example[] = [
       const text = await run('python3', ['-c', DUMP, file]);
       return text === '' ? undefined : (JSON.parse(text) as Copy);
     },
+    hold: `
+import sqlite3, sys
+rows = sqlite3.connect(sys.argv[1]).execute("select * from objects")
+rows.fetchone()
+print("reading", flush=True)
+input()
+`,
   },
 ];
 

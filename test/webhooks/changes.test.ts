@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { databaseName } from '../../src/database/organisationData';
-import { DAY, HOUR } from '../../src/units';
+import { DAY, HOUR, MINUTE } from '../../src/units';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
 import type { Json } from '../support/client';
@@ -129,7 +129,7 @@ test('disabled, nothing is sent; enabled it goes on where it stopped, from a tim
   await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
   // what was recorded before is not sent
   await eventually(async () => {
-    await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + HOUR).toISOString() });
+    await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + MINUTE).toISOString() });
     return (await one.endpoint()).lag_seconds === 0 ? true : undefined;
   });
   const [last = ''] = await one.write(1);

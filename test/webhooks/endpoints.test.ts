@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { databaseName } from '../../src/database/organisationData';
-import { DAY, UUID } from '../../src/units';
+import { DAY, HOUR, MINUTE, UUID } from '../../src/units';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
@@ -130,6 +130,8 @@ test.each([
   ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 is not a public address'],
   ['https://[fd00::1]/', 'fd00::1 is not a public address'],
   ['http://93.184.216.34/', 'only https is allowed'],
+  // a name that is not found, as one with a public address
+  ['http://hooks.invalid/', 'must begin with https://: its address is not one that is opened for http'],
 ])('the URL %s is refused: %s', async (bad, detail) => {
   const { admin } = office;
   const answer = await admin('create_webhook_endpoint', { url: bad });
@@ -142,6 +144,30 @@ test('unknown types are refused by name, and a type that is no event', async () 
     types: ['order.created', 'order.sung', 'webhook.test'],
   });
   expect(answer.errors.map(({ pointer }: Json) => pointer)).toEqual(['/types/1', '/types/2']);
+});
+
+test('a name whose addresses are opened can be reached over http, and an endpoint cannot be changed to another', async () => {
+  const { admin, gateway } = await openOffice({ WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1/128' });
+  try {
+    const { endpoint } = await admin('create_webhook_endpoint', { url: 'http://localhost:8080/hook' });
+    expect(endpoint).toMatchObject({ url: 'http://localhost:8080/hook' });
+    const changed = await admin('update_webhook_endpoint', { id: endpoint.id, url: 'http://hooks.invalid/' });
+    expect(changed).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/url' }] });
+  } finally {
+    await gateway.stop();
+  }
+});
+
+test('an endpoint is not enabled from a time in the future, but for what clocks differ by', async () => {
+  const { admin } = await anOffice();
+  const { id } = (await admin('create_webhook_endpoint', { url })).endpoint;
+  const enable = (after: number) =>
+    admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + after).toISOString() });
+  expect(await enable(HOUR)).toMatchObject({
+    code: 'validation_failed',
+    errors: [{ pointer: '/from', code: 'range', detail: 'is in the future' }],
+  });
+  expect(await enable(MINUTE)).toMatchObject({ state: 'enabled' });
 });
 
 test('without WEBHOOK_SECRET nothing can be created, and the answer says what to set', async () => {

@@ -122,6 +122,7 @@ test('the connected address is judged too, before anything is sent', async () =>
   let calls = 0;
   // as if the lookup had been passed by: refused only when it is judged again
   const policy = {
+    isOpened: () => false,
     allowsPlain: true,
     judge: () => {
       if ((calls += 1) > 1) throw new Error('private');

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Iterator
 from http.client import HTTPException
@@ -26,10 +27,11 @@ class Problem(Exception):
 
 
 class Api:
-    """Whatever passes (429, 5xx, no answer) is repeated until it has."""
+    """Whatever passes (429, 5xx, no answer or one of a proxy) is repeated until it has."""
 
     def __init__(self, url: str, key: str) -> None:
         self.url = f"{url}/api/v1"
+        self.trouble: str | None = None
         self.headers = {"Authorization": f"Bearer {key}"}
 
     def read(self, path: str, id: str) -> dict[str, Any] | None:
@@ -63,26 +65,42 @@ class Api:
             attempt = min(attempt + 1, 10)
             try:
                 with urlopen(Request(self.url + path, headers=self.headers), timeout=PATIENCE) as response:
-                    return json.load(response)
+                    found = json.load(response)
+                self._say(None)
+                return found
             except HTTPError as error:
-                if error.code == 404:
+                problem = _problem_of(error)
+                # a 404 of anything else, such as a proxy, says nothing of the object
+                if problem and error.code == 404 and problem.code == "not_found":
+                    self._say(None)
                     return None
-                if error.code != 429 and error.code < 500:
-                    raise _problem_of(error) from None
+                if problem and error.code not in (404, 429) and error.code < 500:
+                    raise problem from None
+                said = problem.code if problem else "which is no answer of Scopegate"
+                self._say(f"{self.url} answered {error.code}, {said}")
                 after = error.headers.get("Retry-After", "")
                 # a proxy may send a date instead
                 if after.isdecimal():
                     delay = min(int(after), 999)
                 error.close()
-            except (OSError, HTTPException, ValueError):
-                pass  # no answer, an incomplete one, or one of something in between that is no JSON
+            except (OSError, HTTPException, ValueError) as error:
+                # no answer, an incomplete one, or one of something in between that is no JSON
+                self._say(f"cannot reach {self.url}: {error}")
             time.sleep(delay)
 
+    def _say(self, trouble: str | None) -> None:
+        """Prints what is wrong once, and when it is over."""
+        if trouble != self.trouble:
+            print(f"{trouble}; asking again until that changes" if trouble else "going on", file=sys.stderr, flush=True)
+        self.trouble = trouble
 
-def _problem_of(error: HTTPError) -> Problem:
+
+def _problem_of(error: HTTPError) -> Problem | None:
+    """None if the answer is not one of Scopegate, but of something in between."""
+    if error.headers.get_content_type() != "application/problem+json":
+        return None
     try:
         problem = json.load(error)
         return Problem(problem["code"], problem.get("detail", ""))
-    except (ValueError, TypeError, KeyError):
-        # not from Scopegate, but from something in between
-        return Problem(f"HTTP {error.code}", error.reason)
+    except (OSError, HTTPException, ValueError, TypeError, KeyError):
+        return None

@@ -28,6 +28,8 @@ MOST_PENDING = 100
 """The most events that wait; beyond that the feed is read instead."""
 MOST_DONE = 10_000
 """The most events that are remembered as done."""
+LOCKED_FOR = 60
+"""How long another program may write to the copy, in seconds."""
 
 TABLES = """
 create table if not exists objects (type text, id text, body text, primary key (type, id));
@@ -60,7 +62,9 @@ class Mirror:
     def run(self) -> None:
         """Keeps the copy up to date. Raises Problem if the key may not read it."""
         # used by this thread alone
-        self.db = sqlite3.connect(self.file)
+        self.db = sqlite3.connect(self.file, timeout=LOCKED_FOR)
+        # others can read the copy meanwhile, for as long as they like
+        self.db.execute("pragma journal_mode = wal")
         self.db.executescript(TABLES)
         while True:
             try:

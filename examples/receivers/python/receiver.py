@@ -16,9 +16,21 @@ from mirror import Mirror
 MOST_BYTES = 20_000
 """No webhook is larger."""
 
-webhook = Webhook(os.environ["SCOPEGATE_WEBHOOK_SECRET"])
+
+def needed(name: str) -> str:
+    return os.environ.get(name) or sys.exit(f"{name} is not set")
+
+
+def verifier() -> Webhook:
+    try:
+        return Webhook(needed("SCOPEGATE_WEBHOOK_SECRET"))
+    except ValueError:
+        sys.exit("SCOPEGATE_WEBHOOK_SECRET is not the secret of an endpoint: whsec_ and base64")
+
+
+webhook = verifier()
 mirror = Mirror(
-    Api(os.environ.get("SCOPEGATE_URL", "http://127.0.0.1:4000"), os.environ["SCOPEGATE_KEY"]),
+    Api(os.environ.get("SCOPEGATE_URL", "http://127.0.0.1:4000"), needed("SCOPEGATE_KEY")),
     os.environ.get("COPY_FILE", "copy.sqlite"),
     float(os.environ.get("CATCH_UP_SECONDS", "300")),
 )
@@ -60,7 +72,11 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main() -> None:
-    server = ThreadingHTTPServer(("127.0.0.1", int(os.environ.get("PORT", "3000"))), Handler)
+    port = int(os.environ.get("PORT", "3000"))
+    try:
+        server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+    except OSError as error:
+        sys.exit(f"cannot listen on 127.0.0.1:{port}: {error.strerror}")
     print("listening on", server.server_address, flush=True)
     Thread(target=server.serve_forever, daemon=True).start()
     mirror.run()

@@ -39,8 +39,10 @@ const LONGEST_DELAY = 30;
 
 export type Api = ReturnType<typeof createApi>;
 
-/** Reads from Scopegate. Whatever passes (429, 5xx, no answer) is repeated until it has. `url` is http://127.0.0.1:4000 */
+/** Reads from Scopegate. Whatever passes (429, 5xx, no answer or one of a proxy) is repeated until it has. `url` is http://127.0.0.1:4000 */
 export function createApi(url: string, key: string) {
+  const trouble = createTrouble();
+
   /** Undefined if there is no such object. @throws Problem for what does not pass */
   async function get<T>(path: string): Promise<T | undefined> {
     for (let attempt = 0; ; attempt += 1) {
@@ -50,18 +52,22 @@ export function createApi(url: string, key: string) {
           headers: { authorization: `Bearer ${key}` },
           signal: AbortSignal.timeout(PATIENCE),
         });
-        if (response.ok) return (await response.json()) as T;
-        if (response.status === 404) return undefined;
-        if (response.status !== 429 && response.status < 500) {
-          const { code, detail } = (await response.json()) as { code: string; detail: string };
-          throw new Problem(code, detail);
+        const { status } = response;
+        const found = response.ok ? ((await response.json()) as T) : undefined;
+        const problem = response.ok ? undefined : await problemOf(response);
+        // a 404 of anything else, such as a proxy, says nothing of the object
+        if (response.ok || (status === 404 && problem?.code === 'not_found')) {
+          trouble.is(undefined);
+          return found;
         }
+        if (problem && status !== 404 && status !== 429 && status < 500) throw problem;
+        trouble.is(`${url} answered ${String(status)}, ${problem?.code ?? 'which is no answer of Scopegate'}`);
         // a proxy may send a date instead
         const after = response.headers.get('retry-after') ?? '';
         if (/^\d{1,3}$/.test(after)) delay = Number(after);
-        await response.body?.cancel();
       } catch (error) {
         if (error instanceof Problem) throw error;
+        trouble.is(`cannot reach ${url}: ${reasonOf(error)}`);
       }
       await new Promise((resolve) => setTimeout(resolve, delay * 1000));
     }
@@ -86,6 +92,32 @@ export function createApi(url: string, key: string) {
       const feed = await get<Feed>(`/events?limit=100&after=${after}`);
       if (!feed) throw new Error(`there are no events; is ${url} the address of Scopegate?`);
       return feed;
+    },
+  };
+}
+
+/** Undefined if the answer is not one of Scopegate, but of something in between. */
+async function problemOf(response: Response): Promise<Problem | undefined> {
+  const isProblem = response.headers.get('content-type')?.startsWith('application/problem+json');
+  const text = await response.text();
+  if (!isProblem) return undefined;
+  const { code, detail = '' } = JSON.parse(text) as { code?: string; detail?: string };
+  return code === undefined ? undefined : new Problem(code, detail);
+}
+
+/** `fetch` has it as the cause of its error. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error & { cause?: { code?: string; message?: string } };
+  return cause?.code ?? cause?.message ?? message;
+}
+
+/** Prints what is wrong once, and when it is over. */
+function createTrouble() {
+  let told: string | undefined;
+  return {
+    is(what: string | undefined): void {
+      if (what !== told) console.error(what === undefined ? 'going on' : `${what}; asking until that changes`);
+      told = what;
     },
   };
 }

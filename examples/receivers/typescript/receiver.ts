@@ -50,8 +50,23 @@ async function receive(request: IncomingMessage, webhook: Webhook, mirror: Mirro
   return 204;
 }
 
+function verifier(): Webhook {
+  try {
+    return new Webhook(secret);
+  } catch {
+    throw new Error('SCOPEGATE_WEBHOOK_SECRET is not the secret of an endpoint: whsec_ and base64');
+  }
+}
+
+function fail(error: unknown): void {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+}
+
 async function main(): Promise<void> {
-  const webhook = new Webhook(secret);
+  if (secret === '') throw new Error('SCOPEGATE_WEBHOOK_SECRET is not set');
+  if (key === '') throw new Error('SCOPEGATE_KEY is not set');
+  const webhook = verifier();
   const mirror = await openMirror({ api: createApi(url, key), file, catchUpEvery: Number(seconds) * 1000 });
   const server = createServer((request, response) => {
     receive(request, webhook, mirror).then(
@@ -61,13 +76,12 @@ async function main(): Promise<void> {
     );
   });
   server.requestTimeout = 10_000;
+  // such as a port that is in use
+  server.on('error', fail);
   server.listen(Number(port), '127.0.0.1', () => {
     console.log(`listening on ${JSON.stringify(server.address())}`);
   });
   await mirror.run();
 }
 
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
-});
+main().catch(fail);

@@ -44,43 +44,48 @@ export async function listenCommand(options: ListenOptions): Promise<void> {
   });
 }
 
-/** The cursor to begin after. A gateway that cannot be reached at once is rather a wrong URL than one that will come back. */
+/** The cursor to begin after. */
 async function firstCursor(feed: FeedClient, after: string): Promise<string | undefined> {
   if (after === 'beginning') return undefined;
   // without waiting, since a connection that breaks would lose the place
-  for (;;) {
-    try {
-      const page = await askFeed(feed, { after, wait: 0 });
-      // of another cursor only whether it is good
-      return after === 'now' ? page.next_cursor : after;
-    } catch (error) {
-      if (!(error instanceof NotNow)) throw error;
-      if (!error.isAnswer) throw new CommandFailure(`${error.message}; start it, or name another with --url`);
-      const seconds = delayOf(0, error.retryAfter);
-      note(`${error.message}; asking again in ${String(seconds)} s`);
-      await pause(seconds * 1000, feed.signal);
-    }
-  }
+  const page = await answered(feed, { after, wait: 0 }, { isFirst: true });
+  // of another cursor only whether it is good
+  return after === 'now' ? page.next_cursor : after;
 }
 
 /** The next page with events, however long that takes. */
 async function nextPage(feed: FeedClient, cursor: string | undefined): Promise<FeedPage> {
-  const trouble = createTrouble();
-  for (let failed = 0; ;) {
+  for (;;) {
     const started = performance.now();
+    const page = await answered(feed, { after: cursor, wait: WAIT }, { isFirst: false });
+    if (page.data.length > 0 || page.has_more) return page;
+    // also where nothing happens, so that the cursor does not get too old
+    cursor = page.next_cursor;
+    if (performance.now() - started < LEAST_WAIT) await pause(LEAST_WAIT, feed.signal);
+  }
+}
+
+/**
+ * Asks for a page until there is one, and says once what is in the way.
+ * @throws CommandFailure if the first request of all finds no gateway: that is rather a wrong URL than one that will come back
+ */
+async function answered(
+  feed: FeedClient,
+  query: Parameters<typeof askFeed>[1],
+  { isFirst }: { readonly isFirst: boolean },
+): Promise<FeedPage> {
+  const trouble = createTrouble();
+  for (let failed = 0; ; failed += 1) {
     try {
-      const page = await askFeed(feed, { after: cursor, wait: WAIT });
+      const page = await askFeed(feed, query);
       trouble.is(undefined);
-      failed = 0;
-      if (page.data.length > 0 || page.has_more) return page;
-      // also where nothing happens, so that the cursor does not get too old
-      cursor = page.next_cursor;
-      if (performance.now() - started < LEAST_WAIT) await pause(LEAST_WAIT, feed.signal);
+      return page;
     } catch (error) {
       if (!(error instanceof NotNow)) throw error;
+      if (isFirst && failed === 0 && !error.isAnswer)
+        throw new CommandFailure(`${error.message}; start it, or name another with --url`);
       trouble.is(`${error.message}; asking again until it answers`);
       await pause(delayOf(failed, error.retryAfter) * 1000, feed.signal);
-      failed += 1;
     }
   }
 }

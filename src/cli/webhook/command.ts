@@ -2,12 +2,13 @@ import type { Config } from '../../config';
 import { AppError } from '../../errors';
 import type { NewWebhookEndpoint, OwnWebhooks, WebhookEndpoint } from '../../organisations/webhooks';
 import { webhookParts } from '../../webhooks';
+import { NOT_PUBLIC_ADDRESS } from '../../webhooks/addresses';
 import { CommandFailure, notFound, usageFailure } from '../common/failure';
 import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
-import { print, printJson, printList, printPairs, say } from '../common/terminal';
+import { print, printJson, printList, printPairs, say, warn } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import type { CreateOptions, EnableOptions, ListOptions } from './index';
+import type { CreateOptions, EnableOptions, ListOptions, RotateOptions } from './index';
 
 /** Runs work on the webhooks of an organisation. Faults of what was given are wrong usage. */
 async function withWebhooks<T>(
@@ -22,11 +23,21 @@ async function withWebhooks<T>(
       return await work(webhooksOf(organisation, { actor: operator }, operator.who));
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
-      throw error.code === 'validation_failed' ? usageFailure(error.detail) : new CommandFailure(error.detail);
+      throw error.code === 'validation_failed' ? usageFailure(faultsOf(error)) : new CommandFailure(error.detail);
     } finally {
       poster.close();
     }
   });
+}
+
+/** A line for each fault, with the option in the place of the argument's pointer. */
+function faultsOf({ detail: all, extras: { errors = [] } }: AppError): string {
+  const lines = errors.map(({ pointer = '', detail }) => {
+    const option = pointer.split('/')[1] ?? '';
+    // only who runs a gateway can open it
+    return `--${option}: ${detail}${detail.endsWith(NOT_PUBLIC_ADDRESS) ? ', nor in WEBHOOK_ALLOWED_RANGES' : ''}`;
+  });
+  return lines.length > 0 ? lines.join('\n') : all;
 }
 
 /** Runs work on one endpoint. @throws CommandFailure if there is none */
@@ -42,8 +53,11 @@ type Named = Pick<WebhookEndpoint, 'id' | 'url' | 'types'>;
 const named = ({ id, url, types }: WebhookEndpoint): Named => ({ id, url, types });
 const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.length === 0 ? 'all' : types.join(', '));
 
-function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
-  if (json) printJson({ ...named(endpoint), secret });
+const stateOf = ({ state, disabled_reason: reason }: WebhookEndpoint): string =>
+  reason ? `${state} (${reason})` : state;
+
+function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined, more = {}): void {
+  if (json) printJson({ ...named(endpoint), secret, ...more });
   else {
     printPairs({ secret, id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) });
     say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
@@ -52,11 +66,24 @@ function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefine
 
 /** `scopegate webhook create`. */
 export async function createCommand({ org, url, types, json }: CreateOptions): Promise<void> {
-  const made = await withWebhooks(
+  const { made, others } = await withWebhooks(
     () => Promise.resolve(org),
-    (own) => own.create({ url, ...(types && { types }) }),
+    async (own) => {
+      // before, so that nothing can fail between the secret and its display
+      const others = await own.list();
+      return { others, made: await own.create({ url, ...(types && { types }) }) };
+    },
   );
   showNew(made, json);
+  for (const other of others)
+    if (sharesEvents(made.endpoint, other))
+      warn(`${other.id} already posts to this URL, so it gets events twice; to end that: scopegate webhook delete ID`);
+}
+
+/** Whether two endpoints post the same events to the same URL. */
+function sharesEvents(one: WebhookEndpoint, other: WebhookEndpoint): boolean {
+  const hasAll = one.types.length === 0 || other.types.length === 0;
+  return one.url === other.url && (hasAll || one.types.some((type) => other.types.includes(type)));
 }
 
 /** `scopegate webhook list`. */
@@ -67,7 +94,7 @@ export async function listCommand({ org, json }: ListOptions): Promise<void> {
   );
   const columns: Record<string, (row: WebhookEndpoint) => string> = {
     ID: ({ id }) => id,
-    STATE: ({ state, disabled_reason: reason }) => (reason ? `${state} (${reason})` : state),
+    STATE: stateOf,
     WAITING: ({ waiting }) => String(waiting),
     BEHIND: ({ lag_seconds: lag }) => (lag === null ? 'unknown' : `${String(lag)} s`),
     'LAST SUCCESS': ({ last_success_at: at }) => at?.toISOString() ?? 'never',
@@ -78,23 +105,43 @@ export async function listCommand({ org, json }: ListOptions): Promise<void> {
   printList(rows, columns, { json, empty });
 }
 
+async function shown(own: OwnWebhooks, id: string): Promise<WebhookEndpoint> {
+  const endpoint = (await own.list()).find((one) => one.id === id);
+  if (!endpoint) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
+  return endpoint;
+}
+
 /** `scopegate webhook test`. @throws CommandFailure unless the endpoint accepts it */
 export async function testCommand(id: string, { json }: JsonOption): Promise<void> {
-  const { endpoint, attempt } = await withEndpoint(id, async (own) => {
-    const endpoint = (await own.list()).find((one) => one.id === id);
-    if (!endpoint) throw notFound('webhook endpoint', id, 'see scopegate webhook list --org ID');
-    return { endpoint, attempt: await own.test(id) };
-  });
+  const { endpoint, attempt } = await withEndpoint(id, async (own) => ({
+    endpoint: await shown(own, id),
+    attempt: await own.test(id),
+  }));
   const { ok, status, error, answer, ms } = attempt;
   if (json) printJson({ ...named(endpoint), ok, status, error, answer, ms });
   else if (ok) print(`${endpoint.url} answered ${String(status)} after ${String(ms)} ms.`);
+  if (endpoint.state === 'disabled')
+    warn(`The endpoint is ${stateOf(endpoint)}, so it gets no other events: scopegate webhook enable ${id}`);
   if (!ok)
     throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
 }
 
-/** `scopegate webhook rotate`. */
-export async function rotateCommand(id: string, { json }: JsonOption): Promise<void> {
-  showNew(await withEndpoint(id, (own) => own.rotate(id)), json);
+/** `scopegate webhook rotate`. A second rotation within 24 hours ends a secret that may be in use, so it has to be asked for. */
+export async function rotateCommand(id: string, { again, json }: RotateOptions): Promise<void> {
+  const { before, made } = await withEndpoint(id, async (own) => {
+    const { old_secret_until: before } = await shown(own, id);
+    if (before && !again) {
+      const until = before.toISOString();
+      throw usageFailure(
+        `the secret was rotated less than 24 hours ago, and the one before signs until ${until}; --again ends that one at once`,
+      );
+    }
+    return { before, made: await own.rotate(id) };
+  });
+  const { old_secret_until: until } = made.endpoint;
+  showNew(made, json, { old_secret_until: until });
+  const ended = before ? '; older ones no longer do' : '';
+  say(`The secret before this one signs too until ${until?.toISOString() ?? 'now'}${ended}.`);
 }
 
 /** `scopegate webhook enable`. */
@@ -102,6 +149,13 @@ export async function enableCommand(id: string, { from, json }: EnableOptions): 
   const endpoint = await withEndpoint(id, (own) => own.enable(id, from));
   if (json) printJson({ ...named(endpoint), state: endpoint.state });
   else print(`Enabled ${id}; it gets events from ${from?.toISOString() ?? 'where it stopped'} on.`);
+}
+
+/** `scopegate webhook disable`. */
+export async function disableCommand(id: string, { json }: JsonOption): Promise<void> {
+  const endpoint = await withEndpoint(id, (own) => own.disable(id));
+  if (json) printJson({ ...named(endpoint), state: endpoint.state });
+  else print(`Disabled ${id}; nothing is sent to it until it is enabled.`);
 }
 
 /** `scopegate webhook delete`. */

@@ -12,6 +12,10 @@ export interface ListOptions extends JsonOption {
   readonly org: string;
 }
 
+export interface RotateOptions extends JsonOption {
+  readonly again?: true;
+}
+
 export interface EnableOptions extends JsonOption {
   readonly from?: Date;
 }
@@ -21,7 +25,7 @@ const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
 
 export function addWebhook(program: ExplainedCommand): void {
   const webhook = program.command('webhook').description('send events to the servers of an organisation');
-  for (const add of [addCreate, addList, addTest, addRotate, addEnable, addDelete]) add(webhook);
+  for (const add of [addCreate, addList, addTest, addRotate, addEnable, addDisable, addDelete]) add(webhook);
   webhook.nameCommands();
 }
 
@@ -41,7 +45,10 @@ function addCreate(webhook: ExplainedCommand): void {
     .command('create')
     .description('create an endpoint that gets events from now on, and show its secret once')
     .requiredOption('--org <id>', 'id of the organisation', uuid)
-    .requiredOption('--url <url>', 'where to post events: an https URL with a public address')
+    .requiredOption(
+      '--url <url>',
+      'where to post events: an https URL with a public address, or one in WEBHOOK_ALLOWED_RANGES, then also http',
+    )
     .option('--types <list>', 'comma-separated types of events (default: all)', types)
     .option('--json', 'print {id, url, types, secret} as JSON')
     .examples([
@@ -76,9 +83,13 @@ function addRotate(webhook: ExplainedCommand): void {
     .command('rotate')
     .description('replace the secret of an endpoint and show the new one once; for 24 hours both sign')
     .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
-    .option('--json', 'print {id, url, types, secret} as JSON')
-    .examples([`scopegate webhook rotate ${ID}`])
-    .action(async (id: string, options: JsonOption) => (await commands()).rotateCommand(id, options));
+    .option('--again', 'rotate although the secret before still signs, and end that one at once')
+    .option('--json', 'print {id, url, types, secret, old_secret_until} as JSON')
+    .examples(
+      [`scopegate webhook rotate ${ID}`],
+      ['At most two secrets sign: the new one, and until 24 hours later the one before it.'],
+    )
+    .action(async (id: string, options: RotateOptions) => (await commands()).rotateCommand(id, options));
 }
 
 function addEnable(webhook: ExplainedCommand): void {
@@ -94,6 +105,16 @@ function addEnable(webhook: ExplainedCommand): void {
     .option('--json', 'print {id, url, types, state} as JSON')
     .examples([`scopegate webhook enable ${ID}`, `scopegate webhook enable ${ID} --from 2d --json`])
     .action(async (id: string, options: EnableOptions) => (await commands()).enableCommand(id, options));
+}
+
+function addDisable(webhook: ExplainedCommand): void {
+  webhook
+    .command('disable')
+    .description('send nothing to an endpoint until it is enabled again')
+    .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
+    .option('--json', 'print {id, url, types, state} as JSON')
+    .examples([`scopegate webhook disable ${ID}`])
+    .action(async (id: string, options: JsonOption) => (await commands()).disableCommand(id, options));
 }
 
 function addDelete(webhook: ExplainedCommand): void {

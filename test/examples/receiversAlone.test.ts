@@ -1,0 +1,209 @@
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { secretFrom, secretText, signedHeaders } from '../../src/webhooks/signing';
+import { closeSites, openSite, type Site } from '../cli/site';
+import { eventually } from '../http/eventually';
+import { RECEIVERS } from './receivers';
+import { PATIENCE, type Receiver, receiving, SECRET } from './receiving';
+
+/* The example receivers with a server that stands for a gateway: what they accept and refuse, and what they ask for. */
+
+describe.each(RECEIVERS)('the receiver in $name', (example) => {
+  const receivers = receiving(example);
+  const { start } = receivers;
+  afterEach(closeSites);
+
+  let api: Site;
+  /** How often a path that begins like this was asked for. */
+  const asked = (path: string): number => api.received.filter(({ url }) => url.startsWith(`/api/v1${path}`)).length;
+  /** How many objects were; a slow machine may ask again. */
+  const read = (): number => new Set(api.received.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
+  /** Answers of single objects that are held. */
+  let held: (() => void)[];
+  let isHolding: boolean;
+  /** What single objects are answered with before the object itself. */
+  let first: ((response: ServerResponse) => void)[];
+
+  const problem =
+    (status: number, code: string, type = 'application/problem+json', headers = {}) =>
+    (response: ServerResponse): void => {
+      response.writeHead(status, { ...headers, 'content-type': type }).end(JSON.stringify({ code, detail: '' }));
+    };
+
+  beforeEach(async () => {
+    [held, isHolding, first] = [[], false, []];
+    api = await openSite();
+    api.answer = ({ url }, response) => {
+      const send = (body: unknown) =>
+        response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+      const [, name, id] = /^\/api\/v1\/(\w+)\/?([^?]*)/.exec(url) ?? [];
+      if (name === 'events') send({ data: [], has_more: false, next_cursor: 'cursor' });
+      else if (id === '') send({ data: [], has_more: false, next_cursor: null });
+      else if (isHolding) held.push(() => send({ id }));
+      else if (id === 'gone') problem(404, 'not_found')(response);
+      else (first.shift() ?? (() => send({ id, answers: api.received.length })))(response);
+    };
+  });
+
+  async function ready(): Promise<Receiver> {
+    const receiver = await start(new URL(api.url).origin, 'key');
+    // the feed is read once more after the copy
+    await eventually(() => asked('/events') === 2, PATIENCE);
+    // before the lists, or what changes while they are read would be missed
+    expect(api.received[0]?.url).toContain('after=now');
+    return receiver;
+  }
+
+  const eventOf = (id: string, object = 'one', type = 'product.updated'): string =>
+    JSON.stringify({
+      id,
+      type,
+      occurred_at: new Date(),
+      object: { type: type.split('.')[0], id: object },
+      changes: [],
+    });
+  const now = (): number => Math.floor(Date.now() / 1000);
+
+  async function post(to: Receiver, body: string, { signed = body, at = now(), secret = SECRET, headers = {} } = {}) {
+    const { id } = JSON.parse(signed) as { id: string };
+    const signature = signedHeaders({ id, timestamp: at, body: signed }, [secretFrom(secret)!]);
+    const sent = { 'content-type': 'application/json', ...signature, ...headers };
+    return (await fetch(to.url, { method: 'POST', body, headers: sent })).status;
+  }
+
+  test('accepts what is signed, and refuses what is not, is another body, or is too old or too new', async () => {
+    const receiver = await ready();
+    const lines = (): Set<string> => new Set(receiver.said().split('\n'));
+    const body = eventOf('a');
+    expect(await post(receiver, body)).toBe(204);
+    const both = signedHeaders({ id: 'a', timestamp: now(), body }, [randomBytes(24), secretFrom(SECRET)!]);
+    // while the secret is replaced
+    expect(await post(receiver, body, { headers: both })).toBe(204);
+    // the work comes after the answer, and an event that comes again before that is done is done twice
+    const said = await eventually(() => (receiver.said().includes('product.updated one') ? lines() : undefined));
+    for (const refused of [
+      { secret: secretText(randomBytes(24)) },
+      { signed: eventOf('a', 'other') },
+      { at: now() - 3600 },
+      { at: now() + 3600 },
+      { headers: { 'webhook-id': 'b' } },
+      { headers: { 'webhook-timestamp': 'today' } },
+      { headers: { 'webhook-signature': 'v1' } },
+      { headers: { 'webhook-signature': 'v1,x' } },
+      { headers: { 'webhook-signature': '' } },
+    ])
+      expect({ refused, status: await post(receiver, body, refused) }).toEqual({ refused, status: 401 });
+    expect((await fetch(receiver.url, { method: 'POST', body })).status).toBe(401);
+    expect(await post(receiver, JSON.stringify({ id: 'a', padding: 'x'.repeat(20_001) }))).toBe(413);
+    expect((await fetch(`${receiver.url}/other`, { method: 'POST', body })).status).toBe(404);
+    expect((await fetch(receiver.url)).ok).toBe(false);
+    expect(lines()).toEqual(said);
+    expect(await post(receiver, eventOf('b', 'two'))).toBe(204);
+  }, 120_000);
+
+  test('answers before it reads the object; the same event again is not read again; 404 deletes', async () => {
+    const receiver = await ready();
+    isHolding = true;
+    expect(await post(receiver, eventOf('a'))).toBe(204);
+    expect(await post(receiver, eventOf('b', 'two'))).toBe(204);
+    await eventually(() => held.length > 0);
+    isHolding = false;
+    for (const answer of held) answer();
+    await eventually(async () => (await example.read(receivers.copyFile()))?.product?.two as unknown, PATIENCE);
+    expect(asked('/products/one')).toBe(1);
+    expect(await post(receiver, eventOf('a'))).toBe(204);
+    expect(await post(receiver, eventOf('c', 'gone'))).toBe(204);
+    await eventually(() => asked('/products/gone') === 1);
+    expect(await post(receiver, eventOf('d', 'three'))).toBe(204);
+    await eventually(async () => (await example.read(receivers.copyFile()))?.product?.three as unknown, PATIENCE);
+    expect(asked('/products/one')).toBe(1);
+    expect(Object.keys((await example.read(receivers.copyFile()))?.product ?? {}).sort()).toEqual([
+      'one',
+      'three',
+      'two',
+    ]);
+  }, 120_000);
+
+  test('a 404 that is not one of Scopegate deletes nothing: it asks again, and says so', async () => {
+    const receiver = await ready();
+    const copied = async () => (await example.read(receivers.copyFile()))?.product?.one?.answers as number | undefined;
+    expect(await post(receiver, eventOf('a'))).toBe(204);
+    const before = await eventually(copied, PATIENCE);
+    first = [
+      (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
+      problem(404, 'not_found', 'application/json'),
+      problem(404, 'no_backend'),
+      // nor does it end by what a proxy refuses
+      (response) => response.writeHead(403, { 'content-type': 'text/html' }).end('<html>'),
+    ];
+    expect(await post(receiver, eventOf('b'))).toBe(204);
+    await eventually(async () => ((await copied()) ?? before) > before, PATIENCE);
+    expect(asked('/products/one')).toBe(1 + 4 + 1);
+    expect(receiver.said()).toContain('answered 404, which is no answer of Scopegate');
+    expect(receiver.hasEnded()).toBe(false);
+  }, 120_000);
+
+  test('says once what keeps it from reading, however often it asks, and when it goes on', async () => {
+    const receiver = await ready();
+    const gone = (response: ServerResponse): void => void response.destroy();
+    const limited = problem(429, 'rate_limited', 'application/problem+json', { 'retry-after': '1' });
+    first = [gone, gone, limited, limited];
+    expect(await post(receiver, eventOf('a'))).toBe(204);
+    await eventually(async () => (await example.read(receivers.copyFile()))?.product?.one as unknown, PATIENCE);
+    const lines = receiver.said().split('\n');
+    const times = (text: string): number => lines.filter((line) => line.includes(text)).length;
+    expect([times('cannot reach http://'), times('answered 429, rate_limited'), times('going on')]).toEqual([1, 1, 1]);
+  }, 120_000);
+
+  test('goes on while another program reads the copy', async () => {
+    const receiver = await ready();
+    const has = (id: string) =>
+      eventually(async () => (await example.read(receivers.copyFile()))?.product?.[id] as unknown, PATIENCE);
+    for (const id of ['one', 'two', 'three']) {
+      expect(await post(receiver, eventOf(id, id))).toBe(204);
+      await has(id);
+    }
+    const reader = spawn('python3', ['-c', example.hold, receivers.copyFile()], { stdio: ['pipe', 'pipe', 'inherit'] });
+    try {
+      await once(reader.stdout, 'data');
+      expect(await post(receiver, eventOf('more', 'more'))).toBe(204);
+      await has('more');
+      expect(reader.exitCode).toBeNull();
+    } finally {
+      reader.stdin.end('\n');
+      await once(reader, 'close');
+    }
+  }, 120_000);
+
+  test('what is missing or cannot be used is named in a line', async () => {
+    const whole = { SCOPEGATE_WEBHOOK_SECRET: SECRET, SCOPEGATE_KEY: 'key' };
+    for (const [variables, words] of [
+      [{}, 'SCOPEGATE_WEBHOOK_SECRET is not set'],
+      [{ ...whole, SCOPEGATE_WEBHOOK_SECRET: 'whsec_…' }, 'SCOPEGATE_WEBHOOK_SECRET is not the secret'],
+      [{ SCOPEGATE_WEBHOOK_SECRET: SECRET }, 'SCOPEGATE_KEY is not set'],
+      [{ ...whole, PORT: new URL(api.url).port }, /address already in use/i],
+    ] as const) {
+      const { code, said } = await receivers.ended(variables);
+      expect({ code, lines: said.trim().split('\n') }).toEqual({ code: 1, lines: [expect.stringMatching(words)] });
+    }
+  }, 120_000);
+
+  test('keeps no more than 100 events that wait, and reads the feed for the others', async () => {
+    const receiver = await ready();
+    isHolding = true;
+    expect(await post(receiver, eventOf('first', 'first'))).toBe(204);
+    await eventually(() => held.length === 1);
+    for (let n = 0; n < 150; n += 50) {
+      const some = Array.from({ length: 50 }, (_none, i) => post(receiver, eventOf(String(n + i), String(n + i))));
+      expect(new Set(await Promise.all(some))).toEqual(new Set([204]));
+    }
+    isHolding = false;
+    for (const answer of held) answer();
+    await eventually(() => read() === 101 && asked('/events') === 3, PATIENCE);
+    expect(await post(receiver, eventOf('last', 'last'))).toBe(204);
+    await eventually(() => asked('/products/last') === 1, PATIENCE);
+    expect(read()).toBe(102);
+  }, 180_000);
+});
