@@ -286,11 +286,8 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
     rest: createRestFace({ schema: schemas.rest, ...common }),
     graphql: await createGraphqlFace({
-      schema: schemas.graphql,
-      ...common,
-      introspection: config.INTROSPECTION,
+      ...{ schema: schemas.graphql, ...common, logger, introspection: config.INTROSPECTION },
       introspectionLimiter: metrics.counted('introspection', limiters.introspection),
-      logger,
       commentEvery: carrier.streams.commentEvery,
     }),
     mcp: createMcpFace({ schemas, ...common, origins: config.CORS_ORIGINS }),
@@ -327,7 +324,7 @@ async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<v
   } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
     faces.pages(request as never, response as never);
   } else if (!applyCors(exchange, { ...faces.cors, isGraphql: face === 'graphql' })) {
-    const work = { rest, graphql: (one: Exchange) => graphql.handle(one), mcp };
-    await patience.spend(exchange, () => work[face](exchange));
+    const answers = { rest, mcp, graphql: graphql.handle };
+    await patience.spend(exchange, () => answers[face](exchange));
   }
 }

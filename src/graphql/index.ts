@@ -40,7 +40,10 @@ export interface GraphqlOptions {
 
 export interface GraphqlFace {
   /** Answers an exchange, or throws the AppError to answer with. `open` authenticates the caller (default: by key). */
-  handle(exchange: Exchange, open?: (exchange: Exchange) => Promise<RequestContext | undefined>): Promise<void>;
+  readonly handle: (
+    exchange: Exchange,
+    open?: (exchange: Exchange) => Promise<RequestContext | undefined>,
+  ) => Promise<void>;
   stop(): Promise<void>;
 }
 

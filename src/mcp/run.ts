@@ -12,7 +12,7 @@ import type { Tool } from './tools';
 export interface Run {
   readonly selected: readonly Selected[];
   /** The answer as JSON text. Rethrows the operation's error. */
-  run(args: Readonly<Record<string, unknown>>, context: RequestContext): Promise<string>;
+  readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<string>;
 }
 
 /** An operation with all members, and with the usual ones; the same if they are. */

@@ -178,10 +178,11 @@ function told(description: unknown, isWrite: boolean): string {
 }
 
 /** Whether a key may use a tool. */
-export function mayUse({ operation, isWrite }: Tool, { principal, authorise }: RequestContext): boolean {
+export function mayUse({ operation, isWrite }: Tool, context: RequestContext): boolean {
+  const { principal } = context;
   if (principal.kind !== 'key' || (isWrite && principal.key.mcp !== 'write')) return false;
   try {
-    authorise(operation);
+    context.authorise(operation);
     return true;
   } catch {
     return false;

@@ -1,37 +1,9 @@
-import { type DocumentNode, parse, print, visit } from 'graphql';
-import { mergeResolvers } from '../../src/schema/guard';
-import { feedResolvers } from '../../src/events/feed';
-import { subscriptionResolvers } from '../../src/events/subscription';
-import { collections, resolvers } from '../../src/resources';
-import { refuseGaps } from '../../src/schema/gaps';
-import { loadDocument } from '../../src/schema/sdl';
+import { parse } from 'graphql';
+import { collections } from '../../src/resources';
 import type { CheckedResource } from '../../src/schema/sentences';
-import { settingsResolvers } from '../../src/settings/resolvers';
-import { webhookResolvers } from '../../src/webhooks/resolvers';
+import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks the published schema in one way after another; each gap must be reported with what to write where. */
-
-// without descriptions, whose words could match instead of fields
-const SDL = print(
-  visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
-);
-const ALL = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
-
-function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
-  try {
-    refuseGaps(document, ALL, resources);
-    return 'none';
-  } catch (error) {
-    return (error as Error).message;
-  }
-}
-
-/** The SDL with one part replaced, which must exist. */
-function broken(from: string | RegExp, to: string): DocumentNode {
-  const sdl = SDL.replace(from, to);
-  if (sdl === SDL) throw new Error(`the SDL does not contain ${String(from)}`);
-  return parse(sdl);
-}
 
 /** The resources, with some indexes of one removed. */
 function without(name: string, leaves: (on: object) => boolean): CheckedResource[] {
@@ -52,54 +24,6 @@ test.each<[string, string | RegExp, string, string]>([
     'any_of: [PRODUCTS_READ',
     'any_of: [PRODUCTS_EAT',
     'Query.events has the unknown scope PRODUCTS_EAT',
-  ],
-  [
-    'a tool whose rows lack a member',
-    '@mcp(fields: ["sku"',
-    '@mcp(fields: ["colour"',
-    'Query.products has @mcp(fields:) with colour, which its rows lack',
-  ],
-  [
-    'a tool with members and no rows',
-    /(quote\(id: ID!\): Quote)/,
-    '$1 @mcp(fields: ["id"])',
-    'Query.quote has @mcp(fields:) but returns no list: its type has no data',
-  ],
-  [
-    'a tool with a page size and no pages',
-    /(quote\(id: ID!\): Quote)/,
-    '$1 @mcp(limit: 10)',
-    'Query.quote has @mcp(limit:) but no argument limit',
-  ],
-  [
-    'a tool with a page size over the limit',
-    '"created_at"], limit: 10',
-    '"created_at"], limit: 101',
-    'Query.quotes has @mcp(limit: 101), which limit refuses',
-  ],
-  [
-    'a tool for users',
-    /(api_keys\([^)]*\([^)]*\)[^]*?\): ApiKeyPage)/,
-    '$1 @mcp',
-    'Query.api_keys is for users but has @mcp',
-  ],
-  [
-    'a tool that takes what all tools take',
-    'open_request(text: String!',
-    'open_request(idempotency_key: String, text: String!',
-    'Mutation.open_request takes idempotency_key, which tools use themselves: rename it',
-  ],
-  [
-    'a tool inside an object',
-    /(type Quote [^]*?)id: ID!/,
-    '$1id: ID! @mcp',
-    'Quote.id has @mcp, which is for root fields',
-  ],
-  [
-    "strangers' words that are no text",
-    'message_count: Int!',
-    'message_count: Int! @untrusted',
-    'Request.message_count has @untrusted, which is for fields of type String',
   ],
   [
     'no scopes among which to choose',

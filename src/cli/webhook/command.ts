@@ -8,7 +8,7 @@ import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { print, printJson, printList, printPairs, say, warn } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import type { CreateOptions, EnableOptions, ListOptions, RotateOptions } from './index';
+import type { CreateOptions, EnableOptions, ListOptions } from './index';
 
 /** Runs work on the webhooks of an organisation. Faults of what was given are wrong usage. */
 async function withWebhooks<T>(
@@ -56,8 +56,8 @@ const typesOf = ({ types }: Pick<WebhookEndpoint, 'types'>): string => (types.le
 const stateOf = ({ state, disabled_reason: reason }: WebhookEndpoint): string =>
   reason ? `${state} (${reason})` : state;
 
-function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined, more = {}): void {
-  if (json) printJson({ ...named(endpoint), secret, ...more });
+function showNew({ secret, endpoint }: NewWebhookEndpoint, json: true | undefined): void {
+  if (json) printJson({ ...named(endpoint), secret });
   else {
     printPairs({ secret, id: endpoint.id, url: endpoint.url, types: typesOf(endpoint) });
     say('\nSave the secret now: it will not be shown again. Receivers check the signature of each event with it.');
@@ -126,22 +126,17 @@ export async function testCommand(id: string, { json }: JsonOption): Promise<voi
     throw new CommandFailure(`the test event was not accepted: ${error ?? ''}${answer === null ? '' : `\n${answer}`}`);
 }
 
-/** `scopegate webhook rotate`. A second rotation within 24 hours ends a secret that may be in use, so it has to be asked for. */
-export async function rotateCommand(id: string, { again, json }: RotateOptions): Promise<void> {
+/** `scopegate webhook rotate`. A second rotation within 24 hours ends a secret that may be in use, so that is said. */
+export async function rotateCommand(id: string, { json }: JsonOption): Promise<void> {
   const { before, made } = await withEndpoint(id, async (own) => {
     const { old_secret_until: before } = await shown(own, id);
-    if (before && !again) {
-      const until = before.toISOString();
-      throw usageFailure(
-        `the secret was rotated less than 24 hours ago, and the one before signs until ${until}; --again ends that one at once`,
-      );
-    }
     return { before, made: await own.rotate(id) };
   });
-  const { old_secret_until: until } = made.endpoint;
-  showNew(made, json, { old_secret_until: until });
-  const ended = before ? '; older ones no longer do' : '';
-  say(`The secret before this one signs too until ${until?.toISOString() ?? 'now'}${ended}.`);
+  showNew(made, json);
+  const until = made.endpoint.old_secret_until?.toISOString() ?? 'now';
+  say(`The secret before this one signs too until ${until}.`);
+  if (before)
+    warn(`the one before that would have signed until ${before.toISOString()}, and no longer does: at most two sign`);
 }
 
 /** `scopegate webhook enable`. */

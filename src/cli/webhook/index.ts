@@ -12,10 +12,6 @@ export interface ListOptions extends JsonOption {
   readonly org: string;
 }
 
-export interface RotateOptions extends JsonOption {
-  readonly again?: true;
-}
-
 export interface EnableOptions extends JsonOption {
   readonly from?: Date;
 }
@@ -83,13 +79,12 @@ function addRotate(webhook: ExplainedCommand): void {
     .command('rotate')
     .description('replace the secret of an endpoint and show the new one once; for 24 hours both sign')
     .argument('<id>', 'id of the endpoint (see webhook list)', uuid)
-    .option('--again', 'rotate although the secret before still signs, and end that one at once')
-    .option('--json', 'print {id, url, types, secret, old_secret_until} as JSON')
+    .option('--json', 'print {id, url, types, secret} as JSON')
     .examples(
       [`scopegate webhook rotate ${ID}`],
       ['At most two secrets sign: the new one, and until 24 hours later the one before it.'],
     )
-    .action(async (id: string, options: RotateOptions) => (await commands()).rotateCommand(id, options));
+    .action(async (id: string, options: JsonOption) => (await commands()).rotateCommand(id, options));
 }
 
 function addEnable(webhook: ExplainedCommand): void {

@@ -1,0 +1,35 @@
+import { type DocumentNode, parse, print, visit } from 'graphql';
+import { feedResolvers } from '../../src/events/feed';
+import { subscriptionResolvers } from '../../src/events/subscription';
+import { collections, resolvers } from '../../src/resources';
+import { refuseGaps } from '../../src/schema/gaps';
+import { mergeResolvers } from '../../src/schema/guard';
+import { loadDocument } from '../../src/schema/sdl';
+import type { CheckedResource } from '../../src/schema/sentences';
+import { settingsResolvers } from '../../src/settings/resolvers';
+import { webhookResolvers } from '../../src/webhooks/resolvers';
+
+/* The published schema with parts replaced, and what the server says of it. */
+
+// without descriptions, whose words could match instead of fields
+export const SDL = print(
+  visit(loadDocument(), { enter: (node) => ('description' in node ? { ...node, description: undefined } : undefined) }),
+);
+const ALL = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
+
+/** What the server refuses it for. */
+export function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
+  try {
+    refuseGaps(document, ALL, resources);
+    return 'none';
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+/** The SDL with one part replaced, which must exist. */
+export function broken(from: string | RegExp, to: string): DocumentNode {
+  const sdl = SDL.replace(from, to);
+  if (sdl === SDL) throw new Error(`the SDL does not contain ${String(from)}`);
+  return parse(sdl);
+}
