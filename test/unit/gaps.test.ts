@@ -1,5 +1,6 @@
 import { parse } from 'graphql';
 import { collections } from '../../src/resources';
+import { refuseGaps } from '../../src/schema/gaps';
 import type { CheckedResource } from '../../src/schema/sentences';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
