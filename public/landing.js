@@ -33,9 +33,16 @@ if (navigator.clipboard) {
   for (const button of document.querySelectorAll('.command button')) {
     button.hidden = false;
     button.addEventListener('click', async () => {
-      await navigator.clipboard.writeText(button.previousElementSibling.textContent);
-      button.textContent = 'Copied';
-      setTimeout(() => (button.textContent = 'Copy'), 1500);
+      const command = button.previousElementSibling;
+      try {
+        await navigator.clipboard.writeText(command.textContent);
+        button.textContent = 'Copied';
+      } catch {
+        // refused: the visitor can copy what is selected
+        getSelection().selectAllChildren(command);
+        button.textContent = 'Press Ctrl+C';
+      }
+      setTimeout(() => (button.textContent = 'Copy'), 3000);
     });
   }
 }

@@ -1,4 +1,6 @@
-'use strict';
+import { errorsInOneLine, headersOnRequest } from './reference/answers.js';
+import { readable } from './reference/document.js';
+import { askBeforeExamples } from './reference/writes.js';
 
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -13,25 +15,8 @@ function bearerScheme(ui) {
   return Object.keys(schemes).find((name) => schemes[name].type === 'http' && schemes[name].scheme === 'bearer');
 }
 
-/**
- * Swagger UI prefills each field with its example, and all filters together match nothing. So the examples of optional
- * parameters are moved into their descriptions.
- */
-function withoutPrefilledFilters(text) {
-  const document = JSON.parse(text);
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  for (const parameter of operations.flatMap((operation) => operation.parameters ?? [])) {
-    if (parameter.required || parameter.example === undefined || parameter.schema?.default !== undefined) continue;
-    parameter.description = `${parameter.description ?? ''} Example: \`${parameter.example}\``;
-    delete parameter.example;
-  }
-  return JSON.stringify(document);
-}
-
-const filtersStayEmpty = {
-  statePlugins: {
-    spec: { wrapActions: { updateSpec: (update) => (text) => update(text && withoutPrefilledFilters(text)) } },
-  },
+const readableDocument = {
+  statePlugins: { spec: { wrapActions: { updateSpec: (update) => (text) => update(text && readable(text)) } } },
 };
 
 showScheme();
@@ -47,9 +32,11 @@ const ui = window.SwaggerUIBundle({
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
+  // enough contrast for WCAG AA
+  syntaxHighlight: { theme: 'tomorrow-night' },
   // no standalone preset, which would add a topbar
   presets: [window.SwaggerUIBundle.presets.apis],
-  plugins: [filtersStayEmpty],
+  plugins: [readableDocument, errorsInOneLine, headersOnRequest, askBeforeExamples],
   layout: 'BaseLayout',
   onComplete: () => {
     const scheme = bearerScheme(ui);

@@ -16,6 +16,9 @@ const REPAIRS = [
   ['.graphiql-tab', attributes({ role: 'none' })],
   ['.graphiql-tab[aria-selected]', without('aria-selected')],
   ['.graphiql-tab .graphiql-tab-button', (button) => mark(button, 'graphiql-tab-active')],
+  ['.graphiql-history-item-label[aria-label]', without('aria-label')],
+  // the editor tools, of which one is open
+  ['.graphiql-editor-tools button', (button) => show(button, button.classList.contains('active'))],
   // Swagger UI: content outside landmarks, links inside buttons, a list without a name, skipped heading levels
   ['.information-container > section', named('About this API')],
   ['.scheme-container > section', named('Server and key')],
@@ -23,6 +26,19 @@ const REPAIRS = [
   ['.opblock-summary-control a[href]', without('href')],
   ['#servers', named('Server')],
   ['h3.opblock-tag, section.models h4', attributes({ 'aria-level': '2' })],
+  ['.opblock h4', attributes({ 'aria-level': '3' })],
+  ['.opblock h5', attributes({ 'aria-level': '4' })],
+  ['tr[data-param-name] :is(input, select, textarea)', nameOfParameter],
+  ['.body-param textarea', named('Request body')],
+  ['.responses-table[role]', without('role')],
+  ['.json-schema-2020-12-accordion:not(:has(.json-schema-2020-12__title))', named('Members')],
+  // its dialog for keys
+  ['.close-modal', named('Close')],
+  ['.modal-ux-header h3', attributes({ 'aria-level': '2' })],
+  ['.auth-container h4', attributes({ 'aria-level': '3' })],
+  ['.auth-container h6', attributes({ 'aria-level': '4' })],
+  ['.modal-btn[aria-label]', without('aria-label')],
+  ['pre.microlight', attributes({ tabindex: '0', role: 'group', 'aria-label': 'Code' })],
 ];
 
 function attributes(wanted) {
@@ -41,8 +57,15 @@ function without(name) {
   return (element) => element.removeAttribute(name);
 }
 
+function nameOfParameter(field) {
+  named(field.closest('tr').dataset.paramName)(field);
+}
+
 function mark(button, active) {
-  const isCurrent = button.parentElement.classList.contains(active);
+  show(button, button.parentElement.classList.contains(active));
+}
+
+function show(button, isCurrent) {
   if (isCurrent === (button.getAttribute('aria-current') === 'true')) return;
   if (isCurrent) button.setAttribute('aria-current', 'true');
   else button.removeAttribute('aria-current');

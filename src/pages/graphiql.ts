@@ -12,7 +12,8 @@ export const graphiql: Page = {
   current: '/graphql',
   kind: 'tool',
   styles: ['vendor/graphiql.css'],
-  scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js', 'graphiql.js'],
+  scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js'],
+  module: 'graphiql.js',
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: GraphiQL</h1>
       <div class="stage" id="graphiql">
@@ -23,6 +24,5 @@ export const graphiql: Page = {
           </p></noscript
         >
       </div>
-      <p class="aside"><button class="own-button" type="button" id="examples" hidden>Restore the examples</button></p>
       ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf(visit), introspection: visit.introspection })}`,
 };

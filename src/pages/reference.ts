@@ -11,7 +11,8 @@ export const reference: Page = {
   current: '/api/v1/docs',
   kind: 'reference',
   styles: ['vendor/swagger-ui.css'],
-  scripts: ['repairs.js', 'vendor/swagger-ui.js', 'reference.js'],
+  scripts: ['repairs.js', 'vendor/swagger-ui.js'],
+  module: 'reference.js',
   body: (visit) =>
     html`<section aria-labelledby="title"><h1 class="unseen" id="title">REST reference</h1></section>
       <div id="reference">

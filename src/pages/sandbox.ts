@@ -12,7 +12,7 @@ export const sandbox: Page = {
   description: 'Apollo Sandbox for the Scopegate schema.',
   current: '/graphql',
   kind: 'tool',
-  scripts: ['sandbox.js'],
+  module: 'sandbox.js',
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: Apollo Sandbox</h1>
       <div class="stage" id="sandbox">

@@ -6,6 +6,7 @@ import { guardFields, type Resolvers } from './guard';
 import { objectFields } from './jsonSchema';
 import { findOperations, type Operation } from './operations';
 import { scalars } from './scalars';
+import { describeRequirements } from './requirements';
 import { deriveRestDocument, findIncludes, isPage, listWith } from './restDocument';
 import type { CheckedResource } from './sentences';
 
@@ -29,7 +30,7 @@ export function buildSchemas(
 ): Schemas {
   refuseGaps(document, resolvers, resources);
   return {
-    graphql: executable(document, resolvers, { checkArguments: true }),
+    graphql: describeRequirements(executable(document, resolvers, { checkArguments: true })),
     // REST requests are already checked against the OpenAPI document
     rest: executable(deriveRestDocument(document), withTwins(document, resolvers), { checkArguments: false }),
     operations: findOperations(document),

@@ -11,6 +11,7 @@ import { SUCCESS_HEADERS } from '../../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
 import { METHODS } from '../../schema/methods';
 import type { Operation } from '../../schema/operations';
+import { requirement } from '../../schema/requirements';
 import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../../schema/elements';
 import { describeIncluded, includeParameter } from './include';
@@ -138,11 +139,6 @@ function describe(one: Linked, links: object): OpenApiOperation {
 /** The alternatives of scopes that a key needs. */
 function scopesOf({ scope, anyOf }: Operation): string[][] {
   return anyOf ? anyOf.map((one) => [one]) : [scope ? [scope] : []];
-}
-
-function requirement({ scope, anyOf }: Operation): string {
-  if (anyOf) return `Requires one of the scopes ${anyOf.map((one) => `\`${one}\``).join(', ')}.`;
-  return scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.';
 }
 
 function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Parameter {

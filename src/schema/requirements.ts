@@ -1,0 +1,25 @@
+import type { GraphQLSchema } from 'graphql';
+import type { Access } from '../context';
+import { objectFields } from './jsonSchema';
+import { accessOf } from './operations';
+import { directiveOf } from './sdl';
+
+/* Who may use a field, in words: for the descriptions of both APIs. */
+
+/** A sentence in Markdown. The explorer finds by its end what keys cannot use (public/explorer/schema.js). */
+export function requirement({ scope, anyOf, role }: Access): string {
+  if (role) return `Requires a signed-in user with the role \`${role}\`; API keys cannot use it.`;
+  if (anyOf) return `Requires one of the scopes ${anyOf.map((one) => `\`${one}\``).join(', ')}.`;
+  return scope ? `Requires the scope \`${scope}\`.` : 'Any valid key can call it.';
+}
+
+/** The schema, with the requirement added to the description of every guarded field, for introspection. */
+export function describeRequirements(schema: GraphQLSchema): GraphQLSchema {
+  for (const { field } of objectFields(schema)) {
+    if (!directiveOf(field.astNode, 'access')) continue;
+    // explorers list operations with their first paragraph only
+    const [first = '', ...paragraphs] = (field.description ?? '').split('\n\n');
+    field.description = [`${first} ${requirement(accessOf(field.astNode))}`.trim(), ...paragraphs].join('\n\n');
+  }
+  return schema;
+}
