@@ -5,19 +5,20 @@ import { byId, cell, element } from './dom.js';
 
 const rows = byId('events');
 const more = byId('more-events');
+const place = byId('events-failure');
 const { attempt } = newest();
 let next = null;
 
 /** Loads and shows the newest events. */
 export async function loadEvents() {
-  const page = await attempt(() => call('events'));
+  const page = await attempt(() => call('events'), place, loadEvents);
   if (!page) return;
   rows.replaceChildren(...page.data.map(row));
   follow(page);
 }
 
-more.addEventListener('click', async () => {
-  const page = await attempt(() => call('events', { cursor: next }));
+async function loadMore() {
+  const page = await attempt(() => call('events', { cursor: next }), place, loadMore);
   if (!page) return;
   const added = page.data.map(row);
   rows.append(...added);
@@ -25,7 +26,9 @@ more.addEventListener('click', async () => {
   // the button may be hidden now, so move the focus
   added[0]?.setAttribute('tabindex', '-1');
   added[0]?.focus();
-});
+}
+
+more.addEventListener('click', loadMore);
 
 function follow(page) {
   next = page.next_cursor;
