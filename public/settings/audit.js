@@ -1,5 +1,6 @@
 import { call, newest } from './api.js';
 import { byId, cell, element } from './dom.js';
+import { ago, exact } from './time.js';
 
 /* The audit log, newest first. */
 
@@ -53,12 +54,11 @@ const WORDS = {
 };
 
 function row(event) {
-  const at = event.at.replace('T', ' ').slice(0, 19);
   const who = event.actor_name === null ? event.actor : event.actor_name;
   return element(
     'tr',
     {},
-    cell('When (UTC)', element('time', { datetime: event.at }, at)),
+    cell('When', ago(event.at), element('span', { class: 'quiet' }, exact(event.at))),
     cell('What', WORDS[event.action] ?? event.action),
     cell('Who', element('span', { title: event.actor }, who)),
     cell('From', event.from),
@@ -68,11 +68,17 @@ function row(event) {
 
 /** `name: nightly · scopes: quotes:read`, without members that are not set. */
 function details(given) {
-  const shown = Object.entries(given).filter(
-    ([, value]) => value !== null && !(Array.isArray(value) && value.length === 0),
-  );
-  const text = shown.map(
-    ([name, value]) => `${name.replaceAll('_', ' ')}: ${Array.isArray(value) ? value.join(', ') : value}`,
-  );
+  const shown = Object.entries(given).filter(([, value]) => value !== null && !isEmpty(value));
+  const text = shown.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${inWords(value)}`);
   return element('span', { class: 'details' }, text.join(' · '));
+}
+
+const isEmpty = (value) => Array.isArray(value) && value.length === 0;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function inWords(value) {
+  if (Array.isArray(value)) return value.map(inWords).join(', ');
+  // as of the key that was rotated: its name and what is shown of it
+  if (typeof value === 'object') return Object.values(value).map(inWords).join(' ');
+  return TIME.test(value) ? exact(value) : String(value);
 }

@@ -1,6 +1,7 @@
 import { choose, chosen } from './address.js';
 import { call, newest, settings } from './api.js';
 import { byId, cell, element } from './dom.js';
+import { menuButton } from './menu.js';
 import { redraw } from './modal.js';
 import { ago } from './time.js';
 
@@ -92,16 +93,34 @@ function row(key) {
       element('span', { class: `tag ${key.state}` }, key.state),
       key.rotated_to === null ? undefined : element('span', { class: 'quiet' }, 'replaced'),
     ),
-    cell(
-      'Actions',
-      element(
-        'div',
-        { class: 'actions' },
-        button(key, 'Usage', actions.use),
-        button(key, 'Rotate', actions.rotate, isLive && settings.mayChange && settings.hasPlan),
-        button(key, 'Revoke', actions.revoke, isLive && settings.mayChange),
-      ),
-    ),
+    cell('Actions', actionsOf(key)),
+  );
+}
+
+/** What can be done with a key, and with those that it has replaced: a menu, unless it is only one thing. */
+function actionsOf(key) {
+  const { mayChange, hasPlan } = settings;
+  const isChanged = mayChange && key.state === 'active';
+  const item = (text, action, of = key) => ({ text, does: () => action(of), isDangerous: action === actions.revoke });
+  const items = [
+    item('Usage', actions.use),
+    isChanged && hasPlan ? item('Rotate…', actions.rotate) : undefined,
+    isChanged ? item('Revoke…', actions.revoke) : undefined,
+    ...before(key).flatMap((old) => [
+      item(`Usage of replaced …${old.last_four}`, actions.use, old),
+      isChanged ? item(`Revoke replaced …${old.last_four}…`, actions.revoke, old) : undefined,
+    ]),
+  ].filter((one) => one !== undefined);
+  return items.length === 1 ? usageButton(key) : menuButton(`Actions for ${key.name}`, `actions:${key.id}`, items);
+}
+
+function usageButton(key) {
+  const attributes = { class: 'button', type: 'button', 'data-focus': `usage:${key.id}` };
+  const label = `Usage of ${key.name}`;
+  return element(
+    'div',
+    { class: 'actions' },
+    element('button', { ...attributes, 'aria-label': label, click: () => actions.use(key) }, 'Usage'),
   );
 }
 
@@ -112,29 +131,9 @@ function old(key) {
     { class: 'replaced' },
     text(key),
     element('span', { class: 'quiet' }, 'replaced, ends ', ago(key.expires_at)),
-    element(
-      'div',
-      { class: 'actions' },
-      button(key, 'Usage', actions.use),
-      button(key, 'Revoke', actions.revoke, settings.mayChange),
-    ),
   );
 }
 
 function text({ prefix, last_four: lastFour }) {
   return element('code', {}, `${prefix}…${lastFour}`);
-}
-
-/** A key's button; the name of one that was replaced says so. */
-function button(key, name, does, isThere = true) {
-  if (!isThere) return undefined;
-  const which = replaced.has(key.id) ? `the replaced key ${key.prefix}…${key.last_four} of ${key.name}` : key.name;
-  return element(
-    'button',
-    {
-      ...{ class: 'button', type: 'button', 'aria-label': `${name} ${which}`, click: () => does(key) },
-      'data-focus': `${name.toLowerCase()}:${key.id}`,
-    },
-    name,
-  );
 }

@@ -106,7 +106,10 @@ export function ask(dialog, work) {
     } catch (error) {
       const shownError = failureOf(error);
       if (!isHere()) showFailure(byId('failure'), shownError);
-      else if (!showFaults(dialog, shownError)) showFailure(failure, shownError);
+      else if (!showFaults(dialog, shownError)) {
+        showFailure(failure, shownError);
+        button.scrollIntoView({ block: 'nearest' });
+      }
     } finally {
       clearTimeout(timer);
       if (dialog.opening === opening) {

@@ -65,13 +65,8 @@ export function askOnce(dialog, { operation, variables, made, doubt, gone }) {
       if (once.asked === undefined) throw failure;
       if (!isHere()) return inDoubt;
       freeze(true);
-      throw new Failure(
-        `${failure.message} ${doubt} If you try again you get the same key, and no second one is made.`,
-        {
-          code: failure.code,
-          link: failure.link,
-        },
-      );
+      const advice = 'If you try again you get the same key, and no second one is made.';
+      throw new Failure(`${reason(failure)} ${doubt} ${advice}`, { code: failure.code, link: failure.link });
     }
   });
   const { opening } = dialog;
@@ -82,6 +77,11 @@ export function askOnce(dialog, { operation, variables, made, doubt, gone }) {
     },
     { once: true },
   );
+}
+
+/** What a failure says, without its advice. */
+function reason({ message }) {
+  return message.replace(/ Try again\.$/, '');
 }
 
 /** Says with each fault of a list's element which one it is about. */
@@ -106,7 +106,7 @@ function showDoubt(once, doubt, made) {
       made(result);
     } catch (error) {
       const failure = failureOf(error);
-      const message = once.asked === undefined ? failure.message : `${failure.message} ${doubt}`;
+      const message = once.asked === undefined ? failure.message : `${reason(failure)} ${doubt}`;
       showFailure(place, { message, link: failure.link }, once.asked === undefined ? undefined : again);
       place.querySelector('button')?.focus();
     }

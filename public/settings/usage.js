@@ -82,7 +82,7 @@ for (const choice of periods) {
 }
 
 byId('close-usage').addEventListener('click', () => {
-  const button = shown && document.querySelector(`[data-focus="usage:${shown.id}"]`);
+  const button = shown && document.querySelector(`[data-focus$=":${shown.id}"]`);
   drop();
   shown = undefined;
   draw = () => undefined;

@@ -138,7 +138,7 @@ const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
   <h2 id="audit-title">Audit log</h2>
   <div class="alert" id="events-failure" role="alert" hidden></div>
   <table class="rows audit" aria-labelledby="audit-title">
-    ${columns('When (UTC)', 'What', 'Who', 'From', 'Details')}
+    ${columns('When', 'What', 'Who', 'From', 'Details')}
     <tbody id="events"></tbody>
   </table>
   <button class="button more" type="button" id="more-events" hidden>Show older events</button>

@@ -5,7 +5,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
-import { expectAccessible, signedIn, type Visitor } from './visiting';
+import { choose, expectAccessible, signedIn, type Visitor } from './visiting';
 
 const HOUR = 3_600_000;
 const PATIENCE = 30_000;
@@ -36,8 +36,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       of,
       async (page) => {
         const row = page.locator('#keys tr');
-        for (const ends of [/replaced, ends in (23|24) hours/, /replaced, ends in (6|7) days/]) {
-          await page.getByRole('button', named('Rotate nightly')).click();
+        for (const ends of [/replaced, ends in (23 hours|1 day)$/, /replaced, ends in (6|7) days$/]) {
+          await choose(page, 'nightly', 'Rotate…');
           if (ends.source.includes('days')) await page.getByLabel('Keep the old key').selectOption('168');
           await page.getByRole('button', { name: 'Rotate key' }).click();
           await page.getByRole('button', { name: 'I have saved it' }).click();
@@ -45,16 +45,22 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
         }
         expect(await row.count()).toBe(1);
         expect(await row.locator('.replaced').count()).toBe(2);
-        expect(await page.getByRole('button', { name: /^Rotate/ }).count()).toBe(1);
+        await page.getByRole('button', named('Actions for nightly')).click();
+        const items = page.getByRole('menuitem');
+        expect((await items.allTextContents()).map((text) => text.replace(/…\w{4}/, '…1234'))).toEqual([
+          ...['Usage', 'Rotate…', 'Revoke…'],
+          ...['Usage of replaced …1234', 'Revoke replaced …1234…', 'Usage of replaced …1234', 'Revoke replaced …1234…'],
+        ]);
         expect(await row.getByText('by Bea').count()).toBe(1);
         await expectAccessible(page);
         const [, , newest] = await gateway.control.apiKeys.list(of.id);
         await gateway.control.apiKeys.revoke(newest!._id);
         await page.reload();
         // what was replaced by a key that is revoked is a row of its own again, and can be rotated
-        await page.getByRole('button', { name: /^Rotate/ }).waitFor();
+        await page.getByRole('button', named('Actions for nightly')).click();
+        await items.getByText('Rotate…').waitFor();
         expect(await row.count()).toBe(1);
-        await page.getByRole('button', { name: `Revoke the replaced key ` }).click();
+        await items.getByText('Revoke replaced').click();
         await page.getByRole('button', { name: 'Revoke key' }).click();
         await row.locator('.replaced').waitFor({ state: 'detached' });
         expect(await gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
@@ -71,15 +77,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     await visit(
       of,
       async (page) => {
-        await page.getByRole('button', { name: `Usage ${long}` }).click();
+        await choose(page, long, 'Usage');
         await page.waitForSelector('.chart rect');
         await expectAccessible(page);
         expect((await page.locator('table.keys').boundingBox())!.width).toBeLessThanOrEqual(width);
         for (const [opener, dialog] of [
-          [/^Rotate/, '#rotate-dialog'],
-          [/^Revoke/, '#revoke-dialog'],
+          ['Rotate…', '#rotate-dialog'],
+          ['Revoke…', '#revoke-dialog'],
         ] as const) {
-          await page.getByRole('button', { name: opener }).first().click();
+          await choose(page, long, opener);
           await page.waitForSelector(`${dialog}[open]`);
           await expectAccessible(page);
           const beyond = `(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)(document.querySelector('${dialog}'))`;
@@ -96,25 +102,32 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     const of = await makeOrganisation(gateway);
     for (const name of ['first', 'second', 'third']) await makeKey(gateway, of, { name });
     await visit(of, async (page) => {
-      const revoke = async (name: string): Promise<void> => {
-        await page.getByRole('button', named(`Revoke ${name}`)).press('Enter');
-        await page.getByRole('button', { name: 'Revoke key' }).press('Enter');
-        await page.getByRole('rowheader', named(name)).waitFor({ state: 'detached' });
+      /** By keyboard: the menu of a key, the item, the dialog's button. */
+      const act = async (name: string, action: string, button: string): Promise<void> => {
+        await page.getByRole('button', named(`Actions for ${name}`)).press('Enter');
+        await page.getByRole('menuitem', named('Usage')).and(page.locator(':focus')).waitFor();
+        await page.keyboard.press(action.charAt(0));
+        while ((await focused(page)) !== action) await page.keyboard.press('ArrowDown');
+        await page.keyboard.press('Enter');
+        await page.getByRole('button', { name: button }).press('Enter');
       };
+      const revoke = (name: string): Promise<void> => act(name, 'Revoke…', 'Revoke key');
+      const isFocused = (name: string) => eventually(async () => (await focused(page)) === name, PATIENCE);
+
       await revoke('second');
-      expect(await focused(page)).toBe('Usage first');
+      await page.getByRole('rowheader', named('second')).waitFor({ state: 'detached' });
+      await isFocused('Actions for first');
       await revoke('first');
-      expect(await focused(page)).toBe('Usage third');
-      await page.getByRole('button', named('Rotate third')).press('Enter');
-      await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
+      await page.getByRole('rowheader', named('first')).waitFor({ state: 'detached' });
+      await isFocused('Actions for third');
+      await act('third', 'Rotate…', 'Rotate key');
       await page.locator('.replaced').waitFor({ state: 'attached' });
       await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
       await page.waitForSelector('#made-dialog', { state: 'hidden' });
-      await eventually(async () => (await focused(page)) === 'Usage third', PATIENCE);
+      await isFocused('Actions for third');
       // the new one, then the one that it has replaced
       for (const left of [1, 0]) {
-        await page.getByRole('button', named('Revoke third')).press('Enter');
-        await page.getByRole('button', { name: 'Revoke key' }).press('Enter');
+        await revoke('third');
         await page.locator('.replaced').waitFor({ state: 'detached' });
         await eventually(async () => (await page.locator('#keys tr').count()) === left, PATIENCE);
       }
@@ -134,7 +147,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       { keyId: id, hour: new Date(Date.now() - 5 * HOUR), requests: 739, errors: 0, rate_limited: 0 },
     ]);
     await visit(of, async (page) => {
-      await page.getByRole('button', { name: 'Usage busy' }).click();
+      await choose(page, 'busy', 'Usage');
       const bars = page.locator('.chart rect');
       await bars.first().waitFor();
       const [whole = 0, ...parts] = await lengths(bars);
@@ -158,7 +171,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     await gateway.control.apiKeys.revoke(id);
     await visit(of, async (page) => {
       await page.getByLabel('Show').selectOption('ended');
-      await page.getByRole('button', { name: 'Usage gone' }).click();
+      await page.getByRole('button', named('Usage of gone')).click();
       await page.getByRole('radio', { name: '30 days' }).check();
       await page.getByRole('img', { name: /30 days/ }).waitFor();
       expect(new URL(page.url()).search).toBe(`?keys=ended&key=${id}&period=last_30d`);
@@ -172,7 +185,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
 
       await page.getByRole('button', named('Close')).click();
       await page.getByRole('radio', { name: '30 days' }).waitFor({ state: 'hidden' });
-      expect(await focused(page)).toBe('Usage gone');
+      expect(await focused(page)).toBe('Usage of gone');
       await page.getByLabel('Show').selectOption('all');
       await page.getByRole('rowheader', named('here')).waitFor();
       expect(new URL(page.url()).searchParams.get('keys')).toBe('all');

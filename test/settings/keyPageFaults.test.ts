@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { makeLink } from './people';
-import { intercept, signedIn, signIn, type Visitor } from './visiting';
+import { choose, intercept, signedIn, signIn, type Visitor } from './visiting';
 
 /** What the browser says of requests that the test lets fail. */
 const LOST = /Failed to load resource/;
@@ -119,7 +119,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     await visit(of, async (page) => {
       let times = 0;
       await intercept(page, /rotate_api_key/, (route) => ((times += 1) === 1 ? lose(route) : route.continue()));
-      await page.getByRole('button', { name: 'Rotate nightly' }).click();
+      await choose(page, 'nightly', 'Rotate…');
       const dialog = page.locator('#rotate-dialog');
       await dialog.getByRole('button', { name: 'Rotate key' }).click();
       await dialog.getByText('Whether the key nightly was rotated is not known.').waitFor();
@@ -159,9 +159,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       };
       const total = page.locator('#total-requests');
 
-      await page.getByRole('button', named('Usage first')).click();
+      await choose(page, 'first', 'Usage');
       await then(async () => {
-        await page.getByRole('button', named('Usage second')).click();
+        await choose(page, 'second', 'Usage');
         await total.getByText('222').waitFor();
       });
       expect(await total.textContent()).toBe('222');
@@ -185,10 +185,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
 
       late = new RegExp(`key_usage.*${first.id}`, 's');
       const use = page.locator('#revoke-dialog [data-use]');
-      await page.getByRole('button', named('Revoke first')).click();
+      await choose(page, 'first', 'Revoke…');
       await then(async () => {
         await page.getByRole('button', { name: 'Cancel' }).click();
-        await page.getByRole('button', named('Revoke second')).click();
+        await choose(page, 'second', 'Revoke…');
         await use.getByText('222 requests').waitFor();
       });
       expect(await use.textContent()).toContain('222 requests');
@@ -282,7 +282,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'nightly' });
     await visit(of, async (page) => {
-      await page.getByRole('button', { name: 'Rotate nightly' }).click();
+      await choose(page, 'nightly', 'Rotate…');
       await gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
       await page.getByRole('button', { name: 'Rotate key' }).click();
       const failure = page.locator('#rotate-dialog [data-failure]');

@@ -57,6 +57,13 @@ export async function intercept(page: Page, body: RegExp, handle: (route: Route)
   );
 }
 
+/** Chooses an action in the menu of a key. */
+export async function choose(page: Page, key: string | RegExp, action: string | RegExp): Promise<void> {
+  const name = typeof key === 'string' ? `Actions for ${key}` : key;
+  await page.getByRole('button', { name, exact: true }).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
+}
+
 /** No fault that axe-core finds, and no scrolling to the side. */
 export async function expectAccessible(page: Page): Promise<void> {
   const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
