@@ -51,6 +51,25 @@ export function makeKey(changed) {
   });
 }
 
+/** Which scopes a preset has. */
+const PRESETS = { read: (scope) => scope.endsWith(':read'), all: () => true };
+
+/** A preset checks its scopes; scopes that are changed choose the preset that they are, if any. */
+function wirePresets(form) {
+  const boxes = [...form.querySelectorAll('input[name="scope"]')];
+  const { preset } = form.elements;
+  form.addEventListener('change', ({ target: { name } }) => {
+    const has = PRESETS[preset.value];
+    if (name === 'preset' && has) for (const box of boxes) box.checked = has(box.value);
+    if (name !== 'scope') return;
+    const isOf = (has) => boxes.every((box) => box.checked === has(box.value));
+    preset.value = Object.keys(PRESETS).find((one) => isOf(PRESETS[one])) ?? 'some';
+  });
+}
+
+const makeForm = document.querySelector('#make-dialog form');
+if (makeForm) wirePresets(makeForm);
+
 /** What was entered for a new key. @throws Failure without a scope */
 function newKeyOf(given) {
   const days = Number(given.get('expires'));

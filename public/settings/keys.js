@@ -12,6 +12,9 @@ const more = byId('more-keys');
 const none = byId('no-keys');
 const place = byId('keys-failure');
 const state = byId('state');
+const search = byId('search-keys');
+/** How long to wait for more to be typed, in milliseconds. */
+const TYPING = 250;
 // an answer that comes after another choice was made is dropped
 const { attempt } = newest();
 let next = null;
@@ -23,7 +26,16 @@ let replaced = new Map();
 const ALL = 'all';
 if (['ended', ALL].includes(chosen('keys'))) state.value = chosen('keys');
 
-const read = (cursor) => call('keys', { state: state.value === ALL ? null : state.value, cursor });
+search.value = chosen('search') ?? '';
+
+const read = (cursor) =>
+  call('keys', { state: state.value === ALL ? null : state.value, search: searched() || null, cursor });
+
+/** What is searched for; of a whole key, which must go nowhere, its last four characters. */
+function searched() {
+  const text = search.value.trim();
+  return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
+}
 
 /** Shows the first keys in the selected state; `on` has the actions of a row's buttons: {use, rotate, revoke}. */
 export async function loadKeys(on = actions) {
@@ -37,7 +49,7 @@ export async function loadKeys(on = actions) {
   replaced = new Map();
   redraw(rows, rowsOf(page));
   none.hidden = page.data.length > 0;
-  none.textContent = state.value === 'active' ? 'No active keys.' : 'No matching keys.';
+  none.textContent = state.value === 'active' && searched() === '' ? 'No active keys.' : 'No matching keys.';
   follow(page);
 }
 
@@ -53,6 +65,14 @@ async function loadMore() {
 state.addEventListener('change', () => {
   choose({ keys: state.value === 'active' ? null : state.value });
   void loadKeys();
+});
+let typing;
+search.addEventListener('input', () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    choose({ search: searched() || null });
+    void loadKeys();
+  }, TYPING);
 });
 more.addEventListener('click', loadMore);
 

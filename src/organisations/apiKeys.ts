@@ -39,6 +39,8 @@ export interface Authority {
 export interface KeyPageQuery extends ListArguments {
   readonly organisationId: string;
   readonly state?: 'active' | 'ended' | null;
+  /** Part of the name, or the first or last characters that are shown of the key. */
+  readonly search?: string | null;
 }
 
 /** A new key; the only time its text is available. */
@@ -140,12 +142,13 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
     },
-    page({ organisationId, state, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
+    page({ organisationId, state, search, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
+        ...(search ? [searchCondition(search)] : []),
       ];
-      const filters = state ? { state } : {};
+      const filters = { ...(state && { state }), ...(search && { search }) };
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
@@ -233,6 +236,12 @@ export function stateCondition(state: 'active' | 'ended', now: Date): Record<str
   return state === 'active'
     ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
     : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
+}
+
+function searchCondition(text: string): Record<string, unknown> {
+  const literal = text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const name = trusted({ $regex: literal, $options: 'i' });
+  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
 }
 
 /** The replacement of a key: the same settings and, by default, the same lifetime. */

@@ -71,6 +71,15 @@ function keysSection(mayMake: boolean): Html {
   return html`<section aria-labelledby="keys-title">
     <div class="heading">
       <h2 id="keys-title" tabindex="-1">API keys</h2>
+      <input
+        id="search-keys"
+        type="search"
+        aria-label="Search keys"
+        placeholder="Name or last four"
+        maxlength="200"
+        autocomplete="off"
+        spellcheck="false"
+      />
       <label class="filter"
         >Show
         <select id="state">
@@ -164,6 +173,11 @@ function makeDialog(): Html {
     </div>
     <fieldset class="scopes" aria-describedby="make-scopes-fault">
       <legend>Scopes</legend>
+      <p class="switch" id="presets">
+        <label><input type="radio" name="preset" value="read" /> Read only</label>
+        <label><input type="radio" name="preset" value="all" /> Everything</label>
+        <label><input type="radio" name="preset" value="some" checked /> By resource</label>
+      </p>
       ${faultPlace('make', 'scopes')}
       ${ALL_SCOPES.map(
         (scope) =>

@@ -1,5 +1,6 @@
 import type { Browser, Locator, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES } from '../../src/access/scopes';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, WIDTHS } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -194,6 +195,57 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await page.getByRole('rowheader', named('gone')).waitFor({ state: 'detached' });
       expect(new URL(page.url()).searchParams.has('keys')).toBe(false);
       expect(await page.evaluate('history.length')).toBe(steps);
+    });
+  });
+
+  test('keys can be searched, and a whole key that is pasted goes neither to the gateway nor into the address', async () => {
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'Web shop' });
+    const till = await makeKey(gateway, of, { name: 'Till' });
+    await visit(of, async (page) => {
+      const sent: string[] = [];
+      page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
+      const search = page.getByRole('searchbox', { name: 'Search keys' });
+      await search.fill('SHOP');
+      await page.getByRole('rowheader', named('Till')).waitFor({ state: 'detached' });
+      expect(new URL(page.url()).searchParams.get('search')).toBe('SHOP');
+      await page.reload();
+      await page.getByRole('rowheader', named('Web shop')).waitFor();
+      expect(await search.inputValue()).toBe('SHOP');
+      await search.fill(till.key);
+      await page.getByRole('rowheader', named('Till')).waitFor();
+      expect(new URL(page.url()).searchParams.get('search')).toBe(till.key.slice(-4));
+      expect(sent.join('\n')).not.toContain(till.key.slice(20, 40));
+      await search.fill('nothing like it');
+      await page.getByText('No matching keys.').waitFor();
+    });
+  });
+
+  test('a preset checks its scopes, and scopes that are changed choose the preset that they are', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      await page.getByRole('button', { name: 'New key' }).click();
+      const boxes = page.getByRole('checkbox');
+      const checked = async (): Promise<string[]> => {
+        const all = await Promise.all(
+          (await boxes.all()).map(async (box) => [await box.inputValue(), await box.isChecked()]),
+        );
+        return all.filter(([, is]) => is).map(([scope]) => String(scope));
+      };
+      await page.getByRole('radio', { name: 'Everything' }).check();
+      expect(await checked()).toEqual(ALL_SCOPES);
+      await page.getByRole('radio', { name: 'Read only' }).check();
+      const readable = ALL_SCOPES.filter((scope) => scope.endsWith(':read'));
+      expect(await checked()).toEqual(readable);
+      const write = page.getByRole('checkbox', { name: /quotes:write/ });
+      await write.check();
+      expect(await page.getByRole('radio', { name: 'By resource' }).isChecked()).toBe(true);
+      await write.uncheck();
+      expect(await page.getByRole('radio', { name: 'Read only' }).isChecked()).toBe(true);
+      await page.getByLabel('Name', { exact: true }).fill('reader');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.waitForSelector('#made-dialog[open]');
+      expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);
     });
   });
 

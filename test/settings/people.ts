@@ -25,8 +25,8 @@ export interface Person {
 const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges state';
 
 const DOCUMENTS = {
-  api_keys: `query($state: String, $limit: Int, $cursor: String) {
-    api_keys(state: $state, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
+  api_keys: `query($state: String, $search: String, $limit: Int, $cursor: String) {
+    api_keys(state: $state, search: $search, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
   api_key: `query($id: ID!) { api_key(id: $id) { ${KEY} } }`,
   key_usage: `query($id: ID!, $period: UsagePeriod!) {
     key_usage(id: $id, period: $period) { requests errors rate_limited buckets { start requests errors rate_limited } } }`,
