@@ -222,6 +222,18 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
+  test('the focus goes back to the button whose dialogs are closed, though the actions were drawn anew', async () => {
+    const { of, ids } = await endpoints(URL);
+    await visit({ of }, async (page) => {
+      await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
+      await page.getByRole('button', { name: 'Rotate secret' }).press('Enter');
+      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).press('Enter');
+      await page.getByText('the one before signs too until').waitFor({ state: 'attached' });
+      await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
+      await page.getByRole('button', { name: 'Rotate secret' }).and(page.locator(':focus')).waitFor();
+    });
+  });
+
   test('where the browser refuses to copy, the page says so and selects the secret', async () => {
     const of = await makeOrganisation(gateway);
     await visit({ of }, async (page) => {
