@@ -17,6 +17,8 @@ function describe(dialog, { name, prefix, last_four: lastFour }) {
 function showMade({ key, api_key: made, old }) {
   const dialog = byId('made-dialog');
   const [value, curl, note] = ['[data-key]', '[data-curl]', '[data-old]'].map((name) => dialog.querySelector(name));
+  // another key's dialog may have been opened meanwhile
+  dialog.querySelector('[data-name]').textContent = made.name;
   value.textContent = key;
   // quoted, since zsh takes the question mark of an unquoted URL as a pattern
   curl.textContent = `curl -H "Authorization: Bearer ${key}" "${location.origin}/api/v1${firstPath(made.scopes)}"`;
@@ -45,7 +47,7 @@ export function makeKey(changed) {
   askOnce(dialog, {
     operation: 'make',
     variables: newKeyOf,
-    doubt: 'Whether the key was made is not known.',
+    doubt: ({ name }) => `Whether the key ${name} was made is not known.`,
     made: shower(changed),
     gone: changed,
   });
@@ -98,7 +100,7 @@ export function rotateKey(key, changed) {
   askOnce(dialog, {
     operation: 'rotate',
     variables: (given) => ({ id: key.id, overlap_hours: Number(given.get('overlap')) }),
-    doubt: `Whether the key ${key.name} was rotated is not known.`,
+    doubt: () => `Whether the key ${key.name} was rotated is not known.`,
     made: shower(changed),
     gone: changed,
   });

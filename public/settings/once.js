@@ -42,7 +42,7 @@ function onceOnly(operation) {
 }
 
 /**
- * Opens a dialog whose main button asks for `operation` with `variables(data)`. `made` is called with what was made. `doubt` says what is
+ * Opens a dialog whose main button asks for `operation` with `variables(data)`. `made` is called with what was made. `doubt(variables)` says what is
  * not known while an answer is missing; what was entered cannot be changed then. If the dialog is closed meanwhile, the list says it, and `gone` is called.
  */
 export function askOnce(dialog, { operation, variables, made, doubt, gone }) {
@@ -66,7 +66,10 @@ export function askOnce(dialog, { operation, variables, made, doubt, gone }) {
       if (!isHere()) return inDoubt;
       freeze(true);
       const advice = 'If you try again you get the same key, and no second one is made.';
-      throw new Failure(`${reason(failure)} ${doubt} ${advice}`, { code: failure.code, link: failure.link });
+      throw new Failure(`${reason(failure)} ${doubt(once.asked)} ${advice}`, {
+        code: failure.code,
+        link: failure.link,
+      });
     }
   });
   const { opening } = dialog;
@@ -106,12 +109,12 @@ function showDoubt(once, doubt, made) {
       made(result);
     } catch (error) {
       const failure = failureOf(error);
-      const message = once.asked === undefined ? failure.message : `${reason(failure)} ${doubt}`;
+      const message = once.asked === undefined ? failure.message : `${reason(failure)} ${doubt(once.asked)}`;
       showFailure(place, { message, link: failure.link }, once.asked === undefined ? undefined : again);
       place.querySelector('button')?.focus();
     }
   };
   byId('doubts').append(place);
-  const message = `${doubt} Try again to see it; otherwise look for it in the list, and revoke it there.`;
+  const message = `${doubt(once.asked)} Try again to see it; otherwise look for it in the list, and revoke it there.`;
   showFailure(place, { message }, again);
 }

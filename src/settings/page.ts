@@ -251,7 +251,7 @@ const ROTATE_DIALOG = dialog(
 const MADE_DIALOG = secretDialog(
   'made',
   'Save this key now',
-  html`<p>It will not be shown again. Store it where your program reads its secrets.</p>
+  html`<p><strong data-name></strong>: it will not be shown again. Store it where your program reads its secrets.</p>
     ${copyable('The key', html`<code data-key></code>`)}
     <p>Try it:</p>
     ${copyable('Example request with the key', html`<code data-curl></code>`)}

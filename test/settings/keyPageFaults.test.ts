@@ -57,10 +57,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await intercept(page, /create_api_key/, (route) => ((times += 1) === 1 ? lose(route) : route.continue()));
       await fillNew(page);
       await create(page);
-      await page.locator('#make-dialog').getByText('Whether the key was made is not known.').waitFor();
+      await page.locator('#make-dialog').getByText('Whether the key web shop was made is not known.').waitFor();
       expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
       await create(page);
       expect(await statusOf(await valueOf(page))).toBe(200);
+      await page.locator('#made-dialog').getByText('web shop: it will not be shown again').waitFor();
       expect(await keysOf(of)).toHaveLength(1);
       await page.getByRole('button', { name: 'I have saved it' }).click();
 
@@ -81,7 +82,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await create(page);
       await page.locator('#make-dialog').getByText('is not known').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
-      const doubt = page.locator('#doubts').getByText('Whether the key was made is not known.');
+      const doubt = page.locator('#doubts').getByText('Whether the key web shop was made is not known.');
       await doubt.waitFor();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       await page.locator('#doubts').getByRole('button', { name: 'Try again' }).click();
@@ -108,7 +109,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await page.keyboard.press('Escape');
       await page.waitForSelector('#make-dialog', { state: 'hidden' });
       await lose(held[0]!);
-      await page.locator('#doubts').getByText('Whether the key was made is not known.').waitFor();
+      await page.locator('#doubts').getByText('Whether the key web shop was made is not known.').waitFor();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
     });
   });
