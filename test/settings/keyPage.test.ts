@@ -53,6 +53,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
           ...['Usage of replaced …1234', 'Revoke replaced …1234…', 'Usage of replaced …1234', 'Revoke replaced …1234…'],
         ]);
         expect(await row.getByText('by Bea').count()).toBe(1);
+        const [rotated = ''] = await page.locator('#events tr', { hasText: 'Key rotated' }).allTextContents();
+        expect(rotated).toMatch(/from: nightly svc_live_\w{6} \w{4} · to: .* · old expires at: [\d-]{10} [\d:]{8} UTC/);
         await expectAccessible(page);
         const [, , newest] = await gateway.control.apiKeys.list(of.id);
         await gateway.control.apiKeys.revoke(newest!._id);

@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { makeLink } from './people';
-import { choose, intercept, signedIn, signIn, type Visitor } from './visiting';
+import { choose, expectAccessible, intercept, signedIn, signIn, type Visitor } from './visiting';
 
 /** What the browser says of requests that the test lets fail. */
 const LOST = /Failed to load resource/;
@@ -59,6 +59,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await create(page);
       await page.locator('#make-dialog').getByText('Whether the key web shop was made is not known.').waitFor();
       expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+      await expectAccessible(page);
       await create(page);
       expect(await statusOf(await valueOf(page))).toBe(200);
       await page.locator('#made-dialog').getByText('web shop: it will not be shown again').waitFor();
@@ -85,6 +86,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       const doubt = page.locator('#doubts').getByText('Whether the key web shop was made is not known.');
       await doubt.waitFor();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
+      await expectAccessible(page);
       await page.locator('#doubts').getByRole('button', { name: 'Try again' }).click();
       await doubt.getByText('Could not reach the gateway').waitFor();
       isLost = false;
