@@ -35,7 +35,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     await page.waitForSelector('#made-dialog[open]');
     return (await page.locator('#made-dialog [data-key]').textContent()) ?? '';
   };
-  const named = (name: string) => ({ name, exact: true });
 
   async function fillNew(page: Page): Promise<void> {
     await page.getByRole('button', { name: 'New key' }).click();
