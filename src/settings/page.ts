@@ -17,7 +17,7 @@ export function renderIntegrations(session: Session, csrf: string, webhooks: Web
     description: 'API keys and webhooks of the organisation, usage and the audit log.',
     current: '/settings/integrations',
     kind: 'settings',
-    styles: ['prose.css', 'settings/webhooks.css'],
+    styles: ['prose.css', 'settings/dialogs.css', 'settings/keys.css', 'settings/webhooks.css'],
     module: 'settings/settings.js',
     body: html`<div id="overview">
         <div class="title">
