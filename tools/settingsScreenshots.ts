@@ -45,7 +45,8 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Continue' }).waitFor();
       await page.screenshot({ path: path('sign-in') });
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('button', { name: 'Usage Web shop' }).click();
+      await page.getByRole('button', { name: 'Actions for Web shop' }).click();
+      await page.getByRole('menuitem', { name: 'Usage' }).click();
       await page.waitForSelector('.chart rect');
       await page.evaluate('scrollTo(0, 0)');
       // the keys, the chart and the webhooks; the audit log continues below

@@ -18,10 +18,11 @@ export class Failure extends Error {
 
   /** Whether the call may have been done all the same. */
   get isUnsure() {
-    return this.code === undefined || this.code === 'unavailable' || this.code === 'internal';
+    return this.code === undefined || UNSURE.includes(this.code);
   }
 }
 
+const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
 /** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
 const WITHIN = 30_000;
 /** How far the gateway's clock is ahead of this computer's, in milliseconds. */
@@ -32,27 +33,40 @@ export function now() {
   return Date.now() + ahead;
 }
 
-/** Calls one of the operations of documents.js. @throws Failure */
-export async function call(operation, variables = {}) {
+/** Calls one of the operations of documents.js, with an Idempotency-Key if one is given. @throws Failure */
+export async function call(operation, variables = {}, idempotencyKey = undefined) {
   const body = JSON.stringify({ query: DOCUMENTS[operation], variables });
-  let answer = await send(body);
+  const headers = idempotencyKey === undefined ? {} : { 'Idempotency-Key': idempotencyKey };
+  let answer = await send(body, headers);
   // refused before anything was done: the session may have been replaced by signing in again in another tab
-  if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body);
+  if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body, headers);
   const error = errorOf(answer);
   if (error?.code === 'unauthenticated') throw signedOut();
-  if (error) throw new Failure(answer.errors[0].message, { code: error.code, faults: error.errors });
+  if (error) throw new Failure(messageOf(answer.errors[0]), { code: error.code, faults: error.errors });
   return answer.data.value;
+}
+
+/** What an error says to a person: of faults without their pointers, which name what only programs see. */
+function messageOf({ message, extensions: { errors = [] } }) {
+  return errors.length === 0 ? message : errors.map(({ detail }) => sentence(detail)).join(' ');
+}
+
+/** `must begin with https://` as a sentence of its own. */
+export function sentence(detail) {
+  const subject = /^(is|must|has|was)\b/.test(detail) ? `it ${detail}` : detail;
+  const text = subject.charAt(0).toUpperCase() + subject.slice(1);
+  return text.endsWith('.') ? text : `${text}.`;
 }
 
 function errorOf(answer) {
   return answer.errors?.[0]?.extensions;
 }
 
-async function send(body) {
+async function send(body, headers) {
   try {
     const response = await fetch('/settings/graphql', {
       method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf },
+      headers: { 'Content-Type': 'application/json', 'X-CSRF-Token': settings.csrf, ...headers },
       signal: AbortSignal.timeout(WITHIN),
       body,
     });

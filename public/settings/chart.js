@@ -1,6 +1,8 @@
 /* Stacked bars of successful requests, errors and 429s: an SVG without inline styles, coloured by the style sheet. */
 
 const SIZE = { height: 200, left: 44, right: 8, top: 10, bottom: 26 };
+/** The least length of a part of a bar, in pixels. */
+const LEAST = 3;
 const SVG = 'http://www.w3.org/2000/svg';
 
 function shape(name, attributes, text) {
@@ -18,6 +20,15 @@ export function axisTop(highest) {
 
 function label(start, isHourly) {
   return isHourly ? `${start.slice(11, 13)}:00` : start.slice(5, 10);
+}
+
+/** The lengths of a bar's parts: each can be seen, at the cost of the longest, so that the bar keeps its own. */
+function seen(counts, scale) {
+  const lengths = counts.map((count) => (count === 0 ? 0 : Math.max(scale(count), LEAST)));
+  const sum = (numbers) => numbers.reduce((total, number) => total + number, 0);
+  const longest = lengths.indexOf(Math.max(...lengths));
+  if (lengths[longest] > 0) lengths[longest] = Math.max(lengths[longest] - sum(lengths) + scale(sum(counts)), LEAST);
+  return lengths;
 }
 
 /** A chart of a period's buckets, `width` pixels wide; `description` is its text alternative. */
@@ -42,16 +53,15 @@ export function drawChart(buckets, isHourly, description, width) {
   }
   buckets.forEach(({ start, requests, errors, rate_limited: limited }, at) => {
     const x = left + at * step + step * 0.15;
+    const counts = [Math.max(0, requests - errors - limited), errors, limited];
+    const lengths = seen(counts, scale);
     let y = height - bottom;
-    for (const [kind, count] of [
-      ['fine', Math.max(0, requests - errors - limited)],
-      ['errors', errors],
-      ['limited', limited],
-    ]) {
-      if (count === 0) continue;
-      y -= scale(count);
-      const bar = shape('rect', { class: kind, x, y, width: step * 0.7, height: scale(count) });
-      bar.append(shape('title', {}, `${label(start, isHourly)}: ${count.toLocaleString('en')} ${WORDS[kind]}`));
+    for (const [part, kind] of ['fine', 'errors', 'limited'].entries()) {
+      if (counts[part] === 0) continue;
+      y -= lengths[part];
+      const bar = shape('rect', { class: kind, x, y, width: step * 0.7, height: lengths[part] });
+      const count = counts[part].toLocaleString('en');
+      bar.append(shape('title', {}, `${label(start, isHourly)}: ${count} ${WORDS[kind]}`));
       chart.append(bar);
     }
     if (at % (isHourly ? 6 : 5) === 0) {

@@ -1,8 +1,10 @@
-import { call, Failure } from './api.js';
+import { call, Failure, now } from './api.js';
 import { byId, element, say, wireCopying } from './dom.js';
 import { ask, show } from './modal.js';
+import { askOnce } from './once.js';
+import { exact } from './time.js';
 
-/* Creating, rotating and revoking a key. `changed` is called after each. */
+/* Creating, rotating and revoking a key. `changed` is called after each, also if it may have been done. */
 
 const DAY = 86_400_000;
 
@@ -15,9 +17,12 @@ function describe(dialog, { name, prefix, last_four: lastFour }) {
 function showMade({ key, api_key: made, old }) {
   const dialog = byId('made-dialog');
   const [value, curl, note] = ['[data-key]', '[data-curl]', '[data-old]'].map((name) => dialog.querySelector(name));
+  // another key's dialog may have been opened meanwhile
+  dialog.querySelector('[data-name]').textContent = made.name;
   value.textContent = key;
-  curl.textContent = `curl -H "Authorization: Bearer ${key}" ${location.origin}/api/v1${firstPath(made.scopes)}`;
-  note.textContent = old === undefined ? '' : `The old key expires at ${old.expires_at}.`;
+  // quoted, since zsh takes the question mark of an unquoted URL as a pattern
+  curl.textContent = `curl -H "Authorization: Bearer ${key}" "${location.origin}/api/v1${firstPath(made.scopes)}"`;
+  note.textContent = old === undefined ? '' : `The old key expires at ${exact(old.expires_at)}.`;
   dialog.addEventListener(
     'close',
     () => {
@@ -39,25 +44,52 @@ export function makeKey(changed) {
   const dialog = byId('make-dialog');
   const form = dialog.querySelector('form');
   form.reset();
-  ask(dialog, async (given) => {
-    const days = Number(given.get('expires'));
-    const scopes = given.getAll('scope');
-    if (scopes.length === 0) throw new Failure('Select at least one scope.');
-    const made = await call('make', {
-      name: given.get('name'),
-      scopes,
-      expires_at: days > 0 ? new Date(Date.now() + days * DAY).toISOString() : null,
-      allowed_ranges: given
-        .get('ranges')
-        .split(',')
-        .map((range) => range.trim())
-        .filter((range) => range !== ''),
-    });
-    return () => {
-      showMade(made);
-      changed();
-    };
+  askOnce(dialog, {
+    operation: 'make',
+    variables: newKeyOf,
+    doubt: ({ name }) => `Whether the key ${name} was made is not known.`,
+    made: shower(changed),
+    gone: changed,
   });
+}
+
+/** Which scopes a preset has. */
+const PRESETS = { read: (scope) => scope.endsWith(':read'), all: () => true };
+
+/** A preset checks its scopes; scopes that are changed choose the preset that they are, if any. */
+function wirePresets(form) {
+  const boxes = [...form.querySelectorAll('input[name="scope"]')];
+  const { preset } = form.elements;
+  form.addEventListener('change', ({ target: { name } }) => {
+    const has = PRESETS[preset.value];
+    if (name === 'preset' && has) for (const box of boxes) box.checked = has(box.value);
+    if (name !== 'scope') return;
+    const isOf = (has) => boxes.every((box) => box.checked === has(box.value));
+    preset.value = Object.keys(PRESETS).find((one) => isOf(PRESETS[one])) ?? 'some';
+  });
+}
+
+const makeForm = document.querySelector('#make-dialog form');
+if (makeForm) wirePresets(makeForm);
+
+/** What was entered for a new key. @throws Failure without a scope */
+function newKeyOf(given) {
+  const days = Number(given.get('expires'));
+  const scopes = given.getAll('scope');
+  if (scopes.length === 0) {
+    const faults = [{ pointer: '/scopes', detail: 'select at least one scope' }];
+    throw new Failure('The key is incomplete.', { code: 'page', faults });
+  }
+  return {
+    name: given.get('name'),
+    scopes,
+    expires_at: days > 0 ? new Date(now() + days * DAY).toISOString() : null,
+    allowed_ranges: given
+      .get('ranges')
+      .split(',')
+      .map((range) => range.trim())
+      .filter((range) => range !== ''),
+  };
 }
 
 export function rotateKey(key, changed) {
@@ -65,14 +97,20 @@ export function rotateKey(key, changed) {
   const form = dialog.querySelector('form');
   form.reset();
   describe(dialog, key);
-  ask(dialog, async (given) => {
-    const made = await call('rotate', { id: key.id, overlap_hours: Number(given.get('overlap')) });
-    return () => {
-      showMade(made);
-      changed();
-    };
+  askOnce(dialog, {
+    operation: 'rotate',
+    variables: (given) => ({ id: key.id, overlap_hours: Number(given.get('overlap')) }),
+    doubt: () => `Whether the key ${key.name} was rotated is not known.`,
+    made: shower(changed),
+    gone: changed,
   });
 }
+
+/** Shows a new key, and then what has changed. */
+const shower = (changed) => (made) => {
+  showMade(made);
+  changed();
+};
 
 export async function revokeKey(key, changed) {
   const dialog = byId('revoke-dialog');
@@ -102,7 +140,7 @@ export async function revokeKey(key, changed) {
 function lastUse({ last_used_at: at, last_used_from: from }) {
   return at === null
     ? 'It has never been used.'
-    : `It was last used on ${at.slice(0, 10)}${from === null ? '' : ` from ${from}`}.`;
+    : `It was last used on ${exact(at)}${from === null ? '' : ` from ${from}`}.`;
 }
 
 const made = byId('made-dialog');

@@ -12,8 +12,10 @@ const ATTEMPT = 'at ok status error answer ms';
 const ofEndpoint = (name, fields = ENDPOINT) => `mutation($id: ID!) { value: ${name}(id: $id) { ${fields} } }`;
 
 export const DOCUMENTS = {
-  keys: `query($state: String, $cursor: String) {
-    value: api_keys(state: $state, limit: 50, cursor: $cursor) { data { ${KEY} } next_cursor } }`,
+  keys: `query($state: String, $search: String, $cursor: String) {
+    value: api_keys(state: $state, search: $search, limit: 50, cursor: $cursor) {
+      data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
+  key: `query($id: ID!) { value: api_key(id: $id) { ${KEY} } }`,
   usage: `query($id: ID!, $period: UsagePeriod!) {
     value: key_usage(id: $id, period: $period) {
       requests errors rate_limited buckets { start requests errors rate_limited } } }`,

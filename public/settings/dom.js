@@ -20,12 +20,6 @@ export function cell(label, ...children) {
   return element('td', { 'data-label': label }, element('div', {}, ...children));
 }
 
-/** A date, with the full timestamp as its tooltip. */
-export function moment(iso, otherwise) {
-  if (iso === null) return otherwise;
-  return element('time', { datetime: iso, title: iso }, iso.slice(0, 10));
-}
-
 /** Announces a sentence to screen readers. */
 export function say(sentence) {
   byId('said').textContent = sentence;

@@ -1,77 +1,159 @@
+import { choose, chosen } from './address.js';
 import { call, newest, settings } from './api.js';
-import { byId, cell, element, moment } from './dom.js';
+import { byId, cell, element } from './dom.js';
+import { menuButton } from './menu.js';
+import { redraw } from './modal.js';
+import { ago } from './time.js';
 
 /* The table of keys. */
 
 const rows = byId('keys');
 const more = byId('more-keys');
 const none = byId('no-keys');
+const place = byId('keys-failure');
 const state = byId('state');
+const search = byId('search-keys');
+/** How long to wait for more to be typed, in milliseconds. */
+const TYPING = 250;
 // an answer that comes after another choice was made is dropped
 const { attempt } = newest();
 let next = null;
 let actions = {};
+/** Keys that have been replaced and still work, by id of the key whose row they are shown in. */
+let replaced = new Map();
+
+/** The choice of the filter in the address and in the select. */
+const ALL = 'all';
+if (['ended', ALL].includes(chosen('keys'))) state.value = chosen('keys');
+
+search.value = chosen('search') ?? '';
+
+const read = (cursor) =>
+  call('keys', { state: state.value === ALL ? null : state.value, search: searched() || null, cursor });
+
+/** What is searched for; of a whole key, which must go nowhere, its last four characters. */
+function searched() {
+  const text = search.value.trim();
+  return text.length > 40 && text.includes('_') && !text.includes(' ') ? text.slice(-4) : text;
+}
 
 /** Shows the first keys in the selected state; `on` has the actions of a row's buttons: {use, rotate, revoke}. */
 export async function loadKeys(on = actions) {
   actions = on;
-  const page = await attempt(() => call('keys', { state: state.value || null }));
+  const page = await attempt(
+    () => read(),
+    place,
+    () => loadKeys(),
+  );
   if (!page) return;
-  rows.replaceChildren(...page.data.map(row));
+  replaced = new Map();
+  redraw(rows, rowsOf(page));
   none.hidden = page.data.length > 0;
-  none.textContent = state.value === 'active' ? 'No active keys.' : 'No matching keys.';
+  none.textContent = state.value === 'active' && searched() === '' ? 'No active keys.' : 'No matching keys.';
   follow(page);
 }
 
-state.addEventListener('change', () => loadKeys());
-
-more.addEventListener('click', async () => {
-  const page = await attempt(() => call('keys', { state: state.value || null, cursor: next }));
+async function loadMore() {
+  const page = await attempt(() => read(next), place, loadMore);
   if (!page) return;
-  const added = page.data.map(row);
+  const added = rowsOf(page);
   rows.append(...added);
   follow(page);
   added[0]?.querySelector('button')?.focus();
+}
+
+state.addEventListener('change', () => {
+  choose({ keys: state.value === 'active' ? null : state.value });
+  void loadKeys();
 });
+let typing;
+search.addEventListener('input', () => {
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    choose({ search: searched() || null });
+    void loadKeys();
+  }, TYPING);
+});
+more.addEventListener('click', loadMore);
 
 function follow(page) {
   next = page.next_cursor;
   more.hidden = next === null;
 }
 
+/** The rows of a page. Keys that were replaced come after those that replaced them, in whose rows they are. */
+function rowsOf({ data, replaced: old }) {
+  for (const key of old) replaced.set(key.id, key);
+  return data.filter(({ id }) => !replaced.has(id)).map(row);
+}
+
+/** Keys that this one has replaced and that still work, newest first. */
+function before({ id }) {
+  const direct = [...replaced.values()].filter((key) => key.rotated_to === id);
+  return direct.flatMap((key) => [key, ...before(key)]);
+}
+
 function row(key) {
   const isLive = key.state === 'active';
-  const button = (text, does, isThere = true) =>
-    isThere
-      ? element(
-          'button',
-          { class: 'button', type: 'button', 'aria-label': `${text} ${key.name}`, click: () => does(key) },
-          text,
-        )
-      : undefined;
   return element(
     'tr',
     { class: isLive ? undefined : 'ended' },
     element('th', { scope: 'row', 'data-label': 'Name' }, element('div', {}, key.name)),
-    cell('Key', element('code', {}, `${key.prefix}…${key.last_four}`)),
+    cell('Key', text(key), ...before(key).map(old)),
     cell('Scopes', element('ul', { class: 'chips' }, ...key.scopes.map((scope) => element('li', {}, scope)))),
-    cell('Created', moment(key.created_at), element('span', { class: 'quiet' }, `by ${key.created_by}`)),
+    cell('Created', ago(key.created_at), element('span', { class: 'quiet' }, `by ${key.created_by}`)),
     cell(
       'Last used',
-      moment(key.last_used_at, 'never'),
+      ago(key.last_used_at, 'never'),
       key.last_used_from === null ? undefined : element('span', { class: 'quiet' }, key.last_used_from),
     ),
-    cell('Expires', moment(key.expires_at, 'never')),
-    cell('State', element('span', { class: `tag ${key.state}` }, key.state)),
+    cell('Expires', ago(key.expires_at, 'never')),
     cell(
-      'Actions',
-      element(
-        'div',
-        { class: 'actions' },
-        button('Usage', actions.use),
-        button('Rotate', actions.rotate, isLive && settings.mayChange && settings.hasPlan),
-        button('Revoke', actions.revoke, isLive && settings.mayChange),
-      ),
+      'State',
+      element('span', { class: `tag ${key.state}` }, key.state),
+      key.rotated_to === null ? undefined : element('span', { class: 'quiet' }, 'replaced'),
     ),
+    cell('Actions', actionsOf(key)),
   );
+}
+
+/** What can be done with a key, and with those that it has replaced: a menu, unless it is only one thing. */
+function actionsOf(key) {
+  const { mayChange, hasPlan } = settings;
+  const isChanged = mayChange && key.state === 'active';
+  const item = (text, action, of = key) => ({ text, does: () => action(of), isDangerous: action === actions.revoke });
+  const items = [
+    item('Usage', actions.use),
+    isChanged && hasPlan ? item('Rotate…', actions.rotate) : undefined,
+    isChanged ? item('Revoke…', actions.revoke) : undefined,
+    ...before(key).flatMap((old) => [
+      item(`Usage of replaced …${old.last_four}`, actions.use, old),
+      isChanged ? item(`Revoke replaced …${old.last_four}…`, actions.revoke, old) : undefined,
+    ]),
+  ].filter((one) => one !== undefined);
+  return items.length === 1 ? usageButton(key) : menuButton(`Actions for ${key.name}`, `actions:${key.id}`, items);
+}
+
+function usageButton(key) {
+  const attributes = { class: 'button', type: 'button', 'data-focus': `usage:${key.id}` };
+  const label = `Usage of ${key.name}`;
+  return element(
+    'div',
+    { class: 'actions' },
+    element('button', { ...attributes, 'aria-label': label, click: () => actions.use(key) }, 'Usage'),
+  );
+}
+
+/** A key that was replaced, in the row of the one that replaced it. */
+function old(key) {
+  return element(
+    'div',
+    { class: 'replaced' },
+    text(key),
+    element('span', { class: 'quiet' }, 'replaced, ends ', ago(key.expires_at)),
+  );
+}
+
+function text({ prefix, last_four: lastFour }) {
+  return element('code', {}, `${prefix}…${lastFour}`);
 }

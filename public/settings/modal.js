@@ -1,4 +1,4 @@
-import { failureOf } from './api.js';
+import { failureOf, sentence } from './api.js';
 import { byId, showFailure } from './dom.js';
 
 /* Modal dialogs. Esc and Back close them, but never one whose secret cannot be shown again (`data-kept`). */
@@ -7,6 +7,8 @@ import { byId, showFailure } from './dom.js';
 const SLOW = 4000;
 /** Whether the page itself goes back, after a dialog was closed. */
 let isLeaving = false;
+/** What had the focus before a dialog was opened. */
+let opener;
 
 /** The open dialog; of several, one that must stay. */
 const shown = () => document.querySelector('dialog[open][data-kept]') ?? document.querySelector('dialog[open]');
@@ -17,13 +19,36 @@ if (history.state?.isDialog) history.replaceState(null, '');
 /** Opens a dialog, with an entry in the history for Back to leave. */
 export function show(dialog) {
   if (!history.state?.isDialog) history.pushState({ isDialog: true }, '');
+  if (!shown()) opener = document.activeElement;
   dialog.showModal();
+}
+
+/**
+ * Draws the contents of a place anew. If its focus would be lost, now or when the dialog is closed, the element with the same `data-focus`
+ * gets it, else the row that is in the same place, else the heading.
+ */
+export function redraw(place, contents) {
+  const before = shown() ? opener : document.activeElement;
+  const row = before?.closest('tr');
+  const at = [...place.children].indexOf(row);
+  const isInside = place.contains(before);
+  place.replaceChildren(...contents);
+  if (!isInside) return;
+  const { focus } = before.dataset;
+  const same = focus && place.querySelector(`[data-focus="${CSS.escape(focus)}"]`);
+  const near = row && (place.children[at] ?? place.lastElementChild)?.querySelector('td:last-child button');
+  opener = same || near || place.closest('section, #endpoint')?.querySelector('[tabindex="-1"]');
+  if (!shown()) opener?.focus();
 }
 
 for (const dialog of document.querySelectorAll('dialog')) {
   dialog.addEventListener('close', () => {
     // not if it was replaced by another
-    if (shown() || !history.state?.isDialog) return;
+    if (shown()) return;
+    // the browser gives it back to what had it, unless that is no longer there
+    const { activeElement: focused } = document;
+    if (focused === document.body || dialog.contains(focused)) opener?.focus();
+    if (!history.state?.isDialog) return;
     isLeaving = true;
     history.back();
   });
@@ -52,7 +77,7 @@ addEventListener('beforeunload', (event) => {
  * Opens a dialog whose main button runs `work(data)`, with what was entered, once at a time. Then it is closed, and what `work` resolved with is
  * called, also if the dialog was closed or opened again meanwhile. If `work` fails, the dialog stays open and shows why: at the
  * fields if each fault has a place there, named by the first part of its pointer. A failure after it was closed is shown at the
- * top of the page.
+ * top of the page. Returns whether the dialog is still open for this work.
  */
 export function ask(dialog, work) {
   const [failure, slow, button, form] = ['[data-failure]', '[data-slow]', '[data-do]', 'form'].map((selector) =>
@@ -81,7 +106,10 @@ export function ask(dialog, work) {
     } catch (error) {
       const shownError = failureOf(error);
       if (!isHere()) showFailure(byId('failure'), shownError);
-      else if (!showFaults(dialog, shownError)) showFailure(failure, shownError);
+      else if (!showFaults(dialog, shownError)) {
+        showFailure(failure, shownError);
+        button.scrollIntoView({ block: 'nearest' });
+      }
     } finally {
       clearTimeout(timer);
       if (dialog.opening === opening) {
@@ -97,6 +125,7 @@ export function ask(dialog, work) {
     button.click();
   };
   show(dialog);
+  return isHere;
 }
 
 function clearFaults(dialog) {
@@ -118,13 +147,9 @@ function showFaults(dialog, { faults }) {
     field.setAttribute('aria-invalid', 'true');
   }
   const first = dialog.querySelector('[aria-invalid]');
-  (first.matches('fieldset') ? first.querySelector('input:checked') : first).focus();
+  const field = first.matches('fieldset')
+    ? (first.querySelector('input:checked') ?? first.querySelector('input'))
+    : first;
+  field.focus();
   return true;
-}
-
-/** `must begin with https://` as a sentence of its own. */
-function sentence(detail) {
-  const subject = /^(is|must|has)\b/.test(detail) ? `it ${detail}` : detail;
-  const text = subject.charAt(0).toUpperCase() + subject.slice(1);
-  return text.endsWith('.') ? text : `${text}.`;
 }

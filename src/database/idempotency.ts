@@ -19,7 +19,7 @@ interface IdempotencyRecord {
 }
 
 /** How long an answer is replayed, in seconds (contract, section 7). */
-const REPLAY_SECONDS = DAY / 1000;
+export const REPLAY_SECONDS = DAY / 1000;
 
 export const idempotencyRecords = defineCollection<IdempotencyRecord>(
   'idempotency_records',
@@ -65,12 +65,7 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   async function replay(): Promise<{ answer: unknown } | undefined> {
     const record = (await data.reads(async () => records.findById(id).lean())) as IdempotencyRecord | null;
     if (!record || isOver(record, timeOf(data.connection))) return undefined;
-    if (record.fingerprint !== fingerprint) {
-      throw new AppError(
-        'idempotency_key_reused',
-        'This Idempotency-Key was already used with a different request; use a new one.',
-      );
-    }
+    if (record.fingerprint !== fingerprint) throw reusedKey();
     call.onReplay();
     return { answer: record.answer };
   }
@@ -100,18 +95,27 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
       // the other request may have finished in the meantime
       const first = await replay();
       if (first) return first.answer as never;
-      const detail = 'A request with this Idempotency-Key is still running; retry in a moment.';
-      throw new AppError('idempotency_in_progress', detail, { retryAfter: 1 });
+      throw stillRunning();
     }
   };
 
   return { replay, write };
 }
 
-/** Another request holds the claim. Has none of the driver's error labels, so that the transaction is not retried. */
-class RivalClaim extends Error {}
+export function reusedKey(): AppError {
+  const detail = 'This Idempotency-Key was already used with a different request; use a new one.';
+  return new AppError('idempotency_key_reused', detail);
+}
 
-function refuseRival(error: unknown): never {
+export function stillRunning(): AppError {
+  const detail = 'A request with this Idempotency-Key is still running; retry in a moment.';
+  return new AppError('idempotency_in_progress', detail, { retryAfter: 1 });
+}
+
+/** Another request holds the claim. Has none of the driver's error labels, so that the transaction is not retried. */
+export class RivalClaim extends Error {}
+
+export function refuseRival(error: unknown): never {
   throw isDuplicateKey(error) || isWriteConflict(error) ? new RivalClaim('claimed by another request') : error;
 }
 
@@ -120,7 +124,7 @@ function isOver(record: IdempotencyRecord, now: number): boolean {
   return now - record.created_at.getTime() >= REPLAY_SECONDS * 1000;
 }
 
-function fingerprintOf({ operation, args }: IdempotentCall): string {
+export function fingerprintOf({ operation, args }: Pick<IdempotentCall, 'operation' | 'args'>): string {
   return createHash('sha256').update(operation).update('\n').update(canonical(args)).digest('base64url');
 }
 

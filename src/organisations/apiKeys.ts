@@ -7,6 +7,7 @@ import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor } from './auditEvents';
+import { type Attempt, type Keep, type KeyCall, keyAnswers } from './keyAnswers';
 import { keyWriter } from './keyWriter';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
@@ -40,12 +41,19 @@ export interface Authority {
 export interface KeyPageQuery extends ListArguments {
   readonly organisationId: string;
   readonly state?: 'active' | 'ended' | null;
+  /** Part of the name, or the first or last characters that are shown of the key. */
+  readonly search?: string | null;
 }
 
 /** A new key; the only time its text is available. */
 export interface MadeKey {
   readonly document: ApiKey;
   readonly key: string;
+}
+
+/** A new key, and the one that it replaces. */
+export interface RotatedKey extends MadeKey {
+  readonly old: ApiKey;
 }
 
 /** A key that is in its overlap, and so cannot be rotated again. */
@@ -83,6 +91,21 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   const operator: Authority = { actor };
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
+  const answers = keyAnswers(models, now);
+
+  /** Makes a key, or finds the one that an earlier try with the same Idempotency-Key has made. */
+  function once<T extends MadeKey>(
+    attempt: Attempt | undefined,
+    call: KeyCall,
+    make: (keep?: Keep) => Promise<T | undefined>,
+    again: (made: MadeKey) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    if (!attempt) return make();
+    return answers.once(attempt, call, make, async (id, key) => {
+      const document = await loader.load(id);
+      return document ? again({ document, key }) : undefined;
+    });
+  }
 
   /** Stores a key; undefined if its organisation no longer exists. */
   async function store(input: NewApiKey, made: NewKey, session: ClientSession): Promise<ApiKey | undefined> {
@@ -96,15 +119,21 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   }
 
   return {
-    /** Undefined if the organisation does not exist. */
-    async create(input: NewApiKey, by = operator): Promise<MadeKey | undefined> {
-      const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
-      const document = await models.change(async (session, record) => {
-        const stored = await store(input, made, session);
-        if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
-        return stored;
-      });
-      return document && { document, key: made.key };
+    /** Undefined if the organisation does not exist. @throws as {@link keyAnswers} for an attempt */
+    create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
+      const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
+        const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
+        const document = await models.change(async (session, record) => {
+          await keep?.(session, made.id, made.key);
+          const stored = await store(input, made, session);
+          if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
+          return stored;
+        });
+        return document && { document, key: made.key };
+      };
+      const { organisationId, ...args } = input;
+      const call = { organisationId, who: by.actor.who, operation: 'create', args };
+      return once(attempt, call, make, (made) => Promise.resolve(made));
     },
     /** Reads a key by id from the primary, batched with other reads in the same turn of the event loop. */
     find: (id: string): Promise<ApiKey | null> => loader.load(id),
@@ -115,12 +144,13 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
     },
-    page({ organisationId, state, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
+    page({ organisationId, state, search, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
+        ...(search ? [searchCondition(search)] : []),
       ];
-      const filters = state ? { state } : {};
+      const filters = { ...(state && { state }), ...(search && { search }) };
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
@@ -136,34 +166,56 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       }),
     /**
      * Replaces a key with a new one that has the same name, scopes and ranges. Undefined if there is no such active key.
-     * @throws ReplacedKeyError if it was replaced before, and its replacement is active
+     * @throws ReplacedKeyError if it was replaced before, and its replacement is active; as {@link keyAnswers} for an attempt
      */
-    async rotate(
-      id: string,
-      { overlap, expiresAt }: Rotation,
-      by = operator,
-    ): Promise<(MadeKey & { readonly old: ApiKey }) | undefined> {
-      const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
-      const rotated = await models.change(async (session, record) => {
-        const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
-        const at = new Date(now());
-        if (!old || keyState(old, at) !== 'active') return undefined;
-        const before =
-          old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
-        if (before && keyState(before, at) === 'active') {
-          throw new ReplacedKeyError(id, `${before.prefix}…${before.last_four}`);
-        }
-        // the end of a replaced key is that of its overlap, but its replacement has the lifetime
-        const document = await store(successorOf(before ?? old, at, expiresAt, by.actor), made, session);
-        if (!document) return undefined;
-        const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
-        const change = { expires_at: ends, rotated_to: document._id };
-        await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
-        const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
-        await record(by.actor, 'key.rotated', old.organisation.id, details, id);
-        return { document, old: { ...old, ...change } };
+    rotate(id: string, rotation: Rotation, by = operator, attempt?: Attempt): Promise<RotatedKey | undefined> {
+      const { overlap, expiresAt } = rotation;
+      const make = async (keep?: Keep): Promise<RotatedKey | undefined> => {
+        const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
+        const rotated = await models.change(async (session, record) => {
+          // before anything is read: a concurrent try must find the answer of this one, not a key that was replaced
+          await keep?.(session, made.id, made.key);
+          const old = await models.apiKeys.findOne({ _id: id, ...ownKeys(by) }, undefined, { session }).lean();
+          const at = new Date(now());
+          if (!old || keyState(old, at) !== 'active') return undefined;
+          const before =
+            old.rotated_to === null ? null : await models.apiKeys.findById(old.rotated_to, null, { session }).lean();
+          if (before && keyState(before, at) === 'active') {
+            throw new ReplacedKeyError(id, `${before.prefix}…${before.last_four}`);
+          }
+          // the end of a replaced key is that of its overlap, but its replacement has the lifetime
+          const document = await store(successorOf(before ?? old, at, expiresAt, by.actor), made, session);
+          if (!document) return undefined;
+          const ends = new Date(Math.min(at.getTime() + overlap, old.expires_at?.getTime() ?? Infinity));
+          const change = { expires_at: ends, rotated_to: document._id };
+          await models.apiKeys.updateOne({ _id: id }, { $set: change }, { session });
+          const details = { from: identify(old), to: document._id, old_expires_at: ends, ...describe(document) };
+          await record(by.actor, 'key.rotated', old.organisation.id, details, id);
+          return { document, old: { ...old, ...change } };
+        });
+        return rotated && { ...rotated, key: made.key };
+      };
+      const call = {
+        organisationId: by.organisationId ?? '',
+        who: by.actor.who,
+        operation: 'rotate',
+        args: { id, ...rotation },
+      };
+      return once(attempt, call, make, async (made) => {
+        const old = await loader.load(id);
+        return old ? { ...made, old } : undefined;
       });
-      return rotated && { ...rotated, key: made.key };
+    },
+    /** Active keys of an organisation that were replaced by some of these, or by one that was: their overlap is not over. */
+    async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
+      const all: ApiKey[] = [];
+      for (let next = ids; next.length > 0;) {
+        const rotated = { 'organisation.id': organisationId, rotated_to: trusted({ $in: next }) };
+        const found = await models.apiKeys.find({ ...rotated, ...stateCondition('active', new Date(now())) }).lean();
+        all.push(...found);
+        next = found.map(({ _id }) => _id);
+      }
+      return all;
     },
     /** Whether a key is active by the database's time, and if not, why. */
     stateOf: (key: Pick<ApiKey, 'revoked_at' | 'expires_at'>) => keyState(key, new Date(now())),
@@ -186,6 +238,12 @@ export function stateCondition(state: 'active' | 'ended', now: Date): Record<str
   return state === 'active'
     ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
     : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
+}
+
+function searchCondition(text: string): Record<string, unknown> {
+  const literal = text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const name = trusted({ $regex: literal, $options: 'i' });
+  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
 }
 
 /** The replacement of a key: the same settings and, by default, the same lifetime. */

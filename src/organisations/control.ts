@@ -7,6 +7,7 @@ import { erasing } from './erasing';
 import { feeds } from './feeds';
 import { importKeys } from './keyRecords';
 import { integrationsOf } from './integrations';
+import type { Attempt } from './keyAnswers';
 import { keyUsage } from './keyUsage';
 import { adoptSchema } from './controlSchema';
 import { controlCollections, controlModels } from './models';
@@ -69,7 +70,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
     webhooks: webhookEndpointsOf(models, now),
     webhookLeases: webhookLeases(models, now),
     pepper,
-    /** The key operations of a signed-in user, acting from a network address. */
-    integrations: (session: Session, from: string) => integrationsOf(session, from, stores),
+    /** The key operations of a signed-in user, acting from a network address, with the Idempotency-Key of the request. */
+    integrations: (session: Session, from: string, attempt?: Attempt) => integrationsOf(session, from, stores, attempt),
   };
 }

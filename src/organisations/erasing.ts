@@ -19,7 +19,7 @@ const KEYS_AT_ONCE = 1000;
  * continue (docs/decisions/organisation-life.md).
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
-  const { organisations, apiKeys, sessions, links, usage, auditEvents, webhookEndpoints } = models;
+  const { organisations, apiKeys, sessions, links, usage, auditEvents, webhookEndpoints, keyAnswers } = models;
   return {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
@@ -36,6 +36,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
           await sessions.deleteMany({ organisation_id: id }, { session });
           await links.deleteMany({ organisation_id: id }, { session });
           await webhookEndpoints.deleteMany({ organisation_id: id }, { session });
+          await keyAnswers.deleteMany({ organisation_id: id }, { session });
           await record(actor, 'organisation.erasing', id, { keys_revoked: keys });
         }
         return { organisation: toOrganisation({ ...found, state: 'erasing' }), exported: found.exported === true };

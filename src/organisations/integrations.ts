@@ -8,9 +8,12 @@ import {
   type MadeKey,
   type NewApiKey,
   ReplacedKeyError,
+  type RotatedKey,
   type Rotation,
 } from './apiKeys';
+import type { Page } from '../database/pagination';
 import type { AuditLog, AuditPageQuery } from './audit';
+import type { Attempt } from './keyAnswers';
 import type { KeyUsage, UsagePeriod } from './keyUsage';
 import { type Session, userActor } from './sessions';
 
@@ -24,9 +27,14 @@ export type Integrations = ReturnType<typeof integrationsOf>;
 
 /**
  * The keys, usage and audit log of one organisation, for a signed-in user. A key of another organisation is `not_found`,
- * like one that never existed.
+ * like one that never existed. With an `attempt`, a key is made once however often the request is repeated.
  */
-export function integrationsOf(session: Session, from: string, { apiKeys, audit, usage }: Stores) {
+export function integrationsOf(
+  session: Session,
+  from: string,
+  { apiKeys, audit, usage }: Stores,
+  attempt: Attempt | undefined,
+) {
   const { organisation, user } = session;
   const organisationId = organisation.id;
   const by: Authority = { actor: userActor(user, from), organisationId };
@@ -44,21 +52,34 @@ export function integrationsOf(session: Session, from: string, { apiKeys, audit,
 
   return {
     stateOf: apiKeys.stateOf,
-    keys: (query: Omit<KeyPageQuery, 'organisationId'>) => apiKeys.page({ ...query, organisationId }),
-    /** @throws AppError plan_required, validation_failed */
+    /** A page of keys, and the active keys that those of the page have replaced. */
+    async keys(query: Omit<KeyPageQuery, 'organisationId'>): Promise<Page<ApiKey> & { readonly replaced: ApiKey[] }> {
+      const page = await apiKeys.page({ ...query, organisationId });
+      const active = page.data.filter((key) => apiKeys.stateOf(key) === 'active');
+      return {
+        ...page,
+        replaced: await apiKeys.replacedBy(
+          organisationId,
+          active.map(({ _id }) => _id),
+        ),
+      };
+    },
+    /** @throws AppError not_found */
+    key: requireKey,
+    /** @throws AppError plan_required, validation_failed; with an attempt as keyAnswers */
     async createKey(input: Omit<NewApiKey, 'organisationId' | 'createdBy'>): Promise<MadeKey> {
       requirePlan(organisation);
       refusePast(input.expiresAt);
-      const made = await apiKeys.create({ ...input, organisationId, createdBy: user.name }, by);
+      const made = await apiKeys.create({ ...input, organisationId, createdBy: user.name }, by, attempt);
       if (!made) throw notFound('organisation');
       return made;
     },
     /** @throws AppError plan_required, not_found, validation_failed for a key that has ended or was replaced */
-    async rotateKey(id: string, rotation: Rotation) {
+    async rotateKey(id: string, rotation: Rotation): Promise<RotatedKey> {
       requirePlan(organisation);
       const key = await requireKey(id);
       if (rotation.expiresAt) refusePast(rotation.expiresAt);
-      const rotated = await apiKeys.rotate(key._id, rotation, by).catch((error: unknown) => {
+      const rotated = await apiKeys.rotate(key._id, rotation, by, attempt).catch((error: unknown) => {
         if (!(error instanceof ReplacedKeyError)) throw error;
         throw fault({ pointer: '/id', code: 'replaced', detail: error.detail });
       });

@@ -91,6 +91,19 @@ export interface UsageDocument extends UsageCounts {
   readonly ends_at: Date;
 }
 
+/** An answer with a new key's text, for a caller that did not get it (keyAnswers.ts). */
+export interface KeyAnswerDocument {
+  /** Derived from the Idempotency-Key, organisation and user, base64url. */
+  readonly _id: string;
+  readonly organisation_id: string;
+  /** Of the operation and its arguments. */
+  readonly fingerprint: string;
+  readonly key_id: string;
+  /** The key's text, which only the Idempotency-Key opens. */
+  readonly sealed: string;
+  readonly ends_at: Date;
+}
+
 const text = { type: String, required: true } as const;
 const optionalText = { type: String, default: null } as const;
 const date = { type: Date, required: true } as const;
@@ -196,6 +209,12 @@ const usage = defineCollection<UsageDocument>(
   { suppressReservedKeysWarning: true },
 );
 
+const keyAnswers = defineCollection<KeyAnswerDocument>(
+  'key_answers',
+  { _id: text, organisation_id: text, fingerprint: text, key_id: text, sealed: text, ends_at: date },
+  [EXPIRES],
+);
+
 /** Writes an audit event in the transaction of its change. */
 export type RecordEvent = (
   actor: Actor,
@@ -214,6 +233,7 @@ export const controlCollections = [
   links,
   usage,
   webhookEndpoints,
+  keyAnswers,
 ] as const;
 
 export type ControlModels = ReturnType<typeof controlModels>;
@@ -228,6 +248,7 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
     links: modelOf(control, links),
     usage: modelOf(control, usage),
     webhookEndpoints: modelOf(control, webhookEndpoints),
+    keyAnswers: modelOf(control, keyAnswers),
   };
   return {
     ...collections,

@@ -4,7 +4,7 @@ import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';
 import { scopeDescriptions } from '../schema/scopes';
-import { columns, copyable, dialog, secretDialog } from './parts';
+import { columns, copyable, dialog, faultPlace, secretDialog } from './parts';
 import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
 /** `/settings/integrations`: the page without its rows, which are loaded through GraphQL. */
@@ -17,7 +17,7 @@ export function renderIntegrations(session: Session, csrf: string, webhooks: Web
     description: 'API keys and webhooks of the organisation, usage and the audit log.',
     current: '/settings/integrations',
     kind: 'settings',
-    styles: ['prose.css', 'settings/webhooks.css'],
+    styles: ['prose.css', 'settings/dialogs.css', 'settings/keys.css', 'settings/webhooks.css'],
     module: 'settings/settings.js',
     body: html`<div id="overview">
         <div class="title">
@@ -70,18 +70,29 @@ const PLAN_NOTICE = html`<p class="info" id="plan">
 function keysSection(mayMake: boolean): Html {
   return html`<section aria-labelledby="keys-title">
     <div class="heading">
-      <h2 id="keys-title">API keys</h2>
+      <h2 id="keys-title" tabindex="-1">API keys</h2>
+      <input
+        id="search-keys"
+        type="search"
+        aria-label="Search keys"
+        placeholder="Name or last four"
+        maxlength="200"
+        autocomplete="off"
+        spellcheck="false"
+      />
       <label class="filter"
         >Show
         <select id="state">
           <option value="active">active</option>
           <option value="ended">revoked and expired</option>
-          <option value="">all</option>
+          <option value="all">all</option>
         </select></label
       >
       ${mayMake ? html`<button class="button primary" type="button" id="make">New key</button>` : undefined}
     </div>
-    <table class="rows" aria-labelledby="keys-title">
+    <div id="doubts"></div>
+    <div class="alert" id="keys-failure" role="alert" hidden></div>
+    <table class="rows keys" aria-labelledby="keys-title">
       ${columns('Name', 'Key', 'Scopes', 'Created', 'Last used', 'Expires', 'State', html`<span class="unseen">Actions</span>`)}
       <tbody id="keys"></tbody>
     </table>
@@ -98,40 +109,45 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title" hid
       <label><input type="radio" name="period" value="last_24h" checked />24 hours</label>
       <label><input type="radio" name="period" value="last_30d" />30 days</label>
     </fieldset>
+    <button class="button" type="button" id="close-usage">Close</button>
   </div>
-  <dl class="totals">
-    <div>
-      <dt>Requests</dt>
-      <dd id="total-requests"></dd>
-    </div>
-    <div>
-      <dt><span class="swatch bad"></span>Errors</dt>
-      <dd id="total-errors"></dd>
-    </div>
-    <div>
-      <dt><span class="swatch limited"></span>429s</dt>
-      <dd id="total-limited"></dd>
-    </div>
-  </dl>
-  <div id="chart"></div>
-  <p class="hint">
-    Updated once a minute; times are in UTC. Errors are responses with status 400 and above, except 429.
-  </p>
-  <details>
-    <summary>As a table</summary>
-    <div class="scroll" tabindex="0" role="region" aria-label="Usage as a table">
-      <table class="plain">
-        ${columns('From (UTC)', 'Requests', 'Errors', '429s')}
-        <tbody id="buckets"></tbody>
-      </table>
-    </div>
-  </details>
+  <div class="alert" id="usage-failure" role="alert" hidden></div>
+  <div id="usage-body" hidden>
+    <dl class="totals">
+      <div>
+        <dt>Requests</dt>
+        <dd id="total-requests"></dd>
+      </div>
+      <div>
+        <dt><span class="swatch bad"></span>Errors</dt>
+        <dd id="total-errors"></dd>
+      </div>
+      <div>
+        <dt><span class="swatch limited"></span>429s</dt>
+        <dd id="total-limited"></dd>
+      </div>
+    </dl>
+    <div id="chart"></div>
+    <p class="hint">
+      Updated once a minute; times are in UTC. Errors are responses with status 400 and above, except 429.
+    </p>
+    <details>
+      <summary>As a table</summary>
+      <div class="scroll" tabindex="0" role="region" aria-label="Usage as a table">
+        <table class="plain">
+          ${columns('From (UTC)', 'Requests', 'Errors', '429s')}
+          <tbody id="buckets"></tbody>
+        </table>
+      </div>
+    </details>
+  </div>
 </section>`;
 
 const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
   <h2 id="audit-title">Audit log</h2>
+  <div class="alert" id="events-failure" role="alert" hidden></div>
   <table class="rows audit" aria-labelledby="audit-title">
-    ${columns('When (UTC)', 'What', 'Who', 'From', 'Details')}
+    ${columns('When', 'What', 'Who', 'From', 'Details')}
     <tbody id="events"></tbody>
   </table>
   <button class="button more" type="button" id="more-events" hidden>Show older events</button>
@@ -143,9 +159,26 @@ function dialogs(mayMake: boolean): Html {
 
 function makeDialog(): Html {
   const allows = scopeDescriptions();
-  const body = html`<label class="field">Name <input name="name" required maxlength="200" autocomplete="off" /></label>
-    <fieldset class="scopes">
+  const body = html`<div class="field">
+      <label for="make-name">Name</label>
+      <input
+        id="make-name"
+        name="name"
+        required
+        maxlength="200"
+        autocomplete="off"
+        aria-describedby="make-name-fault"
+      />
+      ${faultPlace('make', 'name')}
+    </div>
+    <fieldset class="scopes" aria-describedby="make-scopes-fault">
       <legend>Scopes</legend>
+      <p class="switch" id="presets">
+        <label><input type="radio" name="preset" value="read" /> Read only</label>
+        <label><input type="radio" name="preset" value="all" /> Everything</label>
+        <label><input type="radio" name="preset" value="some" checked /> By resource</label>
+      </p>
+      ${faultPlace('make', 'scopes')}
       ${ALL_SCOPES.map(
         (scope) =>
           html`<label
@@ -163,13 +196,20 @@ function makeDialog(): Html {
         <option value="">never</option>
       </select></label
     >
-    <label class="field"
-      >Allowed addresses (optional)
-      <input name="ranges" autocomplete="off" aria-describedby="ranges-hint" />
-      <span class="hint" id="ranges-hint"
-        >Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.</span
-      ></label
-    >`;
+    <div class="field">
+      <label for="make-ranges">Allowed addresses (optional)</label>
+      <input
+        id="make-ranges"
+        name="ranges"
+        autocomplete="off"
+        spellcheck="false"
+        aria-describedby="make-ranges-hint make-allowed_ranges-fault"
+      />
+      ${faultPlace('make', 'allowed_ranges')}
+      <p class="hint" id="make-ranges-hint">
+        Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.
+      </p>
+    </div>`;
   const button = html`<button class="button primary" type="button" data-do>Create key</button>`;
   return dialog('make', 'New key', body, button);
 }
@@ -211,7 +251,7 @@ const ROTATE_DIALOG = dialog(
 const MADE_DIALOG = secretDialog(
   'made',
   'Save this key now',
-  html`<p>It will not be shown again. Store it where your program reads its secrets.</p>
+  html`<p><strong data-name></strong>: it will not be shown again. Store it where your program reads its secrets.</p>
     ${copyable('The key', html`<code data-key></code>`)}
     <p>Try it:</p>
     ${copyable('Example request with the key', html`<code data-curl></code>`)}

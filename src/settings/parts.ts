@@ -27,6 +27,11 @@ export function dialog(name: string, title: string, body: Html, button: Html): H
   </dialog>`;
 }
 
+/** Where a dialog says what is wrong with an argument; its field is described by `<dialog>-<argument>-fault`. */
+export function faultPlace(dialogName: string, argument: string): Html {
+  return html`<p class="fault" id="${dialogName}-${argument}-fault" data-fault="${argument}" hidden></p>`;
+}
+
 /** A dialog with a secret that is shown once, which only its button closes. */
 export function secretDialog(name: string, title: string, body: Html): Html {
   return html`<dialog id="${name}-dialog" aria-labelledby="${name}-title" closedby="none" data-kept>

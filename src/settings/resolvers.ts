@@ -32,9 +32,11 @@ const DEFAULT_OVERLAP_HOURS = 24;
 /** The operations of the settings page: they translate arguments and results; {@link Integrations} has the rules. */
 export const settingsResolvers = {
   Query: {
-    api_keys: resolver(async (own, args: Parameters<Integrations['keys']>[0]) =>
-      mapPage(await own.keys(args), keyOf(own)),
-    ),
+    api_keys: resolver(async (own, args: Parameters<Integrations['keys']>[0]) => {
+      const { replaced, ...page } = await own.keys(args);
+      return { ...mapPage(page, keyOf(own)), replaced: replaced.map(keyOf(own)) };
+    }),
+    api_key: resolver(async (own, { id }: { id: string }) => keyOf(own)(await own.key(id))),
     key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) => {
       const buckets = await own.usage(id, period);
       const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);

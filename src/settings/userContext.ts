@@ -7,7 +7,7 @@ import type { OrganisationData, OrganisationDataCache } from '../database/organi
 import { AppError } from '../errors';
 import type { Session } from '../organisations/sessions';
 import type { OwnWebhooks } from '../organisations/webhooks';
-import type { Exchange } from '../http/exchange';
+import { type Exchange, incomingRequest } from '../http/exchange';
 import { checkCsrf, checkOrigin } from './forgery';
 import type { RoutesOptions } from './routes';
 
@@ -24,7 +24,9 @@ export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 /** The context of a signed-in user. Checks session (401), origin and CSRF token (403), rate (429) and the organisation's state (403); roles are checked per operation. */
 export function userContextFactory(options: UserContextOptions): OpenUserContext {
   const { config, control, sessions, limiter, organisationData } = options;
-  return async ({ request, requestId, address, log }) => {
+  return async (exchange) => {
+    const { request, requestId, address, log } = exchange;
+    const { idempotencyKey, onReplay } = incomingRequest(exchange);
     const found = await sessions.find(request);
     if (!found) {
       throw new AppError(
@@ -49,7 +51,11 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
       get data() {
         return dataOf();
       },
-      integrations: control.integrations(session, address),
+      integrations: control.integrations(
+        session,
+        address,
+        idempotencyKey === undefined ? undefined : { idempotencyKey, onReplay },
+      ),
       webhooks: options.webhooks(session, address),
       get rate() {
         return rate;
@@ -69,9 +75,9 @@ export function userContextFactory(options: UserContextOptions): OpenUserContext
         rate = await spend(limiter, budget, points);
       },
       write: (work, how) => stampedWrite(dataOf(), work, how),
-      // no idempotent replay, since a key's value must never be stored
+      // answers are not stored as they are, since they have keys in them: `integrations` knows how
       once: (_operation, _args, run) => Promise.resolve(run()),
-      idempotencyKey: undefined,
+      idempotencyKey,
       checkElement: () => ({ faults: [], more: 0, isCut: false }),
     };
   };

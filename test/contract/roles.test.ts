@@ -20,6 +20,7 @@ afterAll(() => gateway.stop());
 
 test('the operations for users are those of the settings page, without REST routes', () => {
   expect(userOperations.map(({ name, role, rest }) => [name, role, rest]).sort()).toEqual([
+    ['api_key', 'member', undefined],
     ['api_keys', 'member', undefined],
     ['audit_events', 'member', undefined],
     ['create_api_key', 'admin', undefined],

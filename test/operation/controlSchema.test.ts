@@ -21,7 +21,7 @@ test('commands make no index once the database has this version', async () => {
   try {
     const cli = commandLine({ MONGODB_URI: proxy.uri });
     await cli.json('org', 'list');
-    expect(sent.filter((one) => nameOf(one) === 'createIndexes')).toHaveLength(7);
+    expect(sent.filter((one) => nameOf(one) === 'createIndexes')).toHaveLength(8);
     sent.length = 0;
     await cli.json('org', 'list');
     expect(sent.filter((one) => /index/i.test(nameOf(one)))).toEqual([]);

@@ -155,7 +155,7 @@ describe('a signed-in user', () => {
     const elsewhere = await makeKey(gateway, await makeOrganisation(gateway));
     const nobody = '00000000-0000-4000-8000-000000000000';
     const byId = userOperations.filter((operation) => 'id' in userArguments(operation, nobody));
-    expect(byId).toHaveLength(9);
+    expect(byId).toHaveLength(10);
     for (const operation of byId) {
       const [foreign, missing] = await Promise.all(
         [elsewhere.id, nobody].map((id) =>
@@ -207,6 +207,21 @@ describe('a signed-in user', () => {
     ]);
     expect(await ids()).toHaveLength(3);
   });
+});
+
+test('keys are found by a part of their name in any case, or the characters of their value that are shown', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  const made = await Promise.all(['Web shop', 'web (old).*', 'Till'].map((name) => makeKey(gateway, own, { name })));
+  const found = async (search: string, state?: string): Promise<string[]> =>
+    (await there.call('api_keys', { search, state })).data.map(({ name }: { name: string }) => name).sort();
+  expect(await found('WEB')).toEqual(['Web shop', 'web (old).*']);
+  expect(await found('(OLD).*')).toEqual(['web (old).*']);
+  expect(await found('.')).toEqual(['web (old).*']);
+  expect(await found(made[2]!.key.slice(-4))).toEqual(['Till']);
+  expect(await found(made[2]!.key.slice(0, 14))).toContain('Till');
+  expect(await found(made[2]!.key.slice(20, 30))).toEqual([]);
+  expect(await found('web', 'ended')).toEqual([]);
 });
 
 describe('on a plan without integrations', () => {

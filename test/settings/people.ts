@@ -6,21 +6,28 @@ import { startGateway, type TestGateway } from '../support/gateway';
 
 /* Signed-in users who act like browsers. */
 
+interface PersonAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Json;
+}
+
 export interface Person {
   /** The browser's Cookie header. */
   readonly cookie: string;
   readonly csrf: string;
   /** Sends a query as the settings page would. */
-  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<{ status: number; body: Json }>;
+  graphql(query: string, variables?: object, headers?: Record<string, string>): Promise<PersonAnswer>;
   /** Calls an operation and returns its result, or its error's extensions. */
-  call(operation: keyof typeof DOCUMENTS, variables?: object): Promise<Json>;
+  call(operation: keyof typeof DOCUMENTS, variables?: object, headers?: Record<string, string>): Promise<Json>;
 }
 
 const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges mcp state';
 
 const DOCUMENTS = {
-  api_keys: `query($state: String, $limit: Int, $cursor: String) {
-    api_keys(state: $state, limit: $limit, cursor: $cursor) { data { ${KEY} } has_more next_cursor } }`,
+  api_keys: `query($state: String, $search: String, $limit: Int, $cursor: String) {
+    api_keys(state: $state, search: $search, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
+  api_key: `query($id: ID!) { api_key(id: $id) { ${KEY} } }`,
   key_usage: `query($id: ID!, $period: UsagePeriod!) {
     key_usage(id: $id, period: $period) { requests errors rate_limited mcp buckets { start requests errors rate_limited } } }`,
   audit_events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
@@ -71,14 +78,14 @@ export async function person(gateway: TestGateway, cookie: string): Promise<Pers
       headers: { 'content-type': 'application/json', cookie, 'x-csrf-token': csrf, ...headers },
       body: JSON.stringify({ query, variables }),
     });
-    return { status: response.status, body: await response.json() };
+    return { status: response.status, headers: response.headers, body: await response.json() };
   };
   return {
     cookie,
     csrf,
     graphql,
-    async call(operation, variables) {
-      const { body } = await graphql(DOCUMENTS[operation], variables);
+    async call(operation, variables, headers) {
+      const { body } = await graphql(DOCUMENTS[operation], variables, headers);
       return body.errors ? body.errors[0].extensions : body.data[operation];
     },
   };

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
 import type { Role } from '../../src/access/roles';
 import { visitor } from '../support/browser';
@@ -48,6 +48,20 @@ export async function signIn(page: Page, gateway: TestGateway, link: string): Pr
     const text = await page.locator('body').innerText();
     throw new Error(`The page's rows did not load; ${page.url()} says:\n${text}`, { cause: error });
   }
+}
+
+/** Lets a test decide what becomes of the calls whose body matches; the rest goes its way. */
+export async function intercept(page: Page, body: RegExp, handle: (route: Route) => Promise<void>): Promise<void> {
+  await page.route('**/settings/graphql', (route) =>
+    body.test(route.request().postData() ?? '') ? handle(route) : route.fallback(),
+  );
+}
+
+/** Chooses an action in the menu of a key. */
+export async function choose(page: Page, key: string | RegExp, action: string | RegExp): Promise<void> {
+  const name = typeof key === 'string' ? `Actions for ${key}` : key;
+  await page.getByRole('button', { name, exact: true }).click();
+  await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
 /** No fault that axe-core finds, and no scrolling to the side. */

@@ -1,4 +1,4 @@
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
 import { makeOrganisation } from '../support/factories';
@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually';
 import { type Call, ENVIRONMENT, officeOf } from '../webhooks/office';
 import { someDeliveries } from './deliveryRows';
 import { makeLink } from './people';
-import { signedIn, signIn, type Visitor } from './visiting';
+import { intercept, signedIn, signIn, type Visitor } from './visiting';
 
 /** What the browser says of requests that the test lets fail. */
 const LOST = /Failed to load resource/;
@@ -36,13 +36,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     const ids: string[] = [];
     for (const url of urls) ids.push((await admin('create_webhook_endpoint', { url })).endpoint.id as string);
     return { of: organisation, admin, ids };
-  }
-
-  /** Lets a test decide what becomes of the calls whose body matches; the rest goes its way. */
-  async function intercept(page: Page, body: RegExp, handle: (route: Route) => Promise<void>): Promise<void> {
-    await page.route('**/settings/graphql', (route) =>
-      body.test(route.request().postData() ?? '') ? handle(route) : route.fallback(),
-    );
   }
 
   async function fillNew(page: Page, url = URL): Promise<void> {
@@ -226,6 +219,18 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       await signIn(other, gateway, await makeLink(gateway, of, 'admin', 'Ann'));
       await add(page).click();
       await page.locator('[data-secret]', { hasText: 'whsec_' }).waitFor();
+    });
+  });
+
+  test('the focus goes back to the button whose dialogs are closed, though the actions were drawn anew', async () => {
+    const { of, ids } = await endpoints(URL);
+    await visit({ of }, async (page) => {
+      await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
+      await page.getByRole('button', { name: 'Rotate secret' }).press('Enter');
+      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).press('Enter');
+      await page.getByText('the one before signs too until').waitFor({ state: 'attached' });
+      await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
+      await page.getByRole('button', { name: 'Rotate secret' }).and(page.locator(':focus')).waitFor();
     });
   });
 

@@ -53,6 +53,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     create_api_key: { name: 'made', scopes: ['quotes:read'] },
     rotate_api_key: { id, overlap_hours: 1 },
     revoke_api_key: { id },
+    api_key: { id },
     key_usage: { id, period: 'last_24h' },
     webhook_deliveries: { endpoint: id },
     create_webhook_endpoint: { url: 'https://hooks.example.com/scopegate' },

@@ -15,7 +15,7 @@ test('the version of the control schema is raised when its indexes change', () =
   );
   // to change this, raise CONTROL_SCHEMA: databases that have its number already get no index otherwise
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
-    version: 3,
+    version: 4,
     indexes: {
       organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1', 'copies.cluster_1', 'move.to_1'],
       api_keys: ['organisation.id_1_created_at_1'],
@@ -24,6 +24,7 @@ test('the version of the control schema is raised when its indexes change', () =
       sign_in_links: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],
       key_usage: ['ends_at_1 expires 0', 'key_id_1_unit_1_start_1'],
       webhook_endpoints: ['organisation_id_1_created_at_1', 'due_1', 'state_1'],
+      key_answers: ['ends_at_1 expires 0'],
     },
   });
 });

@@ -1,5 +1,6 @@
 import { call, newest, settings } from '../api.js';
 import { byId, element, say, showFailure } from '../dom.js';
+import { redraw } from '../modal.js';
 import { ago, exact } from '../time.js';
 import { deleteEndpoint, disableEndpoint, enableEndpoint, rotateSecret } from './changes.js';
 import { openDeliveries } from './deliveries.js';
@@ -98,7 +99,8 @@ function draw(endpoint) {
   notice.hidden = text === undefined;
   notice.className = state === 'enabled' && !lost.has(id) ? 'info' : 'alert';
   byId('endpoint-facts').replaceChildren(...factsOf(endpoint));
-  byId('endpoint-actions')?.replaceChildren(...actionsOf(endpoint));
+  const actions = byId('endpoint-actions');
+  if (actions) redraw(actions, actionsOf(endpoint));
 }
 
 const LOST =
@@ -122,7 +124,7 @@ function factsOf(endpoint) {
 function actionsOf(endpoint) {
   const { state } = endpoint;
   const button = (text, click, isThere = true, more = {}) =>
-    isThere ? [element('button', { class: 'button', type: 'button', click, ...more }, text)] : [];
+    isThere ? [element('button', { class: 'button', type: 'button', 'data-focus': text, click, ...more }, text)] : [];
   const { hasPlan, canMakeWebhooks: canSign } = settings;
   const again = { disabled: 'Enable', failing: 'Try again', enabled: 'Send events again' }[state];
   return [

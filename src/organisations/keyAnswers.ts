@@ -1,0 +1,111 @@
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { type ClientSession, trusted } from 'mongoose';
+import {
+  fingerprintOf,
+  refuseRival,
+  REPLAY_SECONDS,
+  reusedKey,
+  RivalClaim,
+  stillRunning,
+} from '../database/idempotency';
+import { invalidRequest } from '../errors';
+import type { ControlModels, KeyAnswerDocument } from './models';
+
+/* New keys are shown again to a caller whose answer was lost, though their text is not stored (docs/decisions/keys-shown-again.md). */
+
+/** A call that may be repeated. */
+export interface Attempt {
+  readonly idempotencyKey: string;
+  /** Called if the first answer is given again. */
+  readonly onReplay: () => void;
+}
+
+/** Who asks for what. */
+export interface KeyCall {
+  readonly organisationId: string;
+  /** As in the audit log. */
+  readonly who: string;
+  readonly operation: string;
+  readonly args: unknown;
+}
+
+/** Stores the answer in the transaction that makes the key; the first write of that. */
+export type Keep = (session: ClientSession, id: string, key: string) => Promise<void>;
+
+/** 256 random bits: what can be guessed does not seal. */
+const STRONG_KEY = /^[\w-]{43}$/;
+const CIPHER = 'aes-256-gcm';
+const [NONCE_BYTES, TAG_BYTES] = [12, 16];
+
+/** Answers with a key's text, by the database's time. */
+export function keyAnswers({ keyAnswers: rows }: Pick<ControlModels, 'keyAnswers'>, now: () => number) {
+  return {
+    /**
+     * Makes a key with `make`, or finds the one that an earlier try has made and calls `again` with its id and text.
+     * @throws AppError invalid_request, idempotency_key_reused, idempotency_in_progress
+     */
+    async once<T>(
+      { idempotencyKey, onReplay }: Attempt,
+      { organisationId, who, operation, args }: KeyCall,
+      make: (keep: Keep) => Promise<T>,
+      again: (id: string, key: string) => Promise<T>,
+    ): Promise<T> {
+      if (!STRONG_KEY.test(idempotencyKey)) throw invalidRequest([WEAK_KEY]);
+      const derive = (what: string) =>
+        Buffer.from(hkdfSync('sha256', idempotencyKey, organisationId, `${what} ${who}`, 32));
+      const [_id, sealing] = [derive('id').toString('base64url'), derive('seal')];
+      const fingerprint = fingerprintOf({ operation, args });
+
+      async function first(): Promise<KeyAnswerDocument | null> {
+        const row = await rows.findOne({ _id, ends_at: trusted({ $gt: new Date(now()) }) }).lean();
+        if (row && row.fingerprint !== fingerprint) throw reusedKey();
+        return row;
+      }
+
+      async function repeat({ key_id, sealed }: KeyAnswerDocument): Promise<T> {
+        onReplay();
+        return again(key_id, open(sealed, sealing));
+      }
+
+      const found = await first();
+      if (found) return repeat(found);
+      try {
+        return await make(async (session, id, key) => {
+          const time = now();
+          const row = {
+            ...{ _id, organisation_id: organisationId, fingerprint, key_id: id, sealed: seal(key, sealing) },
+            ends_at: new Date(time + REPLAY_SECONDS * 1000),
+          };
+          await rows.deleteOne({ _id, ends_at: trusted({ $lte: new Date(time) }) }, { session }).catch(refuseRival);
+          await rows.create([row], { session }).catch(refuseRival);
+        });
+      } catch (error) {
+        if (!(error instanceof RivalClaim)) throw error;
+        const rival = await first();
+        if (rival) return repeat(rival);
+        throw stillRunning();
+      }
+    },
+  };
+}
+
+const WEAK_KEY = {
+  ...{ parameter: 'Idempotency-Key', code: 'format' },
+  detail:
+    'must be 256 random bits as 43 characters of base64url, since the new key is kept sealed with it for 24 hours',
+};
+
+function seal(text: string, key: Buffer): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, key, nonce);
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64');
+}
+
+function open(text: string, key: Buffer): string {
+  const bytes = Buffer.from(text, 'base64');
+  const sealed = bytes.subarray(NONCE_BYTES + TAG_BYTES);
+  const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
+  decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  return Buffer.concat([decipher.update(sealed), decipher.final()]).toString('utf8');
+}

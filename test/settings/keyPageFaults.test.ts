@@ -1,0 +1,295 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import type { Organisation } from '../../src/access/principal';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+import { eventually } from '../http/eventually';
+import { makeLink } from './people';
+import { choose, expectAccessible, intercept, signedIn, signIn, type Visitor } from './visiting';
+
+/** What the browser says of requests that the test lets fail. */
+const LOST = /Failed to load resource/;
+
+const PATIENCE = 30_000;
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when something goes wrong', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
+    signedIn({ browser, gateway }, { of, tolerates: LOST, ...view }, work);
+  const keysOf = (of: Organisation) => gateway.control.apiKeys.list(of.id);
+  const statusOf = async (key: string): Promise<number> => (await client(gateway, key).get('/me')).status;
+  const valueOf = async (page: Page): Promise<string> => {
+    await page.waitForSelector('#made-dialog[open]');
+    return (await page.locator('#made-dialog [data-key]').textContent()) ?? '';
+  };
+
+  async function fillNew(page: Page): Promise<void> {
+    await page.getByRole('button', { name: 'New key' }).click();
+    await page.getByLabel('Name', { exact: true }).fill('web shop');
+    await page.getByRole('checkbox', { name: /quotes:read/ }).check();
+  }
+  const create = (page: Page): Promise<void> => page.getByRole('button', { name: 'Create key' }).click();
+
+  /** Lets the gateway do what is asked, but loses its answer. */
+  async function lose(route: Route): Promise<void> {
+    await route.fetch();
+    await route.abort('connectionreset');
+  }
+
+  test('if the answer to creating is lost, trying again shows the same key, and there is no second one', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      let times = 0;
+      await intercept(page, /create_api_key/, (route) => ((times += 1) === 1 ? lose(route) : route.continue()));
+      await fillNew(page);
+      await create(page);
+      await page.locator('#make-dialog').getByText('Whether the key web shop was made is not known.').waitFor();
+      expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+      await expectAccessible(page);
+      await create(page);
+      expect(await statusOf(await valueOf(page))).toBe(200);
+      await page.locator('#made-dialog').getByText('web shop: it will not be shown again').waitFor();
+      expect(await keysOf(of)).toHaveLength(1);
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+
+      // the next key is another
+      await fillNew(page);
+      await create(page);
+      await valueOf(page);
+      expect(await keysOf(of)).toHaveLength(2);
+    });
+  });
+
+  test('if the dialog is given up meanwhile, the page says that there may be a key, lists it, and shows it on demand', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      let isLost = true;
+      await intercept(page, /create_api_key/, (route) => (isLost ? lose(route) : route.continue()));
+      await fillNew(page);
+      await create(page);
+      await page.locator('#make-dialog').getByText('is not known').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      const doubt = page.locator('#doubts').getByText('Whether the key web shop was made is not known.');
+      await doubt.waitFor();
+      await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
+      await expectAccessible(page);
+      await page.locator('#doubts').getByRole('button', { name: 'Try again' }).click();
+      await doubt.getByText('Could not reach the gateway').waitFor();
+      isLost = false;
+      await page.locator('#doubts').getByRole('button', { name: 'Try again' }).click();
+      expect(await statusOf(await valueOf(page))).toBe(200);
+      await doubt.waitFor({ state: 'detached' });
+      expect(await keysOf(of)).toHaveLength(1);
+    });
+  });
+
+  test('so it does if the dialog was closed before the answer was lost', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      const held: Route[] = [];
+      await intercept(page, /create_api_key/, (route) => {
+        held.push(route);
+        return Promise.resolve();
+      });
+      await fillNew(page);
+      await create(page);
+      await eventually(() => held.length === 1, PATIENCE);
+      await page.keyboard.press('Escape');
+      await page.waitForSelector('#make-dialog', { state: 'hidden' });
+      await lose(held[0]!);
+      await page.locator('#doubts').getByText('Whether the key web shop was made is not known.').waitFor();
+      await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
+    });
+  });
+
+  test('if the answer to a rotation is lost, trying again shows the new key', async () => {
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'nightly' });
+    await visit(of, async (page) => {
+      let times = 0;
+      await intercept(page, /rotate_api_key/, (route) => ((times += 1) === 1 ? lose(route) : route.continue()));
+      await choose(page, 'nightly', 'Rotate…');
+      const dialog = page.locator('#rotate-dialog');
+      await dialog.getByRole('button', { name: 'Rotate key' }).click();
+      await dialog.getByText('Whether the key nightly was rotated is not known.').waitFor();
+      await dialog.getByRole('button', { name: 'Rotate key' }).click();
+      expect(await statusOf(await valueOf(page))).toBe(200);
+      expect(await keysOf(of)).toHaveLength(2);
+    });
+  });
+
+  test('answers about another key, period or filter than the chosen one are dropped', async () => {
+    const of = await makeOrganisation(gateway);
+    const first = await makeKey(gateway, of, { name: 'first' });
+    const second = await makeKey(gateway, of, { name: 'second' });
+    await gateway.control.apiKeys.revoke((await makeKey(gateway, of, { name: 'gone' })).id);
+    const counts = { hour: new Date(), errors: 0, rate_limited: 0 };
+    await gateway.control.usage.add([
+      { ...counts, keyId: first.id, requests: 111 },
+      { ...counts, keyId: second.id, requests: 222 },
+      { ...counts, keyId: second.id, requests: 444, hour: new Date(Date.now() - 9 * 86_400_000) },
+    ]);
+    await visit(of, async (page) => {
+      const held: (() => Promise<void>)[] = [];
+      let late: RegExp | undefined = new RegExp(`key_usage.*${first.id}`, 's');
+      await intercept(page, /./, async (route) => {
+        if (!late?.test(route.request().postData() ?? '')) return route.continue();
+        const response = await route.fetch();
+        held.push(() => route.fulfill({ response }));
+      });
+      /** Lets the late answers come, after `choose` has made another choice and its answer is shown. */
+      const then = async (choose: () => Promise<void>): Promise<void> => {
+        await eventually(() => held.length > 0, PATIENCE);
+        late = undefined;
+        await choose();
+        for (const answer of held.splice(0)) await answer();
+        // a call that comes after them has its answer after theirs
+        await page.evaluate('fetch("/healthz").then(() => new Promise((go) => setTimeout(go, 50)))');
+      };
+      const total = page.locator('#total-requests');
+
+      await choose(page, 'first', 'Usage');
+      await then(async () => {
+        await choose(page, 'second', 'Usage');
+        await total.getByText('222').waitFor();
+      });
+      expect(await total.textContent()).toBe('222');
+      expect(await page.locator('#usage-title').textContent()).toBe('Usage of second');
+
+      late = /last_30d/;
+      await page.getByRole('radio', { name: '30 days' }).check();
+      await then(async () => {
+        await page.getByRole('radio', { name: '24 hours' }).check();
+        await page.getByRole('img', { name: /24 hours: 222/ }).waitFor();
+      });
+      expect(await total.textContent()).toBe('222');
+
+      late = /"ended"/;
+      await page.getByLabel('Show').selectOption('ended');
+      await then(async () => {
+        await page.getByLabel('Show').selectOption('all');
+        await page.locator('#keys tr').nth(2).waitFor();
+      });
+      expect(await page.locator('#keys tr').count()).toBe(3);
+
+      late = new RegExp(`key_usage.*${first.id}`, 's');
+      const use = page.locator('#revoke-dialog [data-use]');
+      await choose(page, 'first', 'Revoke…');
+      await then(async () => {
+        await page.getByRole('button', { name: 'Cancel' }).click();
+        await choose(page, 'second', 'Revoke…');
+        await use.getByText('222 requests').waitFor();
+      });
+      expect(await use.textContent()).toContain('222 requests');
+    });
+  });
+
+  test('what could not be read at first says so where it belongs, and can be tried again', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'busy' });
+    await visit(of, async (page) => {
+      let isLost = true;
+      await intercept(page, /api_key|audit_events|key_usage/, (route) =>
+        isLost ? route.abort('connectionreset') : route.continue(),
+      );
+      await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+      const places = ['#keys-failure', '#events-failure', '#usage-failure'].map((place) => page.locator(place));
+      for (const place of places) await place.getByText('Could not reach the gateway').waitFor();
+      isLost = false;
+      for (const place of places) {
+        await place.getByRole('button', { name: 'Try again' }).click();
+        await place.waitFor({ state: 'hidden' });
+      }
+      await page.getByRole('rowheader', { name: 'busy' }).waitFor();
+      await page.locator('#events tr').first().waitFor();
+      await page.getByRole('heading', { name: 'Usage of busy' }).waitFor();
+      await page.waitForSelector('.chart');
+    });
+  });
+
+  test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      await fillNew(page);
+      const other = await page.context().newPage();
+      await other.goto(`${gateway.url}/settings/integrations`);
+      await other.getByRole('button', { name: 'Sign out', exact: true }).click();
+      await other.waitForURL('**/settings/sign-in');
+      await create(page);
+      const failure = page.locator('#make-dialog [data-failure]');
+      await failure.getByText('You have been signed out.').waitFor();
+      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('web shop');
+      await signIn(other, gateway, await makeLink(gateway, of));
+      await create(page);
+      expect(await statusOf(await valueOf(page))).toBe(200);
+      expect(await keysOf(of)).toMatchObject([{ name: 'web shop', scopes: ['quotes:read'] }]);
+    });
+  });
+
+  test('where the browser has no clipboard, the page says so and selects the key', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      // as on plain http
+      await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
+      await fillNew(page);
+      await create(page);
+      const key = await valueOf(page);
+      const dialog = page.locator('#made-dialog');
+      await dialog.getByRole('button', { name: 'Copy' }).first().click();
+      await dialog.getByText('The browser did not let the page copy').waitFor();
+      expect(String(await page.evaluate('String(getSelection())')).trim()).toBe(key);
+    });
+  });
+
+  test('what is wrong is said at its field in a sentence, and the first such field has the focus', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      await page.getByRole('button', { name: 'New key' }).click();
+      const name = page.getByLabel('Name', { exact: true });
+      await name.fill('web\u200bshop');
+      await create(page);
+      await page.locator('#make-scopes-fault').getByText('Select at least one scope.').waitFor();
+      await page.getByRole('checkbox', { name: /quotes:read/ }).check();
+      const ranges = page.getByLabel('Allowed addresses (optional)');
+      await ranges.fill('10.0.0.0/8, everywhere');
+      await create(page);
+      await page
+        .locator('#make-allowed_ranges-fault')
+        .getByText('“everywhere” must be an address or CIDR range, e.g. 203.0.113.0/24.', { exact: true })
+        .waitFor();
+      await page.locator('#make-name-fault').getByText('It must be one non-blank line').waitFor();
+      expect(await page.locator('#make-dialog').innerText()).not.toMatch(/\/(name|allowed_ranges)/);
+      expect(await page.evaluate('document.activeElement.id')).toBe('make-name');
+      await name.fill('web shop');
+      await ranges.fill('10.0.0.0/8');
+      await create(page);
+      await valueOf(page);
+    });
+  });
+
+  test('a rotation that somebody else was faster with says so without a pointer', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'nightly' });
+    await visit(of, async (page) => {
+      await choose(page, 'nightly', 'Rotate…');
+      await gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
+      await page.getByRole('button', { name: 'Rotate key' }).click();
+      const failure = page.locator('#rotate-dialog [data-failure]');
+      await failure.getByText('It was already replaced by svc_live_').waitFor();
+      expect(await failure.textContent()).not.toContain('/id');
+    });
+  });
+});

@@ -1,0 +1,139 @@
+import { randomBytes } from 'node:crypto';
+import { client, type Json } from '../support/client';
+import { makeOrganisation } from '../support/factories';
+import { type Office, openOffice, type Person, signIn } from './people';
+
+/* Requests that make a key, repeated with the same Idempotency-Key. */
+
+const SHOP = { name: 'shop', scopes: ['quotes:read'] };
+const CREATE = `mutation($name: String!, $scopes: [String!]!) {
+  value: create_api_key(name: $name, scopes: $scopes) { key api_key { id state } } }`;
+const ROTATE = `mutation($id: ID!) { value: rotate_api_key(id: $id) { key api_key { id } old { id rotated_to } } }`;
+
+let gateway: Office['gateway'];
+let organisation: Office['organisation'];
+let admin: Office['admin'];
+
+beforeAll(async () => {
+  ({ gateway, organisation, admin } = await openOffice());
+});
+afterAll(() => gateway.stop());
+
+const anyKey = (): string => randomBytes(32).toString('base64url');
+const send = (who: Person, query: string, variables: object, key: string) =>
+  who.graphql(query, variables, { 'idempotency-key': key });
+const keysOf = async ({ id } = organisation) => gateway.control.apiKeys.list(id);
+const codeOf = ({ body }: { body: Json }): string => body.errors?.[0].extensions.code;
+
+test('get the same key, which works, and make no second one', async () => {
+  const key = anyKey();
+  const before = await keysOf();
+  const first = await send(admin, CREATE, SHOP, key);
+  const again = await send(admin, CREATE, SHOP, key);
+  expect(again.body).toEqual(first.body);
+  expect([first, again].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+  expect(await keysOf()).toHaveLength(before.length + 1);
+  expect((await client(gateway, first.body.data.value.key as string).get('/me')).status).toBe(200);
+  const { data } = await admin.call('audit_events', { key_id: first.body.data.value.api_key.id });
+  expect(data).toHaveLength(1);
+});
+
+test('rotate a key once', async () => {
+  const { api_key } = await admin.call('create_api_key', SHOP);
+  const key = anyKey();
+  const first = await send(admin, ROTATE, { id: api_key.id }, key);
+  const again = await send(admin, ROTATE, { id: api_key.id }, key);
+  expect(first.body.data.value.old).toEqual({ id: api_key.id, rotated_to: first.body.data.value.api_key.id });
+  expect(again.body).toEqual(first.body);
+  expect(codeOf(await send(admin, ROTATE, { id: api_key.id }, anyKey()))).toBe('validation_failed');
+});
+
+test.each([
+  ['create', CREATE],
+  ['rotate', ROTATE],
+])('%s one key, however many come at once', async (_name, query) => {
+  const { api_key } = await admin.call('create_api_key', SHOP);
+  const before = await keysOf();
+  const key = anyKey();
+  const all = await Promise.all(Array.from({ length: 12 }, () => send(admin, query, { ...SHOP, id: api_key.id }, key)));
+  const made = all.filter(({ body }) => !body.errors).map(({ body }) => body.data.value.key as string);
+  expect(new Set(made).size).toBe(1);
+  const rest = all.filter(({ body }) => body.errors).map(codeOf);
+  expect(rest.filter((code) => code !== 'idempotency_in_progress')).toEqual([]);
+  expect(await keysOf()).toHaveLength(before.length + 1);
+  expect((await send(admin, query, { ...SHOP, id: api_key.id }, key)).body.data.value.key).toBe(made[0]);
+});
+
+test('with other arguments or for another operation are refused', async () => {
+  const key = anyKey();
+  const { body } = await send(admin, CREATE, SHOP, key);
+  const before = await keysOf();
+  expect(codeOf(await send(admin, CREATE, { ...SHOP, name: 'other' }, key))).toBe('idempotency_key_reused');
+  expect(codeOf(await send(admin, ROTATE, { id: body.data.value.api_key.id }, key))).toBe('idempotency_key_reused');
+  expect(await keysOf()).toEqual(before);
+});
+
+test.each(['1', 'x'.repeat(42), `${'x'.repeat(42)}=`, randomBytes(16).toString('hex')])(
+  'with an Idempotency-Key that could be guessed (%s) are refused, and make nothing',
+  async (key) => {
+    const before = await keysOf();
+    const { body } = await send(admin, CREATE, SHOP, key);
+    expect(body.errors[0].extensions).toMatchObject({
+      code: 'invalid_request',
+      errors: [{ parameter: 'Idempotency-Key', code: 'format' }],
+    });
+    expect(await keysOf()).toEqual(before);
+  },
+);
+
+test('of another user or another organisation get a key of their own', async () => {
+  const key = anyKey();
+  const elsewhere = await makeOrganisation(gateway);
+  const people = [admin, await signIn(gateway, organisation, 'admin', 'Bea'), await signIn(gateway, elsewhere)];
+  const answers = await Promise.all(people.map((who) => send(who, CREATE, SHOP, key)));
+  expect(new Set(answers.map(({ body }) => body.data.value.key as string)).size).toBe(3);
+  expect(await keysOf(elsewhere)).toHaveLength(1);
+});
+
+test('of a member are refused like the first', async () => {
+  const key = anyKey();
+  await send(admin, CREATE, SHOP, key);
+  const demoted = await signIn(gateway, organisation, 'member', 'Ada');
+  expect(codeOf(await send(demoted, CREATE, SHOP, key))).toBe('forbidden');
+});
+
+test('get the key in its present state, after a day a new one', async () => {
+  const key = anyKey();
+  const first = await send(admin, CREATE, SHOP, key);
+  const { id } = first.body.data.value.api_key;
+  await admin.call('revoke_api_key', { id });
+  const again = await send(admin, CREATE, SHOP, key);
+  expect(again.body.data.value).toEqual({ key: first.body.data.value.key, api_key: { id, state: 'revoked' } });
+  const rows = gateway.databases.control.collection('key_answers');
+  await rows.updateOne({ key_id: id }, { $set: { ends_at: new Date(Date.now() - 1) } });
+  const later = await send(admin, CREATE, { ...SHOP, name: 'later' }, key);
+  expect(later.body.data.value.api_key.id).not.toBe(id);
+});
+
+test('leave nothing in the control database that has the key or opens it', async () => {
+  const key = anyKey();
+  const { body } = await send(admin, CREATE, SHOP, key);
+  const secret = (body.data.value.key as string).split('_').at(-1)!;
+  const db = gateway.databases.control.getClient().db(gateway.databases.control.name);
+  const collections = await db.listCollections().toArray();
+  const stored = await Promise.all(collections.map(({ name }) => db.collection(name).find().toArray()));
+  const text = JSON.stringify(stored);
+  expect(text).toContain(body.data.value.api_key.id);
+  expect(text).not.toContain(secret.slice(0, 43));
+  expect(text).not.toContain(key);
+});
+
+test('end with their organisation', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  await send(there, CREATE, SHOP, anyKey());
+  const rows = gateway.databases.control.collection('key_answers');
+  expect(await rows.countDocuments({ organisation_id: own.id })).toBe(1);
+  await gateway.control.erasing.begin(own.id);
+  expect(await rows.countDocuments({ organisation_id: own.id })).toBe(0);
+});
