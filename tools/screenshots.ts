@@ -31,11 +31,11 @@ const SHOTS: readonly Shot[] = [
     name: 'reference',
     path: '/api/v1/docs',
     prepare: async (page) => {
-      await page.locator('#operations-products-products .opblock-summary-control').click();
-      await page.locator('#operations-products-products .execute').click();
-      await page.locator('#operations-products-products .live-responses-table').waitFor();
-      await page.locator('#operations-products-products').scrollIntoViewIfNeeded();
-      await page.evaluate("document.querySelector('#operations-products-products').scrollIntoView()");
+      await page.locator('#operations-products-list_products .opblock-summary-control').click();
+      await page.locator('#operations-products-list_products .execute').click();
+      await page.locator('#operations-products-list_products .live-responses-table').waitFor();
+      await page.locator('#operations-products-list_products').scrollIntoViewIfNeeded();
+      await page.evaluate("document.querySelector('#operations-products-list_products').scrollIntoView()");
     },
   },
   {

@@ -16,22 +16,33 @@ function describe(dialog, { name, prefix, last_four: lastFour }) {
 /** Shows a key's value once, and removes it from the page when the dialog is closed. */
 function showMade({ key, api_key: made, old }) {
   const dialog = byId('made-dialog');
-  const [value, curl, note] = ['[data-key]', '[data-curl]', '[data-old]'].map((name) => dialog.querySelector(name));
+  const [value, curl, config, note] = ['[data-key]', '[data-curl]', '[data-mcp]', '[data-old]'].map((name) =>
+    dialog.querySelector(name),
+  );
   // another key's dialog may have been opened meanwhile
   dialog.querySelector('[data-name]').textContent = made.name;
   value.textContent = key;
   // quoted, since zsh takes the question mark of an unquoted URL as a pattern
   curl.textContent = `curl -H "Authorization: Bearer ${key}" "${location.origin}/api/v1${firstPath(made.scopes)}"`;
+  config.textContent = configuration(key);
+  dialog.querySelector('[data-assistant]').hidden = made.mcp === 'off';
   note.textContent = old === undefined ? '' : `The old key expires at ${exact(old.expires_at)}.`;
   dialog.addEventListener(
     'close',
     () => {
-      value.textContent = '';
-      curl.textContent = '';
+      for (const secret of [value, curl, config]) secret.textContent = '';
+      dialog.querySelector('[data-assistant]').open = false;
     },
     { once: true },
   );
   show(dialog);
+}
+
+/** What clients of the Model Context Protocol are told of this gateway. */
+function configuration(key) {
+  const headers = { Authorization: `Bearer ${key}` };
+  const scopegate = { type: 'http', url: `${location.origin}/mcp`, headers };
+  return JSON.stringify({ mcpServers: { scopegate } }, undefined, 2);
 }
 
 /** A route that the key can read. */
@@ -89,6 +100,7 @@ function newKeyOf(given) {
       .split(',')
       .map((range) => range.trim())
       .filter((range) => range !== ''),
+    mcp: given.get('mcp'),
   };
 }
 

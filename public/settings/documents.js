@@ -1,7 +1,7 @@
 /* The operations that the page calls, each with its result as `value`. */
 
 const KEY = `id name prefix last_four scopes created_by created_at expires_at revoked_at last_used_at last_used_from
-  allowed_ranges rotated_to state`;
+  allowed_ranges rotated_to mcp state`;
 
 const ENDPOINT = `id url types state disabled_reason disabled_at failing_since next_attempt_at last_success_at waiting
   lag_seconds old_secret_until created_by created_at`;
@@ -22,8 +22,12 @@ export const DOCUMENTS = {
   events: `query($cursor: String) {
     value: audit_events(limit: 20, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } next_cursor } }`,
-  make: `mutation($name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!]) {
-    value: create_api_key(name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges) {
+  make: `mutation(
+    $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
+  ) {
+    value: create_api_key(
+      name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp
+    ) {
       key api_key { ${KEY} } } }`,
   rotate: `mutation($id: ID!, $overlap_hours: Int) {
     value: rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { expires_at } } }`,

@@ -24,6 +24,8 @@ let replaced = new Map();
 
 /** The choice of the filter in the address and in the select. */
 const ALL = 'all';
+/** What assistants may do with a key. */
+const ASSISTANTS = { off: 'assistants: no', read: 'assistants: read', write: 'assistants: read and write' };
 if (['ended', ALL].includes(chosen('keys'))) state.value = chosen('keys');
 
 search.value = chosen('search') ?? '';
@@ -100,7 +102,11 @@ function row(key) {
     { class: isLive ? undefined : 'ended' },
     element('th', { scope: 'row', 'data-label': 'Name' }, element('div', {}, key.name)),
     cell('Key', text(key), ...before(key).map(old)),
-    cell('Scopes', element('ul', { class: 'chips' }, ...key.scopes.map((scope) => element('li', {}, scope)))),
+    cell(
+      'Scopes',
+      element('ul', { class: 'chips' }, ...key.scopes.map((scope) => element('li', {}, scope))),
+      element('span', { class: 'quiet' }, ASSISTANTS[key.mcp]),
+    ),
     cell('Created', ago(key.created_at), element('span', { class: 'quiet' }, `by ${key.created_by}`)),
     cell(
       'Last used',

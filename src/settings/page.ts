@@ -1,3 +1,4 @@
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/apiKey';
 import { PLANS } from '../access/plans';
 import { ALL_SCOPES } from '../access/scopes';
 import type { Session } from '../organisations/sessions';
@@ -157,6 +158,12 @@ function dialogs(mayMake: boolean): Html {
   return html`${mayMake ? [makeDialog(), ROTATE_DIALOG, MADE_DIALOG] : undefined} ${REVOKE_DIALOG}`;
 }
 
+const MCP_CHOICES: Readonly<Record<McpAccess, string>> = {
+  off: 'may not use it',
+  read: 'may read, within its scopes',
+  write: 'may read and write, within its scopes',
+};
+
 function makeDialog(): Html {
   const allows = scopeDescriptions();
   const body = html`<div class="field">
@@ -194,6 +201,17 @@ function makeDialog(): Html {
         <option value="90" selected>in 90 days</option>
         <option value="365">in a year</option>
         <option value="">never</option>
+      </select></label
+    >
+    <label class="field"
+      >Assistants, over MCP
+      <select name="mcp">
+        ${MCP_ACCESS.map(
+          (access) =>
+            html`<option value="${access}" ${access === DEFAULT_MCP ? html`selected` : undefined}>
+              ${MCP_CHOICES[access]}
+            </option>`,
+        )}
       </select></label
     >
     <div class="field">
@@ -255,5 +273,10 @@ const MADE_DIALOG = secretDialog(
     ${copyable('The key', html`<code data-key></code>`)}
     <p>Try it:</p>
     ${copyable('Example request with the key', html`<code data-curl></code>`)}
+    <details data-assistant>
+      <summary>Connect an assistant</summary>
+      <p class="hint">For clients of the Model Context Protocol that read a file, such as <code>.mcp.json</code>:</p>
+      ${copyable('Configuration for an assistant', html`<code data-mcp></code>`)}
+    </details>
     <p data-old></p>`,
 );

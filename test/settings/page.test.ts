@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
-import { client } from '../support/client';
+import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
@@ -115,6 +115,31 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       await page.reload();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       expect(await page.content()).not.toContain(key);
+    });
+  });
+
+  test('a key says what assistants may do, and its configuration for them works', async () => {
+    await signedIn(async (page) => {
+      await page.getByRole('button', { name: 'New key' }).click();
+      expect(await page.getByLabel('Assistants, over MCP').inputValue()).toBe('read');
+      await page.getByLabel('Name', { exact: true }).fill('assistant');
+      await page.getByRole('checkbox', { name: /requests:write/ }).check();
+      await page.getByLabel('Assistants, over MCP').selectOption('write');
+      await page.getByRole('button', { name: 'Create key' }).click();
+      await page.getByText('Connect an assistant').click();
+      await expectAccessible(page);
+      const shown = page.locator('#made-dialog [data-mcp]');
+      const { url, headers } = JSON.parse((await shown.textContent())!).mcpServers.scopegate;
+      const answer = await fetch(url as string, {
+        method: 'POST',
+        headers: { ...headers, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      });
+      const { result } = (await answer.json());
+      expect(result.tools.map(({ name }: Json) => name)).toContain('open_request');
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      await page.locator('tr', { hasText: 'assistant' }).getByText('assistants: read and write').waitFor();
+      expect(await page.content()).not.toContain(headers.Authorization.split(' ')[1]);
     });
   });
 
