@@ -208,15 +208,16 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       const sent: string[] = [];
       page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
       const search = page.getByRole('searchbox', { name: 'Search keys' });
+      await page.getByRole('rowheader', named('Till')).waitFor();
       await search.fill('SHOP');
       await page.getByRole('rowheader', named('Till')).waitFor({ state: 'detached' });
-      expect(new URL(page.url()).searchParams.get('search')).toBe('SHOP');
+      await page.waitForURL(/[?&]search=SHOP\b/);
       await page.reload();
       await page.getByRole('rowheader', named('Web shop')).waitFor();
       expect(await search.inputValue()).toBe('SHOP');
       await search.fill(till.key);
       await page.getByRole('rowheader', named('Till')).waitFor();
-      expect(new URL(page.url()).searchParams.get('search')).toBe(till.key.slice(-4));
+      await page.waitForURL((url) => url.searchParams.get('search') === till.key.slice(-4));
       expect(sent.join('\n')).not.toContain(till.key.slice(20, 40));
       await search.fill('nothing like it');
       await page.getByText('No matching keys.').waitFor();

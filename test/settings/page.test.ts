@@ -135,7 +135,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
         headers: { ...headers, 'content-type': 'application/json' },
         body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
       });
-      const { result } = (await answer.json());
+      const { result } = await answer.json();
       expect(result.tools.map(({ name }: Json) => name)).toContain('open_request');
       await page.getByRole('button', { name: 'I have saved it' }).click();
       await page.locator('tr', { hasText: 'assistant' }).getByText('assistants: read and write').waitFor();

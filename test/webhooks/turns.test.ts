@@ -4,7 +4,7 @@ import type { Organisation } from '../../src/access/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
-import { HOUR } from '../../src/units';
+import { HOUR, MINUTE } from '../../src/units';
 import { positionOfDelivery } from '../../src/webhooks/deliveries';
 import { eventually } from '../http/eventually';
 import { makeOrganisation } from '../support/factories';
@@ -177,7 +177,7 @@ test('enabling from now drops what is parked for good: it is not sent when somet
   await eventually(async () => (await one.rows('held')).length === 2, SOON);
   await free(one);
   const tried = one.receiver.arrived.length;
-  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() + HOUR).toISOString() });
+  await one.admin('enable_webhook_endpoint', { id: one.id, from: new Date(Date.now() + MINUTE).toISOString() });
   expect(await one.rows('skipped')).toHaveLength(3);
   expect(await one.rows('waiting')).toEqual([]);
   const [other = ''] = await one.write(1);
