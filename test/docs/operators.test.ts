@@ -108,7 +108,10 @@ function isRun({ language, reason }: (typeof BLOCKS)[number]): boolean {
 }
 
 function replaced(text: string, of: (pair: readonly [string, string]) => readonly [string, string]): string {
-  return addresses.map(of).reduce((changed, [from, to]) => changed.replaceAll(from, to), text);
+  const all = new Map(addresses.map(of));
+  const found = [...all.keys()].map((one) => one.replaceAll(/[.?+]/g, '\\$&')).join('|');
+  // all at once, and no port inside another
+  return text.replaceAll(new RegExp(`(?<!\\d)(?:${found})(?!\\d)`, 'g'), (one) => all.get(one) ?? one);
 }
 
 function trimmed(text: string): string {

@@ -135,11 +135,12 @@ async function useWebhooks(gateway: TestGateway, organisation: Organisation): Pr
   const rows = gateway.databases.control.db!.collection<{ _id: string; wakes: number }>('webhook_endpoints');
   const wakes = async (): Promise<number> => (await rows.findOne({ _id: id }))?.wakes ?? 0;
   const before = await wakes();
+  // nor does one have to be woken that still has something to do
   await eventually(async () => {
     await event();
-    await sleep(200);
+    await sleep(3000);
     return (await wakes()) > before;
-  }, 30_000);
+  }, 60_000);
   await admin('disable_webhook_endpoint', { id });
   await admin('delete_webhook_endpoint', { id });
   await receiver.stop();
