@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { openApiDocument } from '../../src/published';
+import { eventually } from '../http/eventually';
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { describeWith } from '../support/programs';
 import { openScene, overflow, type PagesScene, violations } from './scene';
@@ -15,8 +16,16 @@ const VIEWS = THEMES.map((theme, at) => ({ theme, width: WIDTHS[at]! }));
 
 async function open(page: Page, id: string): Promise<Locator> {
   const operation = page.locator(`#${id}`);
-  await operation.locator('.opblock-summary-control').click();
-  await operation.locator('.responses-table .response').first().waitFor();
+  // a click before the page has its handlers, or while it draws itself again, does nothing
+  await eventually(async () => {
+    const isOpen = (await operation.getAttribute('class'))?.includes('is-open') === true;
+    if (!isOpen) await operation.locator('.opblock-summary-control').click();
+    const responses = operation.locator('.responses-table .response').first();
+    return responses.waitFor({ timeout: 10_000 }).then(
+      () => true,
+      () => false,
+    );
+  }, 60_000);
   return operation;
 }
 
