@@ -1,13 +1,13 @@
-import type { GraphQLSchema } from 'graphql';
 import type { RequestContext } from '../context';
-import { AppError, type Fault, validationFailed } from '../errors';
+import { type Fault, validationFailed } from '../errors';
 import { argumentChecks } from '../schema/argumentChecks';
+import type { Schemas } from '../schema/build';
 import { inKeptSpelling } from '../schema/compared';
 import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/mcpGaps';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createRuns, type Runs } from './run';
-import { type Tool, toolsOf } from './tools';
+import { requireUse, type Tool, toolsOf } from './tools';
 
 /* Calls of tools. */
 
@@ -15,12 +15,6 @@ import { type Tool, toolsOf } from './tools';
 export interface CallHooks {
   readonly onTool: (tool: Tool) => void;
   readonly onIdempotencyKey: (key: string) => void;
-}
-
-interface Schemas {
-  readonly rest: GraphQLSchema;
-  readonly graphql: GraphQLSchema;
-  readonly operations: Parameters<typeof toolsOf>[0]['operations'];
 }
 
 /** How often a page that is too long is read again with fewer rows. */
@@ -54,8 +48,7 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
       if (!isObject(given)) throw new ProtocolError(CODES.params, 'params.arguments must be an object.', 200);
       const { tool, check, runs } = found;
       hooks.onTool(tool);
-      context.authorise(tool.operation);
-      requireWrite(tool, context);
+      requireUse(tool, context);
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
       if (tool.isWrite) {
         if (fields !== undefined) throw validationFailed([unknown(FIELDS)]);
@@ -75,12 +68,6 @@ function objectsOf(tools: readonly Tool[], isRest: boolean) {
   return tools
     .filter(({ operation }) => (operation.rest !== undefined) === isRest)
     .map(({ operation, field }) => ({ type: operation.kind, field }));
-}
-
-/** @throws AppError forbidden if the key may only read over MCP */
-function requireWrite({ isWrite, operation: { name } }: Tool, { principal }: RequestContext): void {
-  if (!isWrite || (principal.kind === 'key' && principal.key.mcp === 'write')) return;
-  throw new AppError('forbidden', `This key may only read over MCP; ${name} needs a key whose mcp setting is write.`);
 }
 
 /** The members that a call wants of each row; undefined for the usual ones. @throws AppError validation_failed */

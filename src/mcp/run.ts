@@ -1,5 +1,6 @@
 import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql';
 import type { RequestContext } from '../context';
+import type { Schemas } from '../schema/build';
 import { coerceArguments } from '../schema/argumentChecks';
 import { withRawElements } from '../schema/elements';
 import { createExecutor } from '../schema/execution';
@@ -24,10 +25,7 @@ export interface Runs {
 type OnWritable = ((reason: NotWritten | 'arguments' | undefined) => void) | undefined;
 
 /** How to run the operation of each tool. What is compiled does not depend on what callers send. */
-export function createRuns(
-  schemas: { readonly rest: GraphQLSchema; readonly graphql: GraphQLSchema },
-  onWritable: OnWritable,
-): (tool: Tool) => Runs {
+export function createRuns(schemas: Pick<Schemas, 'rest' | 'graphql'>, onWritable: OnWritable): (tool: Tool) => Runs {
   const raw = withRawElements(schemas.rest);
   const options = { compiledFrom: 1 };
   const rest = { schema: raw, execute: createExecutor(raw, options) };

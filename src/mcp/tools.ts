@@ -1,5 +1,7 @@
-import { getNamedType, getNullableType, type GraphQLSchema, isListType, isObjectType } from 'graphql';
+import { getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
 import type { RequestContext } from '../context';
+import { AppError } from '../errors';
+import type { Schemas } from '../schema/build';
 import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/mcpGaps';
 import type { Operation } from '../schema/operations';
@@ -32,11 +34,7 @@ export interface Rows {
 const OWN_ROOT = '#/$defs/';
 
 /** The tools of a schema, in its order. Those with a REST route are of the REST schema, others of the whole. */
-export function toolsOf(schemas: {
-  readonly rest: GraphQLSchema;
-  readonly graphql: GraphQLSchema;
-  readonly operations: readonly Operation[];
-}): Tool[] {
+export function toolsOf(schemas: Schemas): Tool[] {
   const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
   const enums = componentSchemas(schemas.graphql, { elementBounds: true, closed: false });
   return schemas.operations.flatMap((operation) => {
@@ -178,13 +176,22 @@ function told(description: unknown, isWrite: boolean): string {
 }
 
 /** Whether a key may use a tool. */
-export function mayUse({ operation, isWrite }: Tool, context: RequestContext): boolean {
-  const { principal } = context;
-  if (principal.kind !== 'key' || (isWrite && principal.key.mcp !== 'write')) return false;
+export function mayUse(tool: Tool, context: RequestContext): boolean {
   try {
-    context.authorise(operation);
+    requireUse(tool, context);
     return true;
   } catch {
     return false;
   }
+}
+
+/** @throws AppError insufficient_scope; forbidden if the tool writes and the key may only read over MCP */
+export function requireUse({ operation, isWrite }: Tool, context: RequestContext): void {
+  context.authorise(operation);
+  const { principal } = context;
+  if (!isWrite || (principal.kind === 'key' && principal.key.mcp === 'write')) return;
+  throw new AppError(
+    'forbidden',
+    `This key may only read over MCP; ${operation.name} needs a key whose mcp setting is write.`,
+  );
 }
