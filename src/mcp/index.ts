@@ -47,7 +47,9 @@ const FRESH = { ttlMs: 300_000, cacheScope: 'private' } as const;
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function createMcpFace({ schemas, openContext, origins, onWritable }: McpOptions): McpFace {
-  const calls = createCalls(schemas, onWritable);
+  // at first use, since it takes 70 ms of a start
+  let made: Calls | undefined;
+  const calls = (): Calls => (made ??= createCalls(schemas, onWritable));
   return async (exchange) => {
     const { request } = exchange;
     refuseOrigin(request, origins);
@@ -77,7 +79,7 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
       const onIdempotencyKey = (key: string): void => {
         incoming.idempotencyKey = key;
       };
-      const result = await resultOf(message, { calls, context, exchange, spoken, onIdempotencyKey });
+      const result = await resultOf(message, { calls: calls(), context, exchange, spoken, onIdempotencyKey });
       const added = spoken === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
       send(exchange, 200, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
     } catch (error) {
