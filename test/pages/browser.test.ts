@@ -1,12 +1,7 @@
-import { readFileSync } from 'node:fs';
-import type { Browser, Page } from 'playwright-core';
-import type { Json } from '../support/client';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
-import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { describeWith } from '../support/programs';
+import { openScene, overflow, type PagesScene, violations } from './scene';
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 /** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
   { path: '/', drawn: '#status[data-state=ready]' },
@@ -20,45 +15,22 @@ const PAGES: readonly { path: string; drawn: string }[] = [
 const VIEWS = PAGES.flatMap((page) => THEMES.flatMap((theme) => WIDTHS.map((width) => ({ ...page, theme, width }))));
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-  let key: string;
+  let scene: PagesScene;
 
   beforeAll(async () => {
-    gateway = await startGateway({ INTROSPECTION: 'public' });
-    ({ key } = await makeKey(gateway, await makeNorthwind(gateway, 20)));
-    browser = await openBrowser();
+    scene = await openScene();
   }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  async function withPage(
-    path: string,
-    work: (page: Page) => Promise<void>,
-    options: Parameters<typeof visitor>[2] = {},
-  ): Promise<{ faults: string[]; foreign: string[] }> {
-    const { page, faults, foreign, close } = await visitor(browser, [gateway.url], options);
-    try {
-      await page.goto(gateway.url + path);
-      await work(page);
-    } finally {
-      await close();
-    }
-    return { faults, foreign };
-  }
+  afterAll(() => scene.close());
 
   test.each(VIEWS)(
     '$path ($theme, $width px) is accessible, fits, and makes no requests to other hosts',
     async ({ path, drawn, ...view }) => {
-      const { faults, foreign } = await withPage(
+      const { faults, foreign } = await scene.visit(
         path,
         async (page) => {
           await page.waitForSelector(drawn, { state: 'attached' });
-          const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
-          expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
-          expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+          expect(await violations(page)).toEqual([]);
+          expect(await overflow(page)).toBeLessThanOrEqual(0);
         },
         view,
       );
@@ -70,7 +42,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   test.each(PAGES)(
     '$path works by keyboard: the skip link comes first, and focus is always visible',
     async ({ path, drawn }) => {
-      await withPage(path, async (page) => {
+      await scene.visit(path, async (page) => {
         await page.waitForSelector(drawn, { state: 'attached' });
         const seen: string[] = [];
         for (let stop = 0; stop < 6; stop += 1) {
@@ -92,7 +64,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   );
 
   test('/graphql falls back to GraphiQL, where an example runs with a key in the header editor', async () => {
-    const { foreign } = await withPage('/graphql', async (page) => {
+    const { foreign } = await scene.visit('/graphql', async (page) => {
       await page.waitForURL('**/graphiql');
       const headers = page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(2) .CodeMirror');
       for (const tab of ['QuotesWithLines', 'SalesByMonth']) {
@@ -101,7 +73,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
           (element: unknown, text) => {
             (element as { CodeMirror: { setValue(text: string): void } }).CodeMirror.setValue(text);
           },
-          JSON.stringify({ Authorization: `Bearer ${key}` }),
+          JSON.stringify({ Authorization: `Bearer ${scene.key}` }),
         );
         await page.locator('.graphiql-execute-button').click();
         await page.locator('.graphiql-response').getByText('total_minor').first().waitFor();
@@ -113,9 +85,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
   });
 
   test('the reference can try a route with a key', async () => {
-    await withPage('/api/v1/docs', async (page) => {
+    await scene.visit('/api/v1/docs', async (page) => {
       await page.locator('.btn.authorize').click();
-      await page.locator('.auth-container input').fill(key);
+      await page.locator('.auth-container input').fill(scene.key);
       await page.locator('.auth-btn-wrapper .authorize').click();
       await page.locator('.auth-btn-wrapper .btn-done').click();
       await page.locator('#operations-me-get_me .opblock-summary-control').press('Enter');
@@ -128,13 +100,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
 
   test("the landing page has a command to copy, with the browser's URL", async () => {
     const options = { permissions: ['clipboard-read', 'clipboard-write'] };
-    await withPage(
+    await scene.visit(
       '/',
       async (page) => {
         const command = page.locator('.command', { hasText: '/api/v1/quotes' });
         await command.getByRole('button').press('Enter');
         await command.getByText('Copied').waitFor();
-        expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"${gateway.url}/api/v1/quotes`);
+        expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`"${scene.gateway.url}/api/v1/quotes`);
       },
       options,
     );
