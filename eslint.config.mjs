@@ -53,6 +53,7 @@ const ARROWS = {
     'schema',
     'units',
   ],
+  recording: ['access', 'http', 'log', 'metrics', 'organisations'],
   faces: ['graphql', 'http', 'mcp', 'metrics', 'rest', 'settings'],
   published: ['events', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
 };

@@ -12,6 +12,8 @@ export interface FaultDatabase {
   readonly uri: string;
   /** Server, version and options. */
   readonly description: string;
+  /** Of the process that runs now. */
+  readonly pid: number;
   isAlive(): boolean;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
@@ -56,6 +58,9 @@ export async function startDatabase(dataDir: string, cacheDir: string): Promise<
   return {
     uri: first.uri,
     description: `${plan.program} ${plan.version}${syncOption(plan)}`,
+    get pid() {
+      return server.pid;
+    },
     isAlive: () => isAlive(server.pid),
     kill: async () => {
       signalQuietly(server.pid, 'SIGKILL');

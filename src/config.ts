@@ -193,6 +193,10 @@ const VARIABLES = {
     help: 'off keeps this gateway from reading the log of the databases to record events; one gateway at a time does it for each cluster, and all serve them',
   },
   ...WEBHOOK_VARIABLES,
+  REQUEST_LOG: {
+    schema: z.enum(['on', 'off']).default('on'),
+    help: 'off keeps this gateway from storing requests (time, operation, status, address) for the organisations that made them',
+  },
   METRICS: {
     schema: z.enum(['loopback', 'private', 'public', 'off']).default('loopback'),
     help: 'who may read /metrics: loopback (this machine, not through a proxy), private (private networks too), public or off',

@@ -11,7 +11,7 @@ import { faceOf } from './faces';
 import { createGraphqlFace, GRAPHQL_ERRORS } from './graphql';
 import { createHealth } from './http/health';
 import { AppError } from './errors';
-import { CALLER_LEFT, createAccessLog } from './http/accessLog';
+import { createAccessLog } from './http/accessLog';
 import { traced } from './http/traced';
 import { createBodyMemory } from './http/bodyMemory';
 import { clockWatch } from './http/clockWatch';
@@ -23,13 +23,13 @@ import { createTurns } from './http/turns';
 import { limitersOf } from './limits';
 import { describeError } from './log';
 import { toAppError } from './mask';
-import { createMcpFace, MCP_PATH } from './mcp';
+import { createMcpFace } from './mcp';
 import { createMetrics, type Face, type ShedReason } from './metrics';
 import { keyLabel } from './metrics/labels';
 import { createMetricsPage } from './http/metricsPage';
 import type { Control } from './organisations/control';
-import { createUsageCounter } from './organisations/usageCounter';
 import { createPages } from './pages';
+import { createRecording } from './recording';
 import { createRestFace } from './rest';
 import { publishedSchemas } from './published';
 import { EVENT_TYPES } from './events/types';
@@ -74,15 +74,13 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   await availability.start();
   const limiters = await limitersOf(options, metrics);
   const faces = await createFaces(options, carrier, { schemas, traffic, limiters });
-  const usage = createUsageCounter({
-    usage: control.usage,
-    onError: (error) => {
-      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
-    },
-    onUncounted: (requests) => {
-      metrics.usageUncounted(requests);
-      logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
-    },
+  const operations = schemas.operations.map(({ name }) => name);
+  const recording = createRecording({
+    control,
+    logger,
+    metrics,
+    operations,
+    logs: options.config.REQUEST_LOG === 'on',
   });
   const { tails, waiting, webhooks } = traffic;
   options.databases.tend(({ id: organisation, cluster }, collection, error) => {
@@ -92,13 +90,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     );
   });
 
-  function finished({ path, log: { principal, code } }: Exchange, status: number): void {
-    if (principal?.kind !== 'key') return;
-    const isError = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
-    usage.count(principal.key.id, status === 429 ? 'rate_limited' : isError ? 'error' : 'ok', path === MCP_PATH);
-  }
-
-  const accessLog = createAccessLog({ logger, metrics, finished });
+  const accessLog = createAccessLog({ logger, metrics, done: recording.record });
 
   /** Answers an exchange, also if something fails. */
   async function answer(exchange: Exchange, face: Face, work: () => Promise<void>): Promise<void> {
@@ -147,7 +139,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       availability.stop();
       patience.stop();
       accessLog.stop();
-      await usage.stop();
+      await recording.stop();
       await faces.graphql.stop();
       await limiters.close();
     },

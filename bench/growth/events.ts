@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import mongoose, { type mongo } from 'mongoose';
 import { databaseName } from '../../src/database/organisationData';
+import type { EndpointRow } from '../../src/organisations/webhookRows';
 import { SETTLED_AFTER } from '../../src/organisations/webhookLeases';
 import { readQuote } from '../calls';
 import { type Contestant, start } from '../contestants';
@@ -10,6 +11,7 @@ import { type Cores, cpuSeconds } from '../machine';
 import { milliseconds } from '../report/format';
 import type { Content, Rig } from '../rig';
 import { quantile, spreadOf } from '../statistics';
+import { type BacklogScale, measureBacklog } from './backlog';
 import { makeEndpoints, type Receiver, startReceiver } from './receiver';
 import { atMost, type GrowthSection } from './section';
 
@@ -25,10 +27,13 @@ export interface EventRounds {
   readonly burst: number;
   /** Webhook endpoints, each of another organisation. */
   readonly endpoints: number;
+  readonly backlog: BacklogScale;
 }
 
 /** Most CPU of one read beside the tail and the webhooks, of one without. */
 const MOST_COST = 1.05;
+/** Most CPU of an attempt at a dead endpoint with the most events behind it, of one with the fewest. */
+const MOST_GROWTH = 1.5;
 /** Changes a second while reads are measured, and while their way to the feed is timed. */
 const [BESIDE, TIMED] = [10, 20];
 const ROWS_AT_ONCE = 1000;
@@ -71,13 +76,16 @@ export async function measureEvents(
     const cost = await readsBeside(all, [silent, recording], content, scale);
     const { toFeed, toReceiver } = await timeChanges(orders, recording, content, { count: scale.timed, receiver });
     const { perSecond, cpu } = await takeBurst(db, recording, scale.burst);
+    const { CONTROL_DATABASE } = rig.environment;
+    const endpoints = client.db(CONTROL_DATABASE).collection<EndpointRow>('webhook_endpoints');
+    const backlog = await measureBacklog(rig, recording, endpoints, scale.backlog);
     const [without, beside] = cost;
     return {
       title: 'Events',
       method:
         `One quote is read by ${String(CONNECTIONS)} connections from a gateway that records events and sends them to ${String(scale.endpoints)} endpoints of as many organisations, and from one that does neither (EVENTS=off), in turn, ` +
         `${String(scale.rounds)} rounds, while another program makes ${String(BESIDE)} changes a second in these organisations. Then ${whole(scale.timed)} single changes, ${String(TIMED)} a second, ` +
-        `are timed from their acknowledgement to the answer of a waiting request and to a receiver, and ${whole(scale.burst)} changes are made at once.`,
+        `are timed from their acknowledgement to the answer of a waiting request and to a receiver, and ${whole(scale.burst)} changes are made at once. Last, ${String(scale.backlog.attempts)} attempts at dead endpoints with few and with many events behind them, in turn, gateway and database together.`,
       headings: ['', ''],
       rows: [
         ['CPU of one quote, without events', `${whole(without)} µs`],
@@ -88,6 +96,10 @@ export async function measureEvents(
         ]),
         ['events a second of one tail', whole(perSecond)],
         ['CPU of one event', cpu === undefined ? 'unknown' : `${whole(cpu)} µs`],
+        ...backlog.map((one) => [
+          `CPU of one attempt at a dead endpoint, ${whole(one.events)} events behind it`,
+          `${whole(one.cpu)} µs`,
+        ]),
       ],
       goals: [
         atMost('events/cost', 'CPU of one quote with tail and webhooks, of that without', {
@@ -95,6 +107,15 @@ export async function measureEvents(
           value: beside / without,
           show: (value) => value.toFixed(2),
         }),
+        atMost(
+          'events/backlog',
+          'CPU of an attempt at a dead endpoint with the most events behind it, of that with the fewest',
+          {
+            most: MOST_GROWTH,
+            value: (backlog.at(-1)?.cpu ?? NaN) / (backlog[0]?.cpu ?? NaN),
+            show: (value) => value.toFixed(2),
+          },
+        ),
       ],
     };
   } finally {

@@ -29,7 +29,14 @@ const FULL: GrowthScale = {
   quoteRounds: { rounds: 5, calls: 200, seconds: 2, pagesUpTo: 1e5 },
   organisations: { few: 10, warm: 1000, all: 5000, again: 100 },
   imported: 50_000,
-  events: { rounds: 9, seconds: 2, timed: 500, burst: 20_000, endpoints: 100 },
+  events: {
+    rounds: 9,
+    seconds: 2,
+    timed: 500,
+    burst: 20_000,
+    endpoints: 100,
+    backlog: { sizes: [1e3, 1e6], attempts: 160 },
+  },
   soak: { perSecond: 50, every: 5 },
 };
 
@@ -38,7 +45,7 @@ const SMOKE: GrowthScale = {
   quoteRounds: { rounds: 1, calls: 5, seconds: 1, pagesUpTo: 400 },
   organisations: { few: 2, warm: 4, all: 6, again: 5 },
   imported: 50,
-  events: { rounds: 1, seconds: 0.3, timed: 5, burst: 100, endpoints: 2 },
+  events: { rounds: 1, seconds: 0.3, timed: 5, burst: 100, endpoints: 2, backlog: { sizes: [10, 100], attempts: 8 } },
   soak: { perSecond: 20, every: 0.5 },
 };
 

@@ -26,6 +26,8 @@ export interface Refusal {
   readonly reason: RefusalReason;
   /** Id in the key, if its checksum is right; not proof that the caller has that key. */
   readonly keyId?: string;
+  /** The key and its organisation, if the caller has shown to have the key, by its secret. */
+  readonly owner?: { readonly key: string; readonly organisation: string };
 }
 
 export interface AuthenticatorOptions {
@@ -59,7 +61,7 @@ export function createAuthenticator(options: AuthenticatorOptions): Authenticate
   return async (authorization, address, onRefused) => {
     const found = await findKey(authorization);
     if ('reason' in found || !isInRanges(address, found.key.allowed_ranges)) {
-      onRefused?.('reason' in found ? found : { reason: 'address', keyId: found.key._id });
+      onRefused?.('reason' in found ? found : { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) });
       await spend(options.failures, addressBucket(address), 1, 'Too many failed authentications from this address');
       throw unauthenticated();
     }
@@ -102,7 +104,8 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
     const matches = matchingPepper(parsed.secret, found ?? undefined, peppers) !== -1;
     const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
     if (found && state === 'active') return { key: found, secret: parsed.secret };
-    const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id };
+    const owner = found && matches ? ownerOf(found) : {};
+    const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
     if (known) Object.assign(known, { found, refusal, times: known.times + 1 });
     else refusals.set(token, { found, refusal, times: 1 });
     return refusal;
@@ -112,6 +115,10 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
 interface Found {
   readonly key: ApiKey;
   readonly secret: string;
+}
+
+function ownerOf({ _id: key, organisation }: ApiKey): Pick<Refusal, 'owner'> {
+  return { owner: { key, organisation: organisation.id } };
 }
 
 function toPrincipal(key: ApiKey): KeyPrincipal {

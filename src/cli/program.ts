@@ -8,6 +8,7 @@ import { addExport } from './export';
 import { ExplainedCommand, loadVariables } from './common/help';
 import { addImport } from './import';
 import { addKey } from './key';
+import { addLogs } from './logs';
 import { addOpenapi } from './openapi';
 import { addOrg } from './org';
 import { addServe } from './serve';
@@ -26,7 +27,7 @@ export function createProgram(): ExplainedCommand {
     .hook('preSubcommand', loadVariables)
     // for the commands, which take it over from here
     .showHelpAfterError('(use --help for usage)');
-  const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit];
+  const access = [addDemo, addServe, addOrg, addKey, addWebhook, addAudit, addLogs];
   for (const add of [...access, addEvents, addImport, addExport, addCustomer, addOpenapi, addDoctor]) add(program);
   return program
     .nameCommands()

@@ -1,6 +1,6 @@
 import mongoose from 'mongoose';
 
-const { MongoServerError, MongoServerSelectionError, MongoNetworkError } = mongoose.mongo;
+const { MongoBulkWriteError, MongoServerError, MongoServerSelectionError, MongoNetworkError } = mongoose.mongo;
 
 const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
@@ -90,6 +90,13 @@ export function isWorthReadingAgain(error: unknown): boolean {
 /** Whether a write violated a unique index. */
 export function isDuplicateKey(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === DUPLICATE_KEY;
+}
+
+/** Whether all that went wrong with a bulk write is that rows with the same keys are there. */
+export function areDuplicateKeys(error: unknown): boolean {
+  if (!(error instanceof MongoBulkWriteError)) return false;
+  const faults = [error.writeErrors].flat();
+  return faults.length > 0 && faults.every(({ code }) => code === DUPLICATE_KEY);
 }
 
 /** Whether the database's user may not do it. */

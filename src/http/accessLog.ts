@@ -10,14 +10,22 @@ export const CALLER_LEFT = 499;
 const MOST_REFUSALS = 100;
 const SECOND = 1000;
 
+/** An exchange that is done. */
+export interface DoneExchange {
+  readonly exchange: Exchange;
+  readonly face: Face;
+  readonly status: number;
+  readonly ms: number;
+}
+
 interface Watchers {
   readonly logger: Logger;
   readonly metrics: Pick<Metrics, 'requestFinished' | 'requestRefused'>;
-  readonly finished: (exchange: Exchange, status: number) => void;
+  readonly done: (exchange: DoneExchange) => void;
 }
 
 /** Logs and counts each request when it is done; the log line has no key, query or body. */
-export function createAccessLog({ logger, metrics, finished }: Watchers) {
+export function createAccessLog({ logger, metrics, done }: Watchers) {
   const refusals = createRefusalLog(logger);
 
   function note(exchange: Exchange, face: Face, ms: number, status: number): void {
@@ -57,7 +65,7 @@ export function createAccessLog({ logger, metrics, finished }: Watchers) {
         // callers usually end streams by leaving
         const isAnswered = response.writableFinished || streaming !== undefined;
         const status = isAnswered ? response.statusCode : CALLER_LEFT;
-        finished(exchange, status);
+        done({ exchange, face, status, ms: ended - started });
         // of a stream until it was open, since how long it goes on is up to its caller
         const seconds = ((streaming ?? ended) - started) / 1000;
         metrics.requestFinished({ face, operation: log.operation, status, seconds });

@@ -131,6 +131,12 @@ export function createMetrics(options: MetricsOptions) {
     registers,
   });
 
+  const notLogged = new Counter({
+    name: 'scopegate_requests_not_logged_total',
+    help: 'Failed requests missing from the request log of their organisation, because there were too many.',
+    registers,
+  });
+
   return {
     requestFinished({ face, operation, status, seconds }: FinishedRequest): void {
       const name = label(operation);
@@ -164,6 +170,9 @@ export function createMetrics(options: MetricsOptions) {
     webhookSent,
     usageUncounted: (requests: number): void => {
       uncounted.inc(requests);
+    },
+    requestsNotLogged: (requests: number): void => {
+      notLogged.inc(requests);
     },
     limiterStore(state: LimiterStore): void {
       store.reset();

@@ -15,6 +15,7 @@ import { moving } from './moving';
 import { organisations } from './organisations';
 import { pepperGuard } from './pepper';
 import { placement } from './placement';
+import { requestLog } from './requestLog';
 import { type Session, sessions } from './sessions';
 import { webhookEndpointsOf } from './webhookEndpoints';
 import { webhookLeases } from './webhookLeases';
@@ -53,7 +54,7 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   databases.openedBy(store.standingOf);
   const pepper = pepperGuard(databases.control, models, config, now);
   const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
-  const stores = { apiKeys: keys, audit: auditLog(models), usage: keyUsage(models) };
+  const stores = { apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) };
   return {
     ...stores,
     organisations: store,

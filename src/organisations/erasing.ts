@@ -2,6 +2,7 @@ import { trusted } from 'mongoose';
 import type { Organisation } from '../access/principal';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
+import { organisationUsageId } from './keyUsage';
 import { toOrganisation } from './organisations';
 
 /** An organisation that is being erased. */
@@ -19,7 +20,8 @@ const KEYS_AT_ONCE = 1000;
  * continue (docs/decisions/organisation-life.md).
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
-  const { organisations, apiKeys, sessions, links, usage, auditEvents, webhookEndpoints, keyAnswers } = models;
+  const { organisations, apiKeys, sessions, links, usage, auditEvents, webhookEndpoints, keyAnswers, requests } =
+    models;
   return {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
@@ -54,6 +56,8 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
         await usage.deleteMany({ key_id: ids });
         await apiKeys.deleteMany({ _id: ids });
       }
+      await usage.deleteMany({ key_id: organisationUsageId(id) });
+      await requests.deleteMany({ organisation_id: id });
       await auditEvents.deleteMany({ organisation_id: id });
       await models.change(async (session, record) => {
         const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });

@@ -14,13 +14,15 @@ import {
 import type { Page } from '../database/pagination';
 import type { AuditLog, AuditPageQuery } from './audit';
 import type { Attempt } from './keyAnswers';
-import type { KeyUsage, UsagePeriod } from './keyUsage';
+import { type KeyUsage, organisationUsageId, type UsagePeriod } from './keyUsage';
+import type { RequestLog, RequestPageQuery } from './requestLog';
 import { type Session, userActor } from './sessions';
 
 interface Stores {
   readonly apiKeys: ApiKeys;
   readonly audit: AuditLog;
   readonly usage: KeyUsage;
+  readonly requests: RequestLog;
 }
 
 export type Integrations = ReturnType<typeof integrationsOf>;
@@ -32,7 +34,7 @@ export type Integrations = ReturnType<typeof integrationsOf>;
 export function integrationsOf(
   session: Session,
   from: string,
-  { apiKeys, audit, usage }: Stores,
+  { apiKeys, audit, usage, requests }: Stores,
   attempt: Attempt | undefined,
 ) {
   const { organisation, user } = session;
@@ -93,6 +95,10 @@ export function integrationsOf(
     },
     /** @throws AppError not_found */
     usage: async (id: string, period: UsagePeriod) => usage.read((await requireKey(id))._id, period),
+    /** Of all keys, the revoked and expired ones included. */
+    organisationUsage: (period: UsagePeriod) => usage.read(organisationUsageId(organisationId), period),
+    /** @throws AppError invalid_request */
+    requests: (query: Omit<RequestPageQuery, 'organisationId'>) => requests.page({ ...query, organisationId }),
     events: (query: Omit<AuditPageQuery, 'organisationId'>) => audit.page({ ...query, organisationId }),
   };
 }

@@ -2,6 +2,7 @@ import { trusted } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
+import { type CodeUsage, codesOf, type Details, type OperationUsage, operationsOf } from './usageDetails';
 
 /** One hour or day, by its start in UTC. */
 export interface UsageBucket extends Required<UsageCounts> {
@@ -10,10 +11,20 @@ export interface UsageBucket extends Required<UsageCounts> {
 
 export type UsagePeriod = 'last_24h' | 'last_30d';
 
-/** Counts of one key in one hour. */
+/** Requests over a period. */
+export interface UsageReport {
+  /** Every hour or day, oldest first, including those without requests. */
+  readonly buckets: UsageBucket[];
+  readonly operations: OperationUsage[];
+  readonly codes: CodeUsage[];
+}
+
+/** Counts of one key, or organisation, in one hour. */
 export interface UsageEntry extends UsageCounts {
   readonly keyId: string;
   readonly hour: Date;
+  /** By operation and error code. */
+  readonly details?: Details;
 }
 
 type Unit = UsageDocument['unit'];
@@ -26,6 +37,11 @@ const PERIODS = {
   last_30d: { unit: 'day', buckets: 30 },
 } as const satisfies Record<UsagePeriod, { unit: Unit; buckets: number }>;
 
+/** Under which id the requests of all keys of an organisation are counted, so that they can be read without reading each key's. */
+export function organisationUsageId(organisationId: string): string {
+  return `org:${organisationId}`;
+}
+
 export type KeyUsage = ReturnType<typeof keyUsage>;
 
 /** How often keys were used, as rows by hour and by day. */
@@ -37,29 +53,33 @@ export function keyUsage({ usage }: ControlModels) {
       const writes = entries.flatMap((entry) => [increment(entry, 'hour'), increment(entry, 'day')]);
       if (writes.length > 0) await native.bulkWrite(writes, { ordered: false });
     },
-    /** Every hour or day of a period up to now, oldest first, including those without requests. */
-    async read(keyId: string, period: UsagePeriod): Promise<UsageBucket[]> {
+    /** The requests of a key, or of an organisation ({@link organisationUsageId}), in a period up to now. */
+    async read(keyId: string, period: UsagePeriod): Promise<UsageReport> {
       const { unit, buckets } = PERIODS[period];
       const last = startOf(new Date(), unit).getTime();
       const starts = Array.from({ length: buckets }, (_, at) => last - (buckets - 1 - at) * LENGTHS[unit]);
       const since = trusted({ $gte: new Date(starts[0] ?? last) });
       const rows = await usage.find({ key_id: keyId, unit, start: since }).lean();
       const byStart = new Map(rows.map((row) => [row.start.getTime(), row]));
-      return starts.map((start) => {
-        const { requests = 0, errors = 0, rate_limited = 0, mcp = 0 } = byStart.get(start) ?? {};
-        return { start: new Date(start), requests, errors, rate_limited, mcp };
-      });
+      return {
+        buckets: starts.map((start) => {
+          const { requests = 0, errors = 0, rate_limited = 0, mcp = 0 } = byStart.get(start) ?? {};
+          return { start: new Date(start), requests, errors, rate_limited, mcp };
+        }),
+        operations: operationsOf(rows),
+        codes: codesOf(rows),
+      };
     },
   };
 }
 
-function increment({ keyId, hour, requests, errors, rate_limited, mcp = 0 }: UsageEntry, unit: Unit) {
+function increment({ keyId, hour, requests, errors, rate_limited, mcp = 0, details }: UsageEntry, unit: Unit) {
   const start = startOf(hour, unit);
   return {
     updateOne: {
       filter: { _id: `${keyId}:${unit}:${start.toISOString()}` },
       update: {
-        $inc: { requests, errors, rate_limited, mcp },
+        $inc: { requests, errors, rate_limited, mcp, ...Object.fromEntries(details ?? []) },
         $setOnInsert: { key_id: keyId, unit, start, ends_at: new Date(start.getTime() + KEPT[unit]) },
       },
       upsert: true,

@@ -8,6 +8,8 @@ import type { OrganisationState } from '../access/states';
 import { defineCollection, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import { requestRows } from './requestRows';
+import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';
 
 /** An organisation as stored in the control database. */
@@ -82,9 +84,10 @@ export interface UsageCounts {
   readonly mcp?: number;
 }
 
-export interface UsageDocument extends UsageCounts {
+export interface UsageDocument extends UsageCounts, DetailColumns {
   /** `<key id>:<hour|day>:<start>`, so that all instances add to the same row. */
   readonly _id: string;
+  /** Id of the key; `org:<id>` for all keys of an organisation. */
   readonly key_id: string;
   readonly unit: 'hour' | 'day';
   readonly start: Date;
@@ -202,6 +205,8 @@ const usage = defineCollection<UsageDocument>(
     errors: count,
     rate_limited: count,
     mcp: count,
+    operations: Schema.Types.Mixed,
+    codes: Schema.Types.Mixed,
     ends_at: date,
   },
   [EXPIRES, { on: { key_id: 1, unit: 1, start: 1 } }],
@@ -234,6 +239,7 @@ export const controlCollections = [
   usage,
   webhookEndpoints,
   keyAnswers,
+  requestRows,
 ] as const;
 
 export type ControlModels = ReturnType<typeof controlModels>;
@@ -249,6 +255,7 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
     usage: modelOf(control, usage),
     webhookEndpoints: modelOf(control, webhookEndpoints),
     keyAnswers: modelOf(control, keyAnswers),
+    requests: modelOf(control, requestRows),
   };
   return {
     ...collections,

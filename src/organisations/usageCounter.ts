@@ -1,9 +1,6 @@
 import { HOUR, MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
-import type { UsageCounts } from './models';
-
-/** The outcome of a request: a 429, another error, or neither. */
-export type UsageOutcome = 'ok' | 'error' | 'rate_limited';
+import { type CountedRequest, pathsOf } from './usageDetails';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
@@ -17,35 +14,59 @@ export interface UsageCounterOptions {
 
 /** 10,000 counters take about 2 MB. */
 const CAPACITY = 10_000;
+/** Details to hold for each counter of the capacity, in the mean; 60,000 take about 9 MB. */
+const DETAILS_EACH = 6;
 
-type Entry = { -readonly [Name in keyof UsageEntry]: UsageEntry[Name] };
+type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry[Name] } & {
+  readonly details: Map<string, number>;
+};
 
 /**
- * Counts the requests of keys in memory and writes the counts once a minute, in one command, so that no request waits for it.
- * Only if as many counters as it holds fill up again while that is still being written are further keys not counted, which is said.
+ * Counts the requests of keys and organisations in memory and writes the counts once a minute, in one command, so that no request
+ * waits for it. Only if as many counters as it holds fill up again while that is still being written are further keys not counted,
+ * which is said; details by operation and code that it has no room for are left out.
  */
 export function createUsageCounter({ usage, onError, onUncounted, capacity = CAPACITY }: UsageCounterOptions) {
   let counts = new Map<string, Entry>();
+  /** Details held. */
+  let details = 0;
   let uncounted = 0;
   /** Whether a write was begun because the counters were used up, and none has succeeded since. */
   let isFull = false;
   let writing: Promise<void> = Promise.resolve();
 
-  function add(keyId: string, hour: number, delta: UsageCounts): void {
+  /** The counter of an hour; undefined if there is no room for another. */
+  function entryOf(keyId: string, hour: number): Entry | undefined {
     const name = `${keyId}:${String(hour)}`;
-    let entry = counts.get(name);
-    if (!entry) {
-      if (counts.size >= capacity) {
-        uncounted += delta.requests;
-        return;
-      }
-      entry = { keyId, hour: new Date(hour), requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-      counts.set(name, entry);
+    const known = counts.get(name);
+    if (known || counts.size >= capacity) return known;
+    const counted = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
+    const entry: Entry = { keyId, hour: new Date(hour), ...counted, details: new Map() };
+    counts.set(name, entry);
+    return entry;
+  }
+
+  function addDetail(to: Map<string, number>, path: string, more: number): void {
+    const known = to.get(path);
+    if (known === undefined) {
+      if (details >= capacity * DETAILS_EACH) return;
+      details += 1;
     }
-    entry.requests += delta.requests;
-    entry.errors += delta.errors;
-    entry.rate_limited += delta.rate_limited;
-    entry.mcp = (entry.mcp ?? 0) + (delta.mcp ?? 0);
+    to.set(path, (known ?? 0) + more);
+  }
+
+  /** Adds counts that could not be written. */
+  function restore(taken: UsageEntry): void {
+    const entry = entryOf(taken.keyId, taken.hour.getTime());
+    if (!entry) {
+      uncounted += taken.requests;
+      return;
+    }
+    entry.requests += taken.requests;
+    entry.errors += taken.errors;
+    entry.rate_limited += taken.rate_limited;
+    entry.mcp = (entry.mcp ?? 0) + (taken.mcp ?? 0);
+    for (const [path, count] of taken.details ?? []) addDetail(entry.details, path, count);
   }
 
   async function write(): Promise<void> {
@@ -54,11 +75,12 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     if (counts.size === 0) return;
     const taken = [...counts.values()];
     counts = new Map();
+    details = 0;
     try {
       await usage.add(taken);
       isFull = false;
     } catch (error) {
-      for (const entry of taken) add(entry.keyId, entry.hour.getTime(), entry);
+      taken.forEach(restore);
       onError(error);
     }
   }
@@ -68,11 +90,16 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   const timer = setInterval(() => void flush(), MINUTE).unref();
 
   return {
-    /** Counts a finished request; never blocks or fails. */
-    count(keyId: string, outcome: UsageOutcome, isMcp = false): void {
-      const hour = Math.floor(Date.now() / HOUR) * HOUR;
-      const [errors, rate_limited] = [Number(outcome === 'error'), Number(outcome === 'rate_limited')];
-      add(keyId, hour, { requests: 1, errors, rate_limited, mcp: Number(isMcp) });
+    /** Counts a finished request of a key, or of an organisation ({@link organisationUsageId}); never blocks or fails. */
+    count(id: string, request: CountedRequest): void {
+      const entry = entryOf(id, Math.floor(Date.now() / HOUR) * HOUR);
+      if (entry) {
+        entry.requests += 1;
+        entry.errors += Number(request.outcome === 'error');
+        entry.rate_limited += Number(request.outcome === 'rate_limited');
+        entry.mcp = (entry.mcp ?? 0) + Number(request.isMcp ?? false);
+        for (const path of pathsOf(request)) addDetail(entry.details, path, 1);
+      } else uncounted += 1;
       if (counts.size < capacity || isFull) return;
       isFull = true;
       void flush();

@@ -6,8 +6,9 @@ import { type ApiKey, DEFAULT_MCP, isPlainName, type McpAccess } from '../access
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
-import type { UsagePeriod } from '../organisations/keyUsage';
+import type { UsagePeriod, UsageReport } from '../organisations/keyUsage';
 import type { UsageCounts } from '../organisations/models';
+import type { RequestRow } from '../organisations/requestRows';
 import type { Page } from '../database/pagination';
 import { HOUR } from '../units';
 
@@ -37,12 +38,15 @@ export const settingsResolvers = {
       return { ...mapPage(page, keyOf(own)), replaced: replaced.map(keyOf(own)) };
     }),
     api_key: resolver(async (own, { id }: { id: string }) => keyOf(own)(await own.key(id))),
-    key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) => {
-      const buckets = await own.usage(id, period);
-      const sum = (count: keyof UsageCounts): number => buckets.reduce((total, bucket) => total + bucket[count], 0);
-      const [requests, errors, limited] = [sum('requests'), sum('errors'), sum('rate_limited')];
-      return { requests, errors, rate_limited: limited, mcp: sum('mcp'), buckets };
-    }),
+    key_usage: resolver(async (own, { id, period }: { id: string; period: UsagePeriod }) =>
+      withSums(await own.usage(id, period)),
+    ),
+    organisation_usage: resolver(async (own, { period }: { period: UsagePeriod }) =>
+      withSums(await own.organisationUsage(period)),
+    ),
+    request_log: resolver(async (own, args: Parameters<Integrations['requests']>[0]) =>
+      mapPage(await own.requests(args), toLogged),
+    ),
     audit_events: resolver(async (own, args: Parameters<Integrations['events']>[0]) =>
       mapPage(await own.events(args), toEvent),
     ),
@@ -112,6 +116,16 @@ const keyOf = (own: Integrations) => (key: ApiKey) => {
     mcp: key.mcp ?? DEFAULT_MCP,
   };
 };
+
+function withSums(report: UsageReport) {
+  const sum = (count: keyof UsageCounts): number => report.buckets.reduce((total, bucket) => total + bucket[count], 0);
+  const sums = { requests: sum('requests'), errors: sum('errors'), rate_limited: sum('rate_limited'), mcp: sum('mcp') };
+  return { ...sums, ...report };
+}
+
+function toLogged({ _id: id, organisation_id: _, failed: __, ...row }: RequestRow) {
+  return { id, ...row };
+}
 
 function toEvent({ _id: id, at, action, actor, key_id, details }: AuditEvent) {
   const { who, name, from } = actor;

@@ -23,13 +23,16 @@ export interface Person {
 }
 
 const KEY = 'id name prefix last_four scopes created_by expires_at revoked_at rotated_to allowed_ranges mcp state';
+const USAGE = `requests errors rate_limited mcp buckets { start requests errors rate_limited }
+  operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
 
 const DOCUMENTS = {
   api_keys: `query($state: String, $search: String, $limit: Int, $cursor: String) {
     api_keys(state: $state, search: $search, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
   api_key: `query($id: ID!) { api_key(id: $id) { ${KEY} } }`,
   key_usage: `query($id: ID!, $period: UsagePeriod!) {
-    key_usage(id: $id, period: $period) { requests errors rate_limited mcp buckets { start requests errors rate_limited } } }`,
+    key_usage(id: $id, period: $period) { ${USAGE} } }`,
+  organisation_usage: `query($period: UsagePeriod!) { organisation_usage(period: $period) { ${USAGE} } }`,
   audit_events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
     audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } has_more next_cursor } }`,

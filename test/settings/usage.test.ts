@@ -33,6 +33,15 @@ describe('requests of a key', () => {
         expect(length).toBe(period === 'last_24h' ? 3_600_000 : 86_400_000);
         expect(new Set(starts.slice(1).map((start: number, at: number) => start - starts[at])).size).toBe(1);
         expect(await ann.call('key_usage', { id: other.id, period })).toMatchObject({ requests: 0 });
+        expect(usage.operations.map(({ operation, requests }: Json) => [operation, requests])).toEqual([
+          ['quotes', 6],
+          ['none', 3],
+          ['orders', 2],
+          ['api_keys', 1],
+        ]);
+        expect(usage.codes).toContainEqual({ code: 'insufficient_scope', requests: 2 });
+        const all = await ann.call('organisation_usage', { period });
+        expect(all).toMatchObject({ requests: 12, errors: 4, rate_limited: 4, mcp: 2, operations: usage.operations });
       }
     } finally {
       await keeper.stop();
@@ -50,6 +59,10 @@ describe('requests of a key', () => {
     await eventually(() => gateway.logs.filter(({ key_id }) => key_id !== undefined).length === 6);
   }
 });
+
+const OK = { outcome: 'ok', operation: 'quotes', ms: 3 } as const;
+const ERROR = { outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 } as const;
+const LIMITED = { outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 } as const;
 
 describe('the counter', () => {
   const HOUR = 3_600_000;
@@ -74,21 +87,45 @@ describe('the counter', () => {
 
   test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted });
-    counter.count('a', 'ok');
-    counter.count('a', 'error');
-    counter.count('b', 'rate_limited');
+    counter.count('a', OK);
+    counter.count('a', ERROR);
+    counter.count('b', LIMITED);
     await jest.advanceTimersByTimeAsync(59_999);
     expect(written).toEqual([]);
-    counter.count('a', 'ok');
+    counter.count('a', OK);
     await jest.advanceTimersByTimeAsync(1);
     const hour = new Date('2026-11-21T10:00:00Z');
     expect(written).toEqual([
       [
-        { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
-        { keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
-        { keyId: 'a', hour: new Date(hour.getTime() + HOUR), requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
+        { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0, details: expect.any(Map) },
+        {
+          ...{ keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
+          // its time says nothing of the operation
+          details: new Map([
+            ['operations.none.requests', 1],
+            ['operations.none.rate_limited', 1],
+            ['codes.rate_limited', 1],
+          ]),
+        },
+        {
+          ...{ keyId: 'a', hour: new Date(hour.getTime() + HOUR), requests: 1, errors: 0, rate_limited: 0, mcp: 0 },
+          details: new Map([
+            ['operations.quotes.requests', 1],
+            ['operations.quotes.t0', 1],
+          ]),
+        },
       ],
     ]);
+    expect(written[0]?.[0]?.details).toEqual(
+      new Map([
+        ['operations.quotes.requests', 1],
+        ['operations.quotes.t0', 1],
+        ['operations.quote.requests', 1],
+        ['operations.quote.errors', 1],
+        ['operations.quote.t1', 1],
+        ['codes.not_found', 1],
+      ]),
+    );
     await jest.advanceTimersByTimeAsync(600_000);
     expect(written).toHaveLength(1);
     await counter.stop();
@@ -97,20 +134,21 @@ describe('the counter', () => {
   test('keeps counts that could not be written, adds to them, and reports the error', async () => {
     const faults: unknown[] = [];
     const counter = createUsageCounter({ usage, onError: (error) => faults.push(error), onUncounted });
-    counter.count('a', 'ok');
+    counter.count('a', OK);
     isAway = true;
     await jest.advanceTimersByTimeAsync(60_000);
-    counter.count('a', 'ok');
+    counter.count('a', OK);
     isAway = false;
     await counter.stop();
     expect(faults).toHaveLength(1);
     expect(written.flat().reduce((sum, { requests }) => sum + requests, 0)).toBe(2);
+    expect(written.flat().map(({ details }) => details?.get('operations.quotes.requests'))).toEqual([1, 1]);
   });
 
   test('never holds more keys than its capacity', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
-    for (let key = 0; key < 10; key += 1) counter.count(String(key), 'ok');
-    counter.count('0', 'ok');
+    for (let key = 0; key < 10; key += 1) counter.count(String(key), OK);
+    counter.count('0', OK);
     await counter.stop();
     expect(written.flat().map(({ keyId, requests }) => [keyId, requests])).toEqual([
       ['0', 2],
@@ -121,10 +159,20 @@ describe('the counter', () => {
     expect(onUncounted.mock.calls).toEqual([[7]]);
   });
 
+  test('holds a bounded number of details, and counts the requests that have none all the same', async () => {
+    const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
+    for (let one = 0; one < 100; one += 1) counter.count('a', { ...OK, operation: `operation${String(one)}` });
+    await counter.stop();
+    expect(written.flat()[0]).toMatchObject({ requests: 100 });
+    expect(written.flat()[0]?.details?.size).toBe(18);
+    counter.count('a', OK);
+    expect(onUncounted).not.toHaveBeenCalled();
+  });
+
   test('writes at once when it is full, so that no number of keys is too many for a database that keeps up', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
     for (let key = 0; key < 100; key += 1) {
-      counter.count(String(key), 'ok');
+      counter.count(String(key), OK);
       // requests come one after another
       await jest.advanceTimersByTimeAsync(0);
     }
@@ -137,10 +185,10 @@ describe('the counter', () => {
     const failed = jest.fn();
     const counter = createUsageCounter({ usage, onError: failed, onUncounted, capacity: 3 });
     isAway = true;
-    for (let key = 0; key < 3; key += 1) counter.count(String(key), 'ok');
+    for (let key = 0; key < 3; key += 1) counter.count(String(key), OK);
     await jest.advanceTimersByTimeAsync(30_000);
     expect(failed).toHaveBeenCalledTimes(1);
-    counter.count('3', 'ok');
+    counter.count('3', OK);
     isAway = false;
     await jest.advanceTimersByTimeAsync(60_000);
     expect(written.flat()).toHaveLength(3);
@@ -159,6 +207,7 @@ test('the counts of a minute are one command, for however many keys', async () =
   const hour = new Date('2026-11-21T10:00:00Z');
   const entries = Array.from({ length: 3000 }, (_, at) => ({
     ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
+    details: new Map([['operations.quotes.requests', 2]]),
   }));
   await gateway.control.usage.add(entries);
   expect(sent).toEqual(['update']);

@@ -15,7 +15,7 @@ test('the version of the control schema is raised when its indexes change', () =
   );
   // to change this, raise CONTROL_SCHEMA: databases that have its number already get no index otherwise
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
-    version: 4,
+    version: 5,
     indexes: {
       organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1', 'copies.cluster_1', 'move.to_1'],
       api_keys: ['organisation.id_1_created_at_1'],
@@ -25,6 +25,12 @@ test('the version of the control schema is raised when its indexes change', () =
       key_usage: ['ends_at_1 expires 0', 'key_id_1_unit_1_start_1'],
       webhook_endpoints: ['organisation_id_1_created_at_1', 'due_1', 'state_1'],
       key_answers: ['ends_at_1 expires 0'],
+      request_log: [
+        'at_1 expires 604800',
+        'organisation_id_1_at_-1__id_-1',
+        'organisation_id_1_failed_1_at_-1__id_-1',
+        'organisation_id_1_request_id_1',
+      ],
     },
   });
 });

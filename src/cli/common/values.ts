@@ -3,6 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../../access/addresses';
 import { isPlainName, MCP_ACCESS, type McpAccess } from '../../access/apiKey';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
+import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';
 
@@ -96,6 +97,12 @@ export function moment(text: string): Date {
     throw new InvalidArgumentError('Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age (e.g. 7d).');
   }
   return date;
+}
+
+/** An HTTP status, or a class of them. */
+export function status(text: string): string {
+  if (statusesOf(text)) return text;
+  throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
 }
 
 /** A positive whole number. */

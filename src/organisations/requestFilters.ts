@@ -1,0 +1,25 @@
+/* What requests are looked for by (requestLog.ts). Loads nothing, since the command line needs it for its help. */
+
+/** The APIs that take keys. */
+export const KEY_FACES = ['rest', 'graphql', 'mcp'] as const;
+export type KeyFace = (typeof KEY_FACES)[number];
+
+export interface RequestFilters {
+  readonly key_id?: string | null | undefined;
+  readonly operation?: string | null | undefined;
+  readonly face?: KeyFace | null | undefined;
+  /** A status (404) or class of statuses (4xx). */
+  readonly status?: string | null | undefined;
+  readonly code?: string | null | undefined;
+  readonly failed?: boolean | null | undefined;
+  readonly request_id?: string | null | undefined;
+}
+
+/** The statuses that a status filter means, from the first up to before the second; undefined if it is none. */
+export function statusesOf(filter: string): readonly [from: number, before: number] | undefined {
+  const [, hundreds, rest = ''] = /^([1-5])(\d\d|xx)$/i.exec(filter) ?? [];
+  if (hundreds === undefined) return undefined;
+  const isClass = rest.toLowerCase() === 'xx';
+  const from = Number(hundreds) * 100 + (isClass ? 0 : Number(rest));
+  return [from, from + (isClass ? 100 : 1)];
+}

@@ -1,0 +1,85 @@
+import { trusted } from 'mongoose';
+import { areDuplicateKeys } from '../database/faults';
+import { nativeCollection } from '../database/native';
+import { findPage, type ListArguments, type Page } from '../database/pagination';
+import { invalidRequest } from '../errors';
+import type { ControlModels } from './models';
+import { type RequestFilters, statusesOf } from './requestFilters';
+import type { RequestRow } from './requestRows';
+
+/** Rows of an organisation that are kept, of those that failed and of the others. */
+export const MOST_ROWS = 10_000;
+/** Rows that are read at once. */
+const AT_ONCE = 100;
+
+/** A page of an organisation's requests, newest first. */
+export interface RequestPageQuery extends ListArguments, RequestFilters {
+  readonly organisationId: string;
+}
+
+export type RequestLog = ReturnType<typeof requestLog>;
+
+/** The requests that were made with keys (docs/decisions/request-log.md). */
+export function requestLog({ requests }: Pick<ControlModels, 'requests'>, most = MOST_ROWS) {
+  const native = nativeCollection(requests);
+
+  /** @throws AppError invalid_request for a status that is none */
+  function page({ organisationId, limit, cursor, ...given }: RequestPageQuery): Promise<Page<RequestRow>> {
+    const filters = Object.fromEntries(
+      Object.entries(given).filter(([, value]) => value !== null && value !== undefined),
+    );
+    return findPage(requests, {
+      ...{ organisationId, operation: 'request_log', args: { limit: limit ?? null, cursor: cursor ?? null }, filters },
+      conditions: [{ organisation_id: organisationId, ...conditionsOf(filters) }],
+      defaultSort: '-at',
+    });
+  }
+
+  return {
+    /** Stores rows; those that an interrupted call has stored already are left as they are. */
+    async add(rows: readonly RequestRow[]): Promise<void> {
+      if (rows.length === 0) return;
+      try {
+        await native.insertMany([...rows], { ordered: false });
+      } catch (error) {
+        if (!areDuplicateKeys(error)) throw error;
+      }
+    },
+    /** Deletes the oldest rows of an organisation that has more than it may. */
+    async trim(organisationId: string): Promise<void> {
+      for (const failed of [true, false]) {
+        const kind = { organisation_id: organisationId, failed };
+        const newestFirst = { sort: { at: -1, _id: -1 }, projection: { at: 1 } } as const;
+        const surplus = await native.findOne<Pick<RequestRow, 'at'>>(kind, { ...newestFirst, skip: most });
+        if (surplus) await native.deleteMany({ ...kind, at: { $lte: surplus.at } });
+      }
+    },
+    page,
+    /** The newest requests, at most `limit`, read in parts. @throws AppError invalid_request */
+    async list(query: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number): Promise<RequestRow[]> {
+      const rows: RequestRow[] = [];
+      for (let [cursor, hasMore] = [null as string | null, true]; hasMore && rows.length < limit;) {
+        const part = await page({ ...query, cursor, limit: Math.min(AT_ONCE, limit - rows.length) });
+        rows.push(...part.data);
+        cursor = part.next_cursor;
+        hasMore = part.has_more;
+      }
+      return rows;
+    },
+  };
+}
+
+function conditionsOf({ status, key_id, ...others }: RequestFilters): Record<string, unknown> {
+  return {
+    ...others,
+    ...(typeof key_id === 'string' && { key_id: key_id.toLowerCase() }),
+    ...(typeof status === 'string' && { status: statusCondition(status) }),
+  };
+}
+
+function statusCondition(filter: string): unknown {
+  const statuses = statusesOf(filter);
+  if (statuses) return trusted({ $gte: statuses[0], $lt: statuses[1] });
+  const detail = 'must be a status, e.g. 404, or a class of them, e.g. 4xx';
+  throw invalidRequest([{ parameter: 'status', code: 'format', detail }]);
+}

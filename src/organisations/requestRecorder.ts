@@ -1,0 +1,155 @@
+import { randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { MINUTE } from '../units';
+import type { RequestLog } from './requestLog';
+import type { RequestRow } from './requestRows';
+
+/** What decides whether a request gets a row. */
+export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;
+/** The rest of its row. */
+export type RequestDetails = Omit<RequestRow, keyof RequestHead | '_id' | 'at' | 'similar'>;
+type DetailsOf = () => RequestDetails;
+
+export interface RequestRecorderOptions {
+  readonly log: Pick<RequestLog, 'add' | 'trim'>;
+  /** Called when a write fails; its rows are written with the next ones, if there is room. */
+  readonly onError: (error: unknown) => void;
+  /** Called with the number of failed requests that have no row and are in no other's `similar`. */
+  readonly onLeftOut: (requests: number) => void;
+  /** Rows that a batch holds. */
+  readonly capacity?: number;
+  /** From 0 to 1: whether an organisation is trimmed. */
+  readonly random?: () => number;
+}
+
+/** How often rows are written, in milliseconds. */
+const EVERY = 2000;
+/** 5,000 rows take about 3 MB. */
+const CAPACITY = 5000;
+/** Rows of an organisation in a process for one trim, in the mean. */
+const ROWS_A_TRIM = 500;
+/** Organisations whose budgets are remembered; one that is forgotten has its whole budget again. */
+const MOST_BUDGETS = 10_000;
+
+/** Rows that an organisation may have at once, and then a minute, in this process. */
+const BUDGETS = {
+  failed: { atOnce: 600, aMinute: 60 },
+  successful: { atOnce: 100, aMinute: 1 },
+  /** Failed requests beyond their budget that are like none in the batch. */
+  similar: { atOnce: 20, aMinute: 20 },
+} as const;
+type Kind = keyof typeof BUDGETS;
+
+type Row = { -readonly [Name in keyof RequestRow]: RequestRow[Name] };
+
+/**
+ * Gathers the requests of keys in memory and writes them every two seconds, so that no request waits for it
+ * (docs/decisions/request-log.md).
+ */
+export function createRequestRecorder(options: RequestRecorderOptions) {
+  const { log, onError, onLeftOut, capacity = CAPACITY, random = Math.random } = options;
+  const budgets = new LRUCache<string, ReturnType<typeof createBudget>>({ max: MOST_BUDGETS });
+  let batch: Row[] = [];
+  /** The last failed one of each sort in the batch. */
+  let alike = new Map<string, Row>();
+  let leftOut = 0;
+  let writing: Promise<void> = Promise.resolve();
+
+  function budgetOf(organisationId: string): ReturnType<typeof createBudget> {
+    const known = budgets.get(organisationId);
+    if (known) return known;
+    const made = createBudget();
+    budgets.set(organisationId, made);
+    return made;
+  }
+
+  function addFailed(head: RequestHead, takes: (kind: Kind) => boolean, detailsOf: DetailsOf): void {
+    const { key_id, operation, status, code } = head;
+    const sort = `${key_id} ${String(status)} ${code ?? ''} ${operation ?? ''}`;
+    if (takes('failed')) alike.set(sort, add(head, detailsOf));
+    else {
+      const last = alike.get(sort);
+      if (last) last.similar += 1;
+      else if (takes('similar')) alike.set(sort, add(head, detailsOf));
+      else leftOut += 1;
+    }
+  }
+
+  function add(head: RequestHead, detailsOf: DetailsOf): Row {
+    const row = { _id: '', at: new Date(), ...head, ...detailsOf(), similar: 0 };
+    batch.push(row);
+    return row;
+  }
+
+  async function write(): Promise<void> {
+    if (leftOut > 0) onLeftOut(leftOut);
+    leftOut = 0;
+    if (batch.length === 0) return;
+    const taken = batch;
+    batch = [];
+    alike = new Map();
+    // here instead of in the request
+    for (const row of taken) row._id ||= randomUUID();
+    try {
+      await log.add(taken);
+      await trim(taken);
+    } catch (error) {
+      const kept = taken.slice(0, Math.max(0, capacity - batch.length));
+      leftOut += taken.length - kept.length;
+      batch = [...kept, ...batch];
+      onError(error);
+    }
+  }
+
+  async function trim(rows: readonly RequestRow[]): Promise<void> {
+    const counts = new Map<string, number>();
+    for (const { organisation_id: id } of rows) counts.set(id, (counts.get(id) ?? 0) + 1);
+    for (const [id, count] of counts) if (random() < count / ROWS_A_TRIM) await log.trim(id);
+  }
+
+  /** One write at a time, so that a slow database does not get more work. */
+  const flush = (): Promise<void> => (writing = writing.then(write));
+  const timer = setInterval(() => void flush(), EVERY).unref();
+
+  return {
+    /** Adds a request that is done to the batch, if its organisation's budget and the batch have room; never blocks or fails. */
+    add(head: RequestHead, detailsOf: DetailsOf): void {
+      const { takes } = budgetOf(head.organisation_id);
+      if (batch.length >= capacity) leftOut += Number(head.failed);
+      else if (head.failed) addFailed(head, takes, detailsOf);
+      else if (takes('successful')) add(head, detailsOf);
+    },
+    /** Writes what is left. */
+    async stop(): Promise<void> {
+      clearInterval(timer);
+      await flush();
+    },
+  };
+}
+
+/** What one organisation may still add, by kind: a budget that fills up steadily. */
+function createBudget() {
+  const left = { failed: 0, successful: 0, similar: 0 };
+  let filledAt = -Infinity;
+
+  function fill(): void {
+    const now = performance.now();
+    const minutes = (now - filledAt) / MINUTE;
+    filledAt = now;
+    for (const kind of Object.keys(BUDGETS) as Kind[]) {
+      const { atOnce, aMinute } = BUDGETS[kind];
+      left[kind] = Math.min(atOnce, left[kind] + minutes * aMinute);
+    }
+  }
+
+  return {
+    /** Takes one, if there is one. */
+    takes: (kind: Kind): boolean => {
+      // most requests of an organisation in steady use find none left, and should not pay for more than that
+      if (left[kind] < 1) fill();
+      if (left[kind] < 1) return false;
+      left[kind] -= 1;
+      return true;
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { defineCollection } from '../database/collection';
+import { DAY } from '../units';
+import type { KeyFace } from './requestFilters';
+
+/** A request that was made with a key (docs/decisions/request-log.md). */
+export interface RequestRow {
+  /** UUID. */
+  readonly _id: string;
+  readonly organisation_id: string;
+  readonly key_id: string;
+  /** When it was done. */
+  readonly at: Date;
+  /** Not unique, since callers may choose it. */
+  readonly request_id: string;
+  readonly face: KeyFace;
+  readonly method: string;
+  /** Without the query, at most 200 characters. */
+  readonly path: string;
+  /** The requested root fields, separated by spaces; null if it failed before they were known. */
+  readonly operation: string | null;
+  /** HTTP status; 499 if the caller disconnected before the answer. */
+  readonly status: number;
+  /** Error code; null if there was none. */
+  readonly code: string | null;
+  readonly ms: number;
+  /** Network address of the caller. */
+  readonly address: string;
+  /** Whether it has an error code or a status from 400. */
+  readonly failed: boolean;
+  /** Further requests like it that have no row. */
+  readonly similar: number;
+}
+
+const text = { type: String, required: true } as const;
+const optionalText = { type: String, default: null } as const;
+const number = { type: Number, required: true } as const;
+
+/** How long a row is kept, in milliseconds. */
+const KEPT = 7 * DAY;
+
+export const requestRows = defineCollection<RequestRow>(
+  'request_log',
+  {
+    _id: text,
+    organisation_id: text,
+    key_id: text,
+    at: { type: Date, required: true },
+    request_id: text,
+    face: text,
+    method: text,
+    path: text,
+    operation: optionalText,
+    status: number,
+    code: optionalText,
+    ms: number,
+    address: text,
+    failed: { type: Boolean, required: true },
+    similar: number,
+  },
+  [
+    { on: { at: 1 }, options: { expireAfterSeconds: KEPT / 1000 } },
+    { on: { organisation_id: 1, at: -1, _id: -1 } },
+    { on: { organisation_id: 1, failed: 1, at: -1, _id: -1 } },
+    { on: { organisation_id: 1, request_id: 1 } },
+  ],
+);

@@ -1,0 +1,107 @@
+import type { Logger } from 'pino';
+import type { KeyPrincipal } from './access/principal';
+import { CALLER_LEFT, type DoneExchange } from './http/accessLog';
+import { describeError, redactPath } from './log';
+import type { Face, Metrics } from './metrics';
+import { operationLabel } from './metrics/labels';
+import type { Control } from './organisations/control';
+import { organisationUsageId } from './organisations/keyUsage';
+import { createRequestRecorder } from './organisations/requestRecorder';
+import { KEY_FACES, type KeyFace } from './organisations/requestFilters';
+import { createUsageCounter } from './organisations/usageCounter';
+
+export interface RecordingOptions {
+  readonly control: Pick<Control, 'usage' | 'requests'>;
+  readonly logger: Logger;
+  readonly metrics: Pick<Metrics, 'usageUncounted' | 'requestsNotLogged'>;
+  /** Names of the schema's root fields. */
+  readonly operations: readonly string[];
+  /** Whether requests are logged (REQUEST_LOG). */
+  readonly logs: boolean;
+}
+
+/** Longest path that is stored. */
+const PATH_LENGTH = 200;
+
+/** Records the requests of keys: counts each for the usage of its key and organisation, and adds it to the request log. */
+export function createRecording({ control, logger, metrics, operations, logs }: RecordingOptions) {
+  const label = operationLabel(operations);
+  const usage = createUsageCounter({
+    usage: control.usage,
+    onError: (error) => {
+      logger.warn({ error: describeError(error) }, 'writing usage failed; will retry');
+    },
+    onUncounted: (requests) => {
+      metrics.usageUncounted(requests);
+      logger.warn({ requests }, 'the usage of keys lacks requests: more keys are in use than can be written');
+    },
+  });
+  const recorder = logs
+    ? createRequestRecorder({
+        log: control.requests,
+        onError: (error) => {
+          logger.warn({ error: describeError(error) }, 'writing the request log failed; will retry');
+        },
+        onLeftOut: metrics.requestsNotLogged,
+      })
+    : undefined;
+
+  function count({ key, organisation }: KeyPrincipal, { exchange, face, status, ms }: DoneExchange): void {
+    const { code, operation } = exchange.log;
+    const failed = isFailed(code, status);
+    const counted = {
+      outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
+      isMcp: face === 'mcp',
+      operation: label(operation),
+      code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
+      ms,
+    } as const;
+    usage.count(key.id, counted);
+    usage.count(organisationUsageId(organisation.id), counted);
+  }
+
+  return {
+    /** Records an exchange that is done, if it is one of a key. */
+    record: (done: DoneExchange): void => {
+      const { exchange, face, status, ms } = done;
+      const { principal, refusal, operation, code } = exchange.log;
+      if (principal?.kind === 'key') count(principal, done);
+      const owner =
+        principal?.kind === 'key' ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
+      if (!recorder || !owner || !isKeyFace(face)) return;
+      const { organisation, key } = owner;
+      const failed = isFailed(code, status);
+      recorder.add(
+        {
+          organisation_id: organisation,
+          key_id: key,
+          operation: operation ?? null,
+          status,
+          code: code ?? null,
+          failed,
+        },
+        () => ({
+          request_id: exchange.requestId,
+          face,
+          method: exchange.request.method ?? '',
+          path: redactPath(exchange.path).slice(0, PATH_LENGTH),
+          ms: Math.round(ms * 10) / 10,
+          address: exchange.address,
+        }),
+      );
+    },
+    /** Writes what is left. */
+    async stop(): Promise<void> {
+      await Promise.all([usage.stop(), recorder?.stop()]);
+    },
+  };
+}
+
+function isKeyFace(face: Face): face is KeyFace {
+  return KEY_FACES.some((one) => one === face);
+}
+
+/** Whether a request failed; one whose caller left did not. */
+function isFailed(code: string | undefined, status: number): boolean {
+  return code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+}

@@ -1,0 +1,188 @@
+import { requestLog } from '../../src/organisations/requestLog';
+import type { RequestRow } from '../../src/organisations/requestRows';
+import { controlModels } from '../../src/organisations/models';
+import { client, type Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from '../http/eventually';
+import { openOffice, type Office, signIn } from './people';
+
+const ROW = 'id at request_id key_id face method path operation status code ms address similar';
+const LOG = `query($key_id: ID, $operation: String, $face: RequestFace, $status: String, $code: String, $failed: Boolean, $request_id: String, $limit: Int, $cursor: String) {
+  request_log(key_id: $key_id, operation: $operation, face: $face, status: $status, code: $code, failed: $failed, request_id: $request_id, limit: $limit, cursor: $cursor) {
+    data { ${ROW} } has_more next_cursor } }`;
+
+describe('the request log', () => {
+  let office: Office;
+  let reader: Awaited<ReturnType<typeof makeKey>>;
+  let revoked: Awaited<ReturnType<typeof makeKey>>;
+
+  beforeAll(async () => {
+    office = await openOffice();
+    const { gateway, organisation, admin } = office;
+    reader = await makeKey(gateway, organisation, { scopes: ['quotes:read'] });
+    revoked = await makeKey(gateway, organisation);
+    await admin.call('revoke_api_key', { id: revoked.id });
+    const caller = client(gateway, reader.key);
+    await caller.get('/quotes', { limit: 1, q: 'secret' }, { 'X-Request-Id': 'first' });
+    await caller.get('/orders');
+    await caller.get('/quotes/689defbf-4477-4b15-966e-4830b650ded3', {}, { 'X-Request-Id': 'gone' });
+    await caller.graphql('{ quotes { has_more } }');
+    await caller.graphql('{ quotes(limit: 0) { has_more } me { key { id } } }');
+    await caller.mcp('tools/call', { name: 'quotes' });
+    await client(gateway, revoked.key).get('/quotes');
+    await client(gateway, `${revoked.key.slice(0, -12)}${'A'.repeat(12)}`).get('/quotes');
+    await eventually(async () => (await logOf(office.admin)).data.length >= 7);
+  });
+  afterAll(() => office.gateway.stop());
+
+  async function logOf(person: Office['admin'], variables: object = {}): Promise<Json> {
+    const { body } = await person.graphql(LOG, { limit: 100, ...variables });
+    return body.data?.request_log ?? body.errors[0].extensions;
+  }
+  const idsOf = async (variables: object) =>
+    (await logOf(office.member, variables)).data.map(({ status, code }: Json) => `${String(status)} ${String(code)}`);
+
+  test('has every request of the keys over each API, newest first, with its id, key, operation, status, code, time and address', async () => {
+    const { data } = await logOf(office.member);
+    expect(data).toHaveLength(7);
+    expect(data.map(({ face, operation, status, code }: Json) => [face, operation, status, code])).toEqual([
+      ['rest', 'quotes', 401, 'unauthenticated'],
+      ['mcp', 'quotes', 200, null],
+      ['graphql', 'quotes me', 200, 'invalid_request'],
+      ['graphql', 'quotes', 200, null],
+      ['rest', 'quote', 404, 'not_found'],
+      ['rest', 'orders', 403, 'insufficient_scope'],
+      ['rest', 'quotes', 200, null],
+    ]);
+    expect(data.at(-1)).toEqual({
+      id: expect.stringMatching(/^[0-9a-f-]{36}$/),
+      at: expect.stringMatching(/^\d{4}-.*Z$/),
+      ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
+      ...{ operation: 'quotes', status: 200, code: null, ms: expect.any(Number), address: '127.0.0.1', similar: 0 },
+    });
+  });
+
+  test('has calls with a revoked key, but not those with a wrong secret, which anyone can make', async () => {
+    expect(await logOf(office.member, { key_id: revoked.id.toUpperCase() })).toMatchObject({
+      data: [{ key_id: revoked.id, status: 401 }],
+    });
+  });
+
+  test('never has a query, a key or a body', async () => {
+    const text = JSON.stringify(await logOf(office.member));
+    expect(text).not.toContain('secret');
+    expect(text).not.toContain(reader.key.slice(-8));
+  });
+
+  test.each([
+    [{ request_id: 'gone' }, ['404 not_found']],
+    [{ status: '404' }, ['404 not_found']],
+    [{ status: '4XX', face: 'rest' }, ['401 unauthenticated', '404 not_found', '403 insufficient_scope']],
+    [{ failed: false }, ['200 null', '200 null', '200 null']],
+    [{ failed: true, face: 'graphql' }, ['200 invalid_request']],
+    [{ code: 'insufficient_scope' }, ['403 insufficient_scope']],
+    [{ operation: 'quotes', face: 'mcp' }, ['200 null']],
+    [{ request_id: 'no such' }, []],
+  ])('finds by %j', async (filter, expected) => {
+    expect(await idsOf(filter)).toEqual(expected);
+  });
+
+  test('takes null as no filter, and refuses one that is empty', async () => {
+    expect(await idsOf({ request_id: null, status: null, code: null })).toHaveLength(7);
+    expect(await logOf(office.member, { request_id: '' })).toMatchObject({ code: 'invalid_request' });
+  });
+
+  test.each(['999', '4x', 'abc', '4xxx'])('says what is wrong with the status %s', async (status) => {
+    const error = await logOf(office.member, { status });
+    expect(error.code).toMatch(/^(invalid_request|validation_failed)$/);
+    expect(JSON.stringify(error.errors)).toContain('status');
+  });
+
+  test('has pages, whose cursors are only for their own filters', async () => {
+    const first = await logOf(office.member, { limit: 5 });
+    expect(first.has_more).toBe(true);
+    const second = await logOf(office.member, { limit: 5, cursor: first.next_cursor });
+    expect(second.data).toHaveLength(2);
+    const ids = [...first.data, ...second.data].map(({ id }: Json) => id);
+    expect(new Set(ids).size).toBe(7);
+    expect(await logOf(office.member, { failed: true, cursor: first.next_cursor })).toMatchObject({
+      code: 'invalid_request',
+    });
+  });
+
+  test("shows nothing of another organisation's requests, whatever it asks for", async () => {
+    const other = await makeOrganisation(office.gateway);
+    const stranger = await signIn(office.gateway, other);
+    for (const filter of [{}, { key_id: reader.id }, { request_id: 'gone' }, { status: '404' }]) {
+      expect(await logOf(stranger, filter)).toMatchObject({ data: [], has_more: false });
+    }
+  });
+
+  test('is not for keys', async () => {
+    const { body } = await client(office.gateway, reader.key).graphql('{ request_log { has_more } }');
+    expect(body).toMatchObject({ data: { request_log: null }, errors: [{ extensions: { code: 'forbidden' } }] });
+  });
+});
+
+test('REQUEST_LOG=off stores no requests, and counts them all the same', async () => {
+  const gateway = await startGateway({ REQUEST_LOG: 'off' });
+  const organisation = await makeOrganisation(gateway);
+  const key = await makeKey(gateway, organisation);
+  await client(gateway, key.key).get('/quotes');
+  await gateway.stop();
+  const keeper = await startGateway();
+  try {
+    const person = await signIn(keeper, organisation);
+    const { body } = await person.graphql(LOG);
+    expect(body.data.request_log.data).toEqual([]);
+    expect(await person.call('key_usage', { id: key.id, period: 'last_24h' })).toMatchObject({ requests: 1 });
+  } finally {
+    await keeper.stop();
+  }
+});
+
+describe('stored requests', () => {
+  let gateway: TestGateway;
+  beforeAll(async () => (gateway = await startGateway()));
+  afterAll(() => gateway.stop());
+
+  const rowsOf = (organisation: string, count: number, failed: boolean): RequestRow[] =>
+    Array.from({ length: count }, (_, at) => ({
+      ...{ _id: `${organisation}-${String(failed)}-${String(at)}`, organisation_id: organisation, key_id: 'k' },
+      ...{ at: new Date(Date.now() - at * 1000), request_id: String(at), face: 'rest', method: 'GET', path: '/' },
+      ...{ operation: null, status: failed ? 500 : 200, code: null, ms: 1, address: '::1', failed, similar: 0 },
+    }));
+
+  test('are trimmed to the newest, failed and successful ones apart, and only of their organisation', async () => {
+    const log = requestLog(controlModels(gateway.databases), 10);
+    const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
+    await log.add([...rowsOf(one, 30, true), ...rowsOf(one, 12, false), ...rowsOf(two, 30, true)]);
+    await log.trim(one);
+    const left = await log.list({ organisationId: one }, 1000);
+    expect(left.filter(({ failed }) => failed).map(({ request_id }) => request_id)).toEqual(
+      Array.from({ length: 10 }, (_, at) => String(at)),
+    );
+    expect(left.filter(({ failed }) => !failed)).toHaveLength(10);
+    expect(await log.list({ organisationId: two }, 1000)).toHaveLength(30);
+  });
+
+  test('are not stored twice if the answer of their write was lost, and another failure is one', async () => {
+    const log = requestLog(controlModels(gateway.databases));
+    const organisation = crypto.randomUUID();
+    const rows = rowsOf(organisation, 5, true);
+    await log.add(rows.slice(0, 3));
+    await log.add(rows);
+    expect(await log.list({ organisationId: organisation }, 100)).toHaveLength(5);
+    const tooLarge = { ...rows[0]!, _id: crypto.randomUUID(), path: 'x'.repeat(17 * 1024 * 1024) };
+    await expect(log.add([...rows, tooLarge])).rejects.toThrow();
+  });
+
+  test('of a list are read in parts, as many as asked for', async () => {
+    const log = requestLog(controlModels(gateway.databases));
+    const organisation = crypto.randomUUID();
+    await log.add(rowsOf(organisation, 250, false));
+    expect(await log.list({ organisationId: organisation }, 230)).toHaveLength(230);
+    expect(await log.list({ organisationId: organisation }, 999)).toHaveLength(250);
+  });
+});

@@ -1,0 +1,136 @@
+import { createRequestRecorder, type RequestHead } from '../../src/organisations/requestRecorder';
+import type { RequestRow } from '../../src/organisations/requestRows';
+
+const DETAILS = { request_id: 'r', face: 'rest', method: 'GET', path: '/', ms: 1, address: '::1' } as const;
+const details = () => DETAILS;
+const OK = head({ status: 200, code: null, failed: false });
+const FAILED = head({});
+
+function head(members: Partial<RequestHead>): RequestHead {
+  const usual = {
+    organisation_id: 'o',
+    key_id: 'k',
+    operation: 'quotes',
+    status: 404,
+    code: 'not_found',
+    failed: true,
+  };
+  return { ...usual, ...members };
+}
+
+describe('the recorder of requests', () => {
+  let written: RequestRow[][];
+  let trimmed: string[];
+  let isAway: boolean;
+  const onLeftOut = jest.fn();
+  const onError = jest.fn();
+  const log = {
+    add: (rows: readonly RequestRow[]) => {
+      if (isAway) return Promise.reject(new Error('away'));
+      written.push(rows.map((row) => ({ ...row })));
+      return Promise.resolve();
+    },
+    trim: (id: string) => {
+      trimmed.push(id);
+      return Promise.resolve();
+    },
+  };
+  const recorderOf = (more: Partial<Parameters<typeof createRequestRecorder>[0]> = {}) =>
+    createRequestRecorder({ log, onError, onLeftOut, random: () => 1, ...more });
+  const rows = () => written.flat();
+
+  beforeEach(() => {
+    jest.useFakeTimers({ now: Date.parse('2026-11-23T10:00:00Z') });
+    [written, trimmed, isAway] = [[], [], false];
+    onLeftOut.mockClear();
+    onError.mockClear();
+  });
+  afterEach(() => jest.useRealTimers());
+
+  test('writes every two seconds what there is, each row with its own id', async () => {
+    const recorder = recorderOf();
+    await jest.advanceTimersByTimeAsync(10_000);
+    expect(written).toEqual([]);
+    recorder.add(OK, details);
+    recorder.add(FAILED, details);
+    await jest.advanceTimersByTimeAsync(1999);
+    expect(written).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    const at = new Date('2026-11-23T10:00:10Z');
+    const _id = expect.stringMatching(/^[0-9a-f-]{36}$/) as string;
+    expect(rows()).toEqual([
+      { _id, at, ...OK, ...DETAILS, similar: 0 },
+      { _id, at, ...FAILED, ...DETAILS, similar: 0 },
+    ]);
+    expect(new Set(rows().map((row) => row._id)).size).toBe(2);
+    await recorder.stop();
+  });
+
+  test('an organisation has 100 successful requests at once, then one a minute, and makes nothing of the others', async () => {
+    const recorder = recorderOf();
+    const made = jest.fn(details);
+    for (let request = 0; request < 50_000; request += 1) recorder.add(OK, made);
+    expect(made).toHaveBeenCalledTimes(100);
+    recorder.add({ ...OK, organisation_id: 'other' }, details);
+    await jest.advanceTimersByTimeAsync(180_000);
+    for (let request = 0; request < 50; request += 1) recorder.add(OK, made);
+    await recorder.stop();
+    expect(made).toHaveBeenCalledTimes(103);
+    expect(rows()).toHaveLength(104);
+    expect(onLeftOut).not.toHaveBeenCalled();
+  });
+
+  test('every failed request is in a row or in the similar of one like it, until those are used up, which is counted', async () => {
+    const recorder = recorderOf();
+    for (let request = 0; request < 5000; request += 1) recorder.add(FAILED, details);
+    // unlike any that has a row: 20 rows more, and then none
+    for (let one = 0; one < 30; one += 1) recorder.add(head({ code: `code_${String(one)}` }), details);
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(rows()).toHaveLength(620);
+    expect(rows().reduce((sum, { similar }) => sum + similar + 1, 0)).toBe(5020);
+    expect(rows()[599]).toMatchObject({ code: 'not_found', similar: 4400 });
+    expect(onLeftOut.mock.calls).toEqual([[10]]);
+    await recorder.stop();
+  });
+
+  test('joins only requests of the same key, operation, status and code', async () => {
+    const recorder = recorderOf();
+    for (let request = 0; request < 600; request += 1) recorder.add(FAILED, details);
+    const others = [head({ key_id: 'k2' }), head({ operation: null }), head({ status: 410 }), head({ code: null })];
+    for (const other of others) for (let twice = 0; twice < 2; twice += 1) recorder.add(other, details);
+    await recorder.stop();
+    expect(rows().slice(600)).toEqual(others.map((other) => expect.objectContaining({ ...other, similar: 1 })));
+  });
+
+  test('a flood fills one batch and no more memory, and what is lost of failed ones is counted', async () => {
+    const recorder = recorderOf({ capacity: 50 });
+    for (let organisation = 0; organisation < 100; organisation += 1) {
+      recorder.add({ ...FAILED, organisation_id: String(organisation) }, details);
+      recorder.add({ ...OK, organisation_id: String(organisation) }, details);
+    }
+    await recorder.stop();
+    expect(rows()).toHaveLength(50);
+    expect(onLeftOut.mock.calls).toEqual([[75]]);
+  });
+
+  test('rows that could not be written are written with the same ids later, the oldest kept if there are too many', async () => {
+    const recorder = recorderOf({ capacity: 4 });
+    isAway = true;
+    for (let request = 0; request < 3; request += 1) recorder.add({ ...FAILED, status: 400 + request }, details);
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(onError).toHaveBeenCalledTimes(1);
+    for (let request = 3; request < 6; request += 1) recorder.add({ ...FAILED, status: 400 + request }, details);
+    isAway = false;
+    await recorder.stop();
+    expect(rows().map(({ status }) => status)).toEqual([400, 401, 402, 403]);
+    expect(onLeftOut.mock.calls).toEqual([[2]]);
+  });
+
+  test('trims an organisation the more likely, the more it wrote', async () => {
+    const recorder = recorderOf({ random: () => 0.5 });
+    for (let request = 0; request < 300; request += 1) recorder.add({ ...FAILED, organisation_id: 'busy' }, details);
+    for (let request = 0; request < 200; request += 1) recorder.add({ ...FAILED, organisation_id: 'quiet' }, details);
+    await recorder.stop();
+    expect(trimmed).toEqual(['busy']);
+  });
+});
