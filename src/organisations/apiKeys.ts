@@ -43,6 +43,8 @@ export interface KeyPageQuery extends ListArguments {
   readonly state?: 'active' | 'ended' | null;
   /** Part of the name, or the first or last characters that are shown of the key. */
   readonly search?: string | null;
+  /** Id of the key that replaced those that are looked for. */
+  readonly replaced_by?: string | null;
 }
 
 /** A new key; the only time its text is available. */
@@ -144,13 +146,18 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
     },
-    page({ organisationId, state, search, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
+    page({ organisationId, state, search, replaced_by: replacedBy, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
         ...(search ? [searchCondition(search)] : []),
+        ...(replacedBy ? [{ rotated_to: replacedBy.toLowerCase() }] : []),
       ];
-      const filters = { ...(state && { state }), ...(search && { search }) };
+      const filters = {
+        ...(state && { state }),
+        ...(search && { search }),
+        ...(replacedBy && { replaced_by: replacedBy }),
+      };
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
     /** Revokes a key: once this resolves, no new request succeeds with it. False if the key does not exist. */
