@@ -1,17 +1,18 @@
+import { Option } from 'commander';
 import { type ApiKey, DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/apiKey';
 import { PLANS } from '../access/plans';
 import { ALL_SCOPES, type Scope } from '../access/scopes';
 import type { MadeKey } from '../organisations/apiKeys';
 import { DAY } from '../units';
-import { CommandFailure, notFound } from './common/failure';
+import { CommandFailure, notFound, usageFailure } from './common/failure';
 import type { ExplainedCommand, JsonOption } from './common/help';
 import { print, printJson, printList, printPairs, say, warn } from './common/terminal';
-import { duration, mcpAccess, name, overlap, ranges, scopes, uuid } from './common/values';
+import { duration, mcpAccess, name, overlap, ranges, rangesOrAnywhere, scopes, uuid } from './common/values';
 import { requireOrganisation, withStore } from './common/withStore';
 
 export function addKey(program: ExplainedCommand): void {
-  const key = program.command('key').description('create, list, rotate and revoke API keys');
-  for (const add of [addCreate, addList, addRevoke, addRotate]) add(key);
+  const key = program.command('key').description('create, list, update, rotate and revoke API keys');
+  for (const add of [addCreate, addList, addUpdate, addRevoke, addRotate]) add(key);
   key.nameCommands();
 }
 
@@ -136,6 +137,63 @@ function addList(key: ExplainedCommand): void {
 }
 
 const day = (moment: Date | null): string => moment?.toISOString().slice(0, 10) ?? 'never';
+
+interface UpdateOptions extends JsonOption {
+  readonly name?: string;
+  /** Milliseconds. */
+  readonly expiresIn?: number;
+  readonly neverExpires?: true;
+  readonly allow?: readonly string[];
+  readonly mcp?: McpAccess;
+}
+
+function addUpdate(key: ExplainedCommand): void {
+  key
+    .command('update')
+    .description('change an active key, from its next request on; what is not given stays, and so do its scopes')
+    .argument('<id>', 'id of the key (see key list)', uuid)
+    .option('--name <name>', 'another name', name)
+    .addOption(
+      new Option('--expires-in <time>', 'when it expires, from now: 30m, 12h, 90d, 1y')
+        .argParser(duration)
+        .conflicts('neverExpires'),
+    )
+    .option('--never-expires', 'keep it until it is revoked')
+    .option('--allow <ranges>', 'comma-separated CIDR ranges it may be used from, or anywhere', rangesOrAnywhere)
+    .option('--mcp <access>', `what assistants may do with it over MCP: ${MCP_ACCESS.join(', ')}`, mcpAccess)
+    .option('--json', 'print {id, name, expires_at, allowed_ranges, mcp} as JSON')
+    .examples([
+      'scopegate key update 7e3143c1-62cb-491a-bcf5-b80409d22122 --expires-in 90d',
+      'scopegate key update 7e3143c1-62cb-491a-bcf5-b80409d22122 --never-expires --allow 203.0.113.0/24,2001:db8::/32',
+      'scopegate key update 7e3143c1-62cb-491a-bcf5-b80409d22122 --name nightly --allow anywhere --mcp off --json',
+    ])
+    .action(update);
+}
+
+async function update(id: string, options: UpdateOptions): Promise<void> {
+  const { json, expiresIn, neverExpires, allow: allowedRanges, ...given } = options;
+  if (Object.keys(options).every((option) => option === 'json')) {
+    throw usageFailure('nothing to change: give --name, --expires-in, --never-expires, --allow or --mcp');
+  }
+  const updated = await withStore(({ control, databases }) => {
+    const expiresAt = neverExpires ? null : endOf(expiresIn, databases.now());
+    return control.apiKeys.update(id, { ...given, expiresAt, allowedRanges });
+  });
+  if (!updated) {
+    throw new CommandFailure(`no active key ${id}; a revoked or expired key cannot be changed, create a new one`);
+  }
+  const { expires_at, allowed_ranges, mcp = DEFAULT_MCP } = updated;
+  if (json) printJson({ id, name: updated.name, expires_at, allowed_ranges, mcp });
+  else {
+    printPairs({
+      id,
+      name: updated.name,
+      expires: expires_at?.toISOString() ?? 'never',
+      from: allowed_ranges.length > 0 ? allowed_ranges.join(', ') : 'anywhere',
+      mcp,
+    });
+  }
+}
 
 function addRevoke(key: ExplainedCommand): void {
   key

@@ -1,40 +1,31 @@
 import { type ClientSession, trusted } from 'mongoose';
-import { type ApiKey, DEFAULT_MCP, keyState, type McpAccess } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
 import { generateKey, type NewKey } from '../access/keys';
-import type { Organisation } from '../access/principal';
-import type { Scope } from '../access/scopes';
 import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
-import type { Actor } from './auditEvents';
+import type { Actor, Authority } from './auditEvents';
 import { type Attempt, type Keep, type KeyCall, keyAnswers } from './keyAnswers';
+import {
+  describe,
+  identify,
+  type NewApiKey,
+  ownKeys,
+  searchCondition,
+  stateCondition,
+  successorOf,
+  toDocument,
+} from './keyDocuments';
+import { type KeyUpdate, keyUpdate } from './keyUpdate';
 import { keyWriter } from './keyWriter';
 import type { ControlModels } from './models';
 import { holdOrganisation } from './organisations';
-
-export interface NewApiKey {
-  readonly organisationId: string;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly createdBy: string;
-  readonly expiresAt: Date | null;
-  /** CIDR ranges it may be used from; anywhere if omitted or empty. */
-  readonly allowedRanges?: readonly string[];
-  /** What it may do over MCP; {@link DEFAULT_MCP} if omitted. */
-  readonly mcp?: McpAccess | undefined;
-}
 
 export interface Rotation {
   /** How long the old key keeps working, in milliseconds; its own expiry still applies. */
   readonly overlap: number;
   /** When the new key expires; by default it gets the same lifetime as the old one. */
   readonly expiresAt?: Date | null | undefined;
-}
-
-/** Who changes keys, and in which organisation; in all of them if omitted, for the operator. */
-export interface Authority {
-  readonly actor: Actor;
-  readonly organisationId?: string;
 }
 
 /** A page of an organisation's keys, newest first: active ones, ended ones, or all. */
@@ -45,6 +36,8 @@ export interface KeyPageQuery extends ListArguments {
   readonly search?: string | null;
   /** Id of the key that replaced those that are looked for. */
   readonly replaced_by?: string | null;
+  /** Only keys that expire before this time (ISO 8601) and were not replaced: what ends without anybody having seen to it. */
+  readonly expires_before?: string | null;
 }
 
 /** A new key; the only time its text is available. */
@@ -94,6 +87,7 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
   const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
   const answers = keyAnswers(models, now);
+  const update = keyUpdate(models, now);
 
   /** Makes a key, or finds the one that an earlier try with the same Idempotency-Key has made. */
   function once<T extends MadeKey>(
@@ -146,17 +140,17 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
     },
-    page({ organisationId, state, search, replaced_by: replacedBy, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
+    page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
         ...(search ? [searchCondition(search)] : []),
-        ...(replacedBy ? [{ rotated_to: replacedBy.toLowerCase() }] : []),
+        ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
+        ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
       ];
       const filters = {
-        ...(state && { state }),
-        ...(search && { search }),
-        ...(replacedBy && { replaced_by: replacedBy }),
+        ...{ ...(state && { state }), ...(search && { search }) },
+        ...{ ...(replaced_by && { replaced_by }), ...(expires_before && { expires_before }) },
       };
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },
@@ -213,6 +207,8 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
         return old ? { ...made, old } : undefined;
       });
     },
+    /** Changes an active key; undefined if there is none with this id. @throws ReplacedExpiryError */
+    update: (id: string, changes: KeyUpdate, by = operator) => update(id, changes, by),
     /** Active keys of an organisation that were replaced by some of these, or by one that was: their overlap is not over. */
     async replacedBy(organisationId: string, ids: readonly string[]): Promise<ApiKey[]> {
       const all: ApiKey[] = [];
@@ -232,76 +228,5 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     rehash: writer.rehash,
     /** Resolves when all recorded uses and new hashes are written. */
     settle: writer.settle,
-  };
-}
-
-/** Restricts a user to keys of their own organisation. */
-function ownKeys({ organisationId }: Authority): Record<string, string> {
-  return organisationId === undefined ? {} : { 'organisation.id': organisationId };
-}
-
-/** The condition of keys in a state. */
-export function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
-  return state === 'active'
-    ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
-    : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
-}
-
-function searchCondition(text: string): Record<string, unknown> {
-  const literal = text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
-  const name = trusted({ $regex: literal, $options: 'i' });
-  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
-}
-
-/** The replacement of a key: the same settings and, by default, the same lifetime. */
-function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined, by: Actor): NewApiKey {
-  const sameLifetime = (end: Date): Date => new Date(now.getTime() + end.getTime() - old.created_at.getTime());
-  return {
-    organisationId: old.organisation.id,
-    name: old.name,
-    scopes: old.scopes,
-    createdBy: by.name ?? by.who,
-    expiresAt: expiresAt === undefined ? old.expires_at && sameLifetime(old.expires_at) : expiresAt,
-    allowedRanges: old.allowed_ranges,
-    mcp: old.mcp,
-  };
-}
-
-/** What tells a key from others, in audit details; it has no more of the key than lists show. */
-function identify({ name, prefix, last_four }: ApiKey): Record<string, unknown> {
-  return { name, prefix, last_four };
-}
-
-/** The audit details of a new key. */
-function describe(key: ApiKey): Record<string, unknown> {
-  const { scopes, expires_at, allowed_ranges, mcp } = key;
-  return { ...identify(key), scopes, expires_at, allowed_ranges, mcp };
-}
-
-function toDocument(
-  input: NewApiKey,
-  made: NewKey & Pick<ApiKey, 'pepper'>,
-  organisation: Organisation,
-  createdAt: Date,
-): ApiKey {
-  return {
-    _id: made.id,
-    organisation,
-    name: input.name,
-    prefix: made.displayPrefix,
-    last_four: made.lastFour,
-    salt: made.salt,
-    hash: made.hash,
-    ...(made.pepper !== undefined && { pepper: made.pepper }),
-    scopes: [...new Set(input.scopes)],
-    created_by: input.createdBy,
-    created_at: createdAt,
-    expires_at: input.expiresAt,
-    revoked_at: null,
-    last_used_at: null,
-    last_used_from: null,
-    allowed_ranges: input.allowedRanges ?? [],
-    rotated_to: null,
-    mcp: input.mcp ?? DEFAULT_MCP,
   };
 }

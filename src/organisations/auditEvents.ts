@@ -16,6 +16,7 @@ export const AUDIT_ACTIONS = [
   'organisation.erased',
   'customer.erased',
   'key.created',
+  'key.updated',
   'key.rotated',
   'key.revoked',
   'keys.imported',
@@ -40,6 +41,12 @@ export interface Actor {
   readonly name?: string;
   /** Host or network address. */
   readonly from: string;
+}
+
+/** Who makes changes, and in which organisation; in all of them if omitted, for the operator. */
+export interface Authority {
+  readonly actor: Actor;
+  readonly organisationId?: string;
 }
 
 /** One entry in the audit log; immutable. */

@@ -3,17 +3,18 @@ import { requirePlan } from '../access/authenticate';
 import { type AppError, type Fault, notFound, validationFailed } from '../errors';
 import {
   type ApiKeys,
-  type Authority,
   type KeyPageQuery,
   type MadeKey,
-  type NewApiKey,
   ReplacedKeyError,
   type RotatedKey,
   type Rotation,
 } from './apiKeys';
 import type { Page } from '../database/pagination';
 import type { AuditLog, AuditPageQuery } from './audit';
+import type { Authority } from './auditEvents';
 import type { Attempt } from './keyAnswers';
+import type { NewApiKey } from './keyDocuments';
+import { type KeyUpdate, ReplacedExpiryError } from './keyUpdate';
 import { type KeyUsage, organisationUsageId, type UsagePeriod } from './keyUsage';
 import type { RequestLog, RequestPageQuery } from './requestLog';
 import { type Session, userActor } from './sessions';
@@ -87,6 +88,18 @@ export function integrationsOf(
       });
       if (!rotated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
       return rotated;
+    },
+    /** @throws AppError plan_required, not_found, validation_failed for a key that has ended, or the expiry of one that was replaced */
+    async updateKey(id: string, update: KeyUpdate): Promise<ApiKey> {
+      requirePlan(organisation);
+      const key = await requireKey(id);
+      if (update.expiresAt) refusePast(update.expiresAt);
+      const updated = await apiKeys.update(key._id, update, by).catch((error: unknown) => {
+        if (!(error instanceof ReplacedExpiryError)) throw error;
+        throw fault({ pointer: '/expires_at', code: 'replaced', detail: error.detail });
+      });
+      if (!updated) throw fault({ pointer: '/id', code: 'ended', detail: 'is revoked or expired; create a new key' });
+      return updated;
     },
     /** Allowed on every plan, because revoking a key must always be possible. @throws AppError not_found */
     async revokeKey(id: string): Promise<ApiKey> {

@@ -2,7 +2,7 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
 import { type Connection, trusted } from 'mongoose';
 import type { Config } from '../config';
-import { stateCondition } from './apiKeys';
+import { stateCondition } from './keyDocuments';
 import type { ControlModels } from './models';
 
 /*

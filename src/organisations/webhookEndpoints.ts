@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClientSession, mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
-import type { Authority } from './apiKeys';
-import type { AuditAction } from './auditEvents';
+import type { AuditAction, Authority } from './auditEvents';
 import type { ControlModels, RecordEvent } from './models';
 import { holdOrganisation } from './organisations';
 import { BEAT_EVERY } from './webhookLeases';

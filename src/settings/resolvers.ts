@@ -6,6 +6,7 @@ import { type ApiKey, DEFAULT_MCP, isPlainName, type McpAccess } from '../access
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
+import type { KeyUpdate } from '../organisations/keyUpdate';
 import type { UsagePeriod, UsageReport } from '../organisations/keyUsage';
 import type { UsageCounts } from '../organisations/models';
 import type { RequestRow } from '../organisations/requestRows';
@@ -26,6 +27,11 @@ interface RotateArgs {
   readonly overlap_hours?: number | null;
   /** ISO 8601. */
   readonly expires_at?: string | null;
+}
+
+/** What is undefined stays. */
+interface UpdateArgs extends Partial<Omit<NewKeyArgs, 'scopes'>> {
+  readonly id: string;
 }
 
 const DEFAULT_OVERLAP_HOURS = 24;
@@ -58,6 +64,9 @@ export const settingsResolvers = {
       const rotated = await own.rotateKey(id, { overlap, expiresAt: toDate(expires_at) });
       return { ...toMade(own, rotated), old: keyOf(own)(rotated.old) };
     }),
+    update_api_key: resolver(async (own, { id, ...args }: UpdateArgs) =>
+      keyOf(own)(await own.updateKey(id, readUpdate(args))),
+    ),
     revoke_api_key: resolver(async (own, { id }: { id: string }) => keyOf(own)(await own.revokeKey(id))),
   },
 };
@@ -74,24 +83,46 @@ function resolver<Args, Result>(run: (own: Integrations, args: Args) => Result) 
 /** @throws AppError validation_failed with every fault */
 function readNewKey({ name, scopes, expires_at, allowed_ranges, mcp }: NewKeyArgs) {
   const faults: Fault[] = [];
-  const plainName = name.trim();
-  if (!isPlainName(plainName)) {
-    faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line of visible characters' });
-  }
+  const plainName = readName(name, faults);
   const granted = scopes.filter((scope, at): scope is Scope => {
     const detail = `must be one of ${ALL_SCOPES.join(', ')}`;
     if (!isScope(scope)) faults.push({ pointer: `/scopes/${String(at)}`, code: 'not_allowed', detail });
     return isScope(scope);
   });
-  const ranges = (allowed_ranges ?? []).flatMap((text, at) => {
+  const ranges = readRanges(allowed_ranges ?? [], faults);
+  if (faults.length > 0) throw validationFailed(faults);
+  const expiresAt = toDate(expires_at) ?? null;
+  return { name: plainName, scopes: granted, expiresAt, allowedRanges: ranges, mcp: mcp ?? undefined };
+}
+
+/** What to change; only for an expiry is null a value, that it never comes. @throws AppError validation_failed with every fault */
+function readUpdate({ name, expires_at, allowed_ranges, mcp }: Omit<UpdateArgs, 'id'>): KeyUpdate {
+  const faults: Fault[] = [];
+  const update = {
+    name: typeof name === 'string' ? readName(name, faults) : undefined,
+    expiresAt: expires_at === null ? null : toDate(expires_at),
+    allowedRanges: allowed_ranges ? readRanges(allowed_ranges, faults) : undefined,
+    mcp: mcp ?? undefined,
+  };
+  if (faults.length > 0) throw validationFailed(faults);
+  return update;
+}
+
+function readName(name: string, faults: Fault[]): string {
+  const plainName = name.trim();
+  if (!isPlainName(plainName)) {
+    faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line of visible characters' });
+  }
+  return plainName;
+}
+
+function readRanges(texts: readonly string[], faults: Fault[]): string[] {
+  return texts.flatMap((text, at) => {
     const range = parseRange(text.trim());
     const detail = 'must be an address or CIDR range, e.g. 203.0.113.0/24';
     if (range === undefined) faults.push({ pointer: `/allowed_ranges/${String(at)}`, code: 'format', detail });
     return range ?? [];
   });
-  if (faults.length > 0) throw validationFailed(faults);
-  const expiresAt = toDate(expires_at) ?? null;
-  return { name: plainName, scopes: granted, expiresAt, allowedRanges: ranges, mcp: mcp ?? undefined };
 }
 
 function toDate(text: string | null | undefined): Date | undefined {

@@ -8,7 +8,7 @@ import { AppError, type Fault, notFound, validationFailed } from '../errors';
 import { BEGINNING, lastPosition, positionBefore, shownEvent } from '../events/page';
 import { millisecondsOf } from '../events/position';
 import { EVENT_TYPES } from '../events/types';
-import type { Authority } from '../organisations/apiKeys';
+import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import { TooManyEndpoints } from '../organisations/webhookEndpoints';
 import type { EndpointRow } from '../organisations/webhookRows';

@@ -3,7 +3,7 @@ import type { Organisation } from '../access/principal';
 import { STATES } from '../access/states';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
-import type { Authority } from '../organisations/apiKeys';
+import type { Authority } from '../organisations/auditEvents';
 import type { Control } from '../organisations/control';
 import { BEAT_EVERY, type Leased, type Progress, type Rest, SETTLED_AFTER } from '../organisations/webhookLeases';
 import type { DisabledReason } from '../organisations/webhookRows';

@@ -79,6 +79,54 @@ test('a key is active until it is revoked or expires', async () => {
   expect(days).toBeCloseTo(90, 3);
 });
 
+test('an active key is changed where something is given, and shown without its value', async () => {
+  const { id: own } = await makeOrganisation(cli, 'Changes');
+  const { id, key } = await cli.json<MadeKey>(
+    ...['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read', '--expires-in', '1d'],
+  );
+  const changed = await cli.json<{ expires_at: string }>(
+    ...['key', 'update', id, '--name', ' till ', '--expires-in', '90d', '--allow', '10.0.0.1,::1', '--mcp', 'off'],
+  );
+  expect(changed).toEqual({
+    ...{ id, name: 'till', expires_at: expect.stringMatching(/Z$/) as unknown, mcp: 'off' },
+    allowed_ranges: ['10.0.0.1/32', '::1/128'],
+  });
+  expect((Date.parse(changed.expires_at) - Date.now()) / 86_400_000).toBeCloseTo(90, 1);
+  const { code, stdout } = await cli.run('key', 'update', id, '--never-expires', '--allow', 'anywhere');
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/name +till\nexpires +never\nfrom +anywhere\nmcp +off\n/);
+  expect(stdout).not.toContain(key);
+  const events = await cli.json<{ actor: { who: string }; details: object }[]>(
+    ...['audit', '--org', own, '--action', 'key.updated'],
+  );
+  expect(events).toMatchObject([
+    { actor: { who: expect.stringMatching(/^cli:/) as unknown }, details: { to: { expires_at: null } } },
+    { details: { name: 'shop', from: { name: 'shop', mcp: 'read' }, to: { name: 'till', mcp: 'off' } } },
+  ]);
+
+  const rotated = await cli.run('key', 'rotate', id, '--json');
+  expect(rotated.code).toBe(0);
+  const replaced = await cli.run('key', 'update', id, '--expires-in', '1d');
+  expect({ code: replaced.code, stdout: replaced.stdout }).toEqual({ code: 1, stdout: '' });
+  expect(replaced.stderr).toContain('was replaced and ends with its overlap');
+  await cli.run('key', 'revoke', id);
+  const revoked = await cli.run('key', 'update', id, '--name', 'x');
+  expect(revoked.code).toBe(1);
+  expect(revoked.stderr).toContain('a revoked or expired key cannot be changed');
+});
+
+test.each([
+  [[], 'nothing to change: give --name'],
+  [['--expires-in', '1d', '--never-expires'], 'cannot be used with'],
+  [['--allow', 'everywhere'], 'everywhere is not an address'],
+  [['--name', ' '], 'Expected one line'],
+  [['--mcp', 'all'], 'Expected one of off, read, write'],
+])('key update with %j exits with 2', async (options: string[], message) => {
+  const { code, stdout, stderr } = await cli.run('key', 'update', NOBODY, ...options);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+});
+
 test('creating a key on a plan without API access warns', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Small', '--plan', 'starter');
   const { code, stderr } = await cli.run('key', 'create', '--org', id, '--name', 'early', '--scopes', 'all', '--json');
@@ -90,6 +138,7 @@ test.each([
   [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all'], `organisation ${NOBODY} not found`],
   [['key', 'list', '--org', NOBODY], `organisation ${NOBODY} not found`],
   [['key', 'revoke', NOBODY], `key ${NOBODY} not found`],
+  [['key', 'update', NOBODY, '--name', 'x'], `no active key ${NOBODY}`],
 ])('scopegate %j exits with 1 and says what was not found', async (line, message) => {
   const { code, stdout, stderr } = await cli.run(...line, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

@@ -27,8 +27,8 @@ const USAGE = `requests errors rate_limited mcp buckets { start requests errors 
   operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
 
 const DOCUMENTS = {
-  api_keys: `query($state: String, $search: String, $limit: Int, $cursor: String) {
-    api_keys(state: $state, search: $search, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
+  api_keys: `query($state: String, $search: String, $expires_before: DateTime, $limit: Int, $cursor: String) {
+    api_keys(state: $state, search: $search, expires_before: $expires_before, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
   api_key: `query($id: ID!) { api_key(id: $id) { ${KEY} } }`,
   key_usage: `query($id: ID!, $period: UsagePeriod!) {
     key_usage(id: $id, period: $period) { ${USAGE} } }`,
@@ -41,6 +41,8 @@ const DOCUMENTS = {
       key api_key { ${KEY} } } }`,
   rotate_api_key: `mutation($id: ID!, $overlap_hours: Int) {
     rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { id expires_at state } } }`,
+  update_api_key: `mutation($id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
+    update_api_key(id: $id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { ${KEY} } }`,
   revoke_api_key: `mutation($id: ID!) { revoke_api_key(id: $id) { ${KEY} } }`,
 };
 

@@ -52,6 +52,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
   const all: Record<string, Arguments> = {
     create_api_key: { name: 'made', scopes: ['quotes:read'] },
     rotate_api_key: { id, overlap_hours: 1 },
+    update_api_key: { id, name: 'renamed' },
     revoke_api_key: { id },
     api_key: { id },
     key_usage: { id, period: 'last_24h' },

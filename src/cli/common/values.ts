@@ -89,6 +89,11 @@ export function ranges(text: string): string[] {
   });
 }
 
+/** Like {@link ranges}; none for `anywhere`. */
+export function rangesOrAnywhere(text: string): string[] {
+  return text.trim() === 'anywhere' ? [] : ranges(text);
+}
+
 /** An ISO 8601 date, or an age. */
 export function moment(text: string): Date {
   if (/^\d+[mhdy]$/.test(text)) return new Date(Date.now() - duration(text));

@@ -1,0 +1,92 @@
+import { trusted } from 'mongoose';
+import { type ApiKey, DEFAULT_MCP, type McpAccess } from '../access/apiKey';
+import type { NewKey } from '../access/keys';
+import type { Organisation } from '../access/principal';
+import type { Scope } from '../access/scopes';
+import type { Actor, Authority } from './auditEvents';
+
+/* Keys as they are stored, found, and described in the audit log. */
+
+export interface NewApiKey {
+  readonly organisationId: string;
+  readonly name: string;
+  readonly scopes: readonly Scope[];
+  readonly createdBy: string;
+  readonly expiresAt: Date | null;
+  /** CIDR ranges it may be used from; anywhere if omitted or empty. */
+  readonly allowedRanges?: readonly string[];
+  /** What it may do over MCP; {@link DEFAULT_MCP} if omitted. */
+  readonly mcp?: McpAccess | undefined;
+}
+
+export function toDocument(
+  input: NewApiKey,
+  made: NewKey & Pick<ApiKey, 'pepper'>,
+  organisation: Organisation,
+  createdAt: Date,
+): ApiKey {
+  return {
+    _id: made.id,
+    organisation,
+    name: input.name,
+    prefix: made.displayPrefix,
+    last_four: made.lastFour,
+    salt: made.salt,
+    hash: made.hash,
+    ...(made.pepper !== undefined && { pepper: made.pepper }),
+    scopes: [...new Set(input.scopes)],
+    created_by: input.createdBy,
+    created_at: createdAt,
+    expires_at: input.expiresAt,
+    revoked_at: null,
+    last_used_at: null,
+    last_used_from: null,
+    allowed_ranges: input.allowedRanges ?? [],
+    rotated_to: null,
+    mcp: input.mcp ?? DEFAULT_MCP,
+  };
+}
+
+/** The replacement of a key: the same settings and, by default, the same lifetime. */
+export function successorOf(old: ApiKey, now: Date, expiresAt: Date | null | undefined, by: Actor): NewApiKey {
+  const sameLifetime = (end: Date): Date => new Date(now.getTime() + end.getTime() - old.created_at.getTime());
+  return {
+    organisationId: old.organisation.id,
+    name: old.name,
+    scopes: old.scopes,
+    createdBy: by.name ?? by.who,
+    expiresAt: expiresAt === undefined ? old.expires_at && sameLifetime(old.expires_at) : expiresAt,
+    allowedRanges: old.allowed_ranges,
+    mcp: old.mcp,
+  };
+}
+
+/** What tells a key from others, in audit details; it has no more of the key than lists show. */
+export function identify({ name, prefix, last_four }: ApiKey): Record<string, unknown> {
+  return { name, prefix, last_four };
+}
+
+/** The audit details of a new key. */
+export function describe(key: ApiKey): Record<string, unknown> {
+  const { scopes, expires_at, allowed_ranges, mcp } = key;
+  return { ...identify(key), scopes, expires_at, allowed_ranges, mcp };
+}
+
+/** Restricts a user to keys of their own organisation. */
+export function ownKeys({ organisationId }: Authority): Record<string, string> {
+  return organisationId === undefined ? {} : { 'organisation.id': organisationId };
+}
+
+/** The condition of keys in a state. */
+export function stateCondition(state: 'active' | 'ended', now: Date): Record<string, unknown> {
+  return state === 'active'
+    ? { revoked_at: null, $or: [{ expires_at: null }, { expires_at: trusted({ $gt: now }) }] }
+    : { $or: [{ revoked_at: trusted({ $ne: null }) }, { expires_at: trusted({ $lte: now }) }] };
+}
+
+/** Of keys with a text in their name, or whose value begins or ends with it as far as lists show it. */
+export function searchCondition(text: string): Record<string, unknown> {
+  const literal = text.replace(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+  const name = trusted({ $regex: literal, $options: 'i' });
+  return { $or: [{ name }, { prefix: trusted({ $regex: `^${literal}` }) }, { last_four: text }] };
+}
