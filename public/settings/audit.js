@@ -78,6 +78,8 @@ const isEmpty = (value) => Array.isArray(value) && value.length === 0;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
 function inWords(value) {
+  // as an expiry that was never, in what changed
+  if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(inWords).join(', ');
   // as of the key that was rotated: its name and what is shown of it
   if (typeof value === 'object') return Object.values(value).map(inWords).join(' ');
