@@ -118,11 +118,11 @@ export function requestList(section) {
       {},
       cell('When', ago(at), element('span', { class: 'quiet moment' }, exact(at))),
       element('th', { scope: 'row', 'data-label': 'Request' }, element('div', {}, element('code', {}, what))),
-      ...(keyId === undefined ? [classed('long', cell('Key', namedLink(key)))] : []),
-      cell('API', APIS[face]),
-      cell('Status', ...statusOf(request)),
-      classed('took', cell('Took', length(ms))),
-      classed('long', cell('From', address)),
+      ...(keyId === undefined ? [classed(cell('Key', namedLink(key)), 'long')] : []),
+      classed(cell('API', APIS[face]), 'left'),
+      classed(cell('Status', ...statusOf(request)), 'right'),
+      classed(cell('Took', length(ms)), 'left', 'took'),
+      classed(cell('From', address), 'right', 'long'),
       cell('Request id', element('code', { class: 'cut', title: requestId }, requestId)),
       cell('Details', element('div', { class: 'actions' }, button)),
     );
@@ -178,8 +178,8 @@ export function length(ms) {
   return `${value.toLocaleString('en')} ${unit}`;
 }
 
-function classed(name, made) {
-  made.classList.add(name);
+function classed(made, ...names) {
+  made.classList.add(...names);
   return made;
 }
 

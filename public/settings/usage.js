@@ -86,7 +86,7 @@ function operationRow({ operation, requests, errors, rate_limited: limited, p50_
     cell('Errors', words(errors)),
     cell('429s', words(limited)),
     cell('Median', time(median)),
-    cell('95th percentile', time(high)),
+    cell('95th', time(high)),
   );
 }
 

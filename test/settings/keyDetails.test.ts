@@ -1,15 +1,14 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
-import { someRequests, someUsage } from './logRows';
+import { failures, someRequests, someUsage, successes } from './logRows';
 import { expectAccessible, intercept, signedIn, type Visitor } from './visiting';
 
-const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PATIENCE = 30_000;
@@ -40,10 +39,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   };
   const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
   const buttons = (page: Page): Promise<string[]> => page.locator('#key-actions button').allTextContents();
-  const failed = (amount: number) =>
-    Array.from({ length: amount }, () => ({ outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 }) as const);
-  const fine = (amount: number, ms: number) =>
-    Array.from({ length: amount }, () => ({ outcome: 'ok', operation: 'quotes', ms, isMcp: ms > 1000 }) as const);
 
   test('says what decides about it, and shows its usage, requests and audit log; Back, reload and the link lead where they should', async () => {
     const of = await makeOrganisation(gateway, { name: 'Northwind' });
@@ -52,7 +47,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
     await gateway.databases.control
       .collection('api_keys')
       .updateOne({ _id: id as never }, { $set: { allowed_ranges: ['10.0.0.0/8'] } });
-    await someUsage(gateway, id, [...fine(18, 8), ...fine(2, 1200), ...failed(4)]);
+    await someUsage(gateway, id, [...successes(18, 8), ...successes(2, 1200), ...failures(4)]);
     await someUsage(gateway, id, [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }], 100);
     await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
     await someRequests(gateway, of, other.id, [{}]);
@@ -63,7 +58,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       expect(await page.title()).toMatch(/^web shop · Integrations/);
       expect(await focused(page)).toBe('web shop');
       for (const hidden of ['#overview', '#lists']) expect(await page.locator(hidden).isHidden()).toBe(true);
-      expect(await page.locator('#key-state').innerText()).toMatch(/^active\s?, expires in (30|29) minutes$/);
+      expect(await page.locator('#key-state').innerText()).toMatch(/^active\s+expires in (30|29) minutes$/);
       expect(await page.locator('#key-state time').getAttribute('title')).toMatch(/^[\d-]{10} [\d:]{8} UTC$/);
       expect(await fact(page, 'Key')).toBe(`${key.slice(0, 15)}…${key.slice(-4)}`);
       expect(await fact(page, 'Scopes')).toContain('orders:read');
@@ -77,7 +72,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       const cells = (rows: string): Promise<string[][]> =>
         page
           .locator(`${rows} tr`)
-          .evaluateAll((all) => all.map((row) => [...row.children].map((one) => one.textContent ?? '')));
+          .evaluateAll((all) => all.map((row) => [...row.children].map((one) => one.textContent)));
       expect(await cells('#usage-operations')).toEqual([
         ['quotes', '20', '0', '0', expect.stringMatching(/^[\d.]+ ms$/), expect.stringMatching(/^[\d.]+ s$/)],
         ['quote', '4', '4', '0', '7.5 ms', '9.8 ms'],
@@ -212,7 +207,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
 
         const notice = page.locator('#key-notice');
         await notice.getByText(/Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/).waitFor();
-        expect(await page.locator('#key-state').innerText()).toMatch(/active\s?, ends in (23 hours|1 day)/);
+        expect(await page.locator('#key-state').innerText()).toMatch(/^active\s+ends in (23 hours|1 day)$/);
         expect(await buttons(page)).toEqual(['Edit', 'Revoke']);
         await page.getByRole('button', { name: 'Edit', exact: true }).click();
         await page
@@ -283,7 +278,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   test('a member sees all of it and has no buttons that change it', async () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'theirs' });
-    await someUsage(gateway, id, failed(1));
+    await someUsage(gateway, id, failures(1));
     await someRequests(gateway, of, id, [{}]);
     await visit(
       of,
@@ -297,62 +292,5 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       },
       { role: 'member' },
     );
-  });
-
-  test.each(VIEWS)('is accessible and fits ($theme, $width px)', async (view) => {
-    const name = 'x'.repeat(190);
-    const of = await makeOrganisation(gateway, { name });
-    const { id } = await makeKey(gateway, of, { name, expiresAt: new Date(Date.now() + DAY) });
-    await someUsage(gateway, id, [...fine(3, 8), ...failed(2)]);
-    await someRequests(gateway, of, id, [
-      { status: 404, code: 'not_found', similar: 1234, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
-      { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678' },
-    ]);
-    await gateway.control.apiKeys.rotate(id, { overlap: 60 * MINUTE });
-    await visit(
-      of,
-      async (page) => {
-        await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
-        await page.waitForSelector('#usage .chart rect');
-        await page.locator('#key-events tr').first().waitFor();
-        for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
-        await page.getByText('As a table').click();
-        await expectAccessible(page);
-        await page.getByRole('button', { name: 'Edit', exact: true }).click();
-        await expectAccessible(page);
-      },
-      view,
-    );
-  });
-
-  test('a new key can expire on a date: its last day, in UTC, which must not be past', async () => {
-    const of = await makeOrganisation(gateway);
-    await visit(of, async (page) => {
-      await page.getByRole('button', { name: 'New key' }).click();
-      const dialog = page.locator('#make-dialog');
-      await dialog.getByLabel('Name', { exact: true }).fill('until');
-      await dialog.getByRole('radio', { name: 'Read only' }).check();
-      const date = dialog.getByLabel('Last day (UTC)');
-      expect(await date.isVisible()).toBe(false);
-      await dialog.getByLabel('Expires').selectOption('on a date');
-      await dialog.getByText('It works until that day ends in UTC.').waitFor();
-      const create = dialog.getByRole('button', { name: 'Create key' });
-      await create.click();
-      await page.locator('#make-expires_at-fault').getByText('Enter a date.').waitFor();
-      await date.fill(new Date(Date.now() - DAY).toISOString().slice(0, 10));
-      await create.click();
-      await page.locator('#make-expires_at-fault').getByText('It must not be in the past.').waitFor();
-      expect(await page.evaluate('document.activeElement.name')).toBe('date');
-      expect(await date.getAttribute('aria-invalid')).toBe('true');
-      await expectAccessible(page);
-      const end = new Date(Date.now() + 9 * DAY).toISOString().slice(0, 10);
-      await date.fill(end);
-      await create.click();
-      await page.getByRole('button', { name: 'I have saved it' }).click();
-      expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ expires_at: new Date(`${end}T23:59:59Z`) }]);
-      await page.getByRole('button', { name: 'New key' }).click();
-      expect(await date.isVisible()).toBe(false);
-      expect(await dialog.getByLabel('Expires').inputValue()).toBe('90');
-    });
   });
 });

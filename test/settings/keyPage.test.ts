@@ -9,6 +9,7 @@ import { eventually } from '../http/eventually';
 import { choose, expectAccessible, signedIn, type Visitor } from './visiting';
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
@@ -250,6 +251,37 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await page.getByRole('button', { name: 'Create key' }).click();
       await page.waitForSelector('#made-dialog[open]');
       expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);
+    });
+  });
+
+  test('a new key can expire on a date: its last day, in UTC, which must not be past', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.locator('#make-dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('until');
+      await dialog.getByRole('radio', { name: 'Read only' }).check();
+      const date = dialog.getByLabel('Last day (UTC)');
+      expect(await date.isVisible()).toBe(false);
+      await dialog.getByLabel('Expires').selectOption('on a date');
+      await dialog.getByText('It works until that day ends in UTC.').waitFor();
+      const create = dialog.getByRole('button', { name: 'Create key' });
+      await create.click();
+      await page.locator('#make-expires_at-fault').getByText('Enter a date.').waitFor();
+      await date.fill(new Date(Date.now() - DAY).toISOString().slice(0, 10));
+      await create.click();
+      await page.locator('#make-expires_at-fault').getByText('It must not be in the past.').waitFor();
+      expect(await page.evaluate('document.activeElement.name')).toBe('date');
+      expect(await date.getAttribute('aria-invalid')).toBe('true');
+      await expectAccessible(page);
+      const end = new Date(Date.now() + 9 * DAY).toISOString().slice(0, 10);
+      await date.fill(end);
+      await create.click();
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ expires_at: new Date(`${end}T23:59:59Z`) }]);
+      await page.getByRole('button', { name: 'New key' }).click();
+      expect(await date.isVisible()).toBe(false);
+      expect(await dialog.getByLabel('Expires').inputValue()).toBe('90');
     });
   });
 

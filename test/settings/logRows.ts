@@ -50,3 +50,12 @@ export async function someUsage(
     },
   ]);
 }
+
+/** Successful requests, over MCP if they took more than a second. */
+export function successes(amount: number, ms: number): CountedRequest[] {
+  return Array.from({ length: amount }, () => ({ outcome: 'ok', operation: 'quotes', ms, isMcp: ms > 1000 }));
+}
+
+export function failures(amount: number): CountedRequest[] {
+  return Array.from({ length: amount }, () => ({ outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 }));
+}

@@ -6,7 +6,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
-import { someRequests } from './logRows';
+import { failures, someRequests, someUsage, successes } from './logRows';
 import { expectAccessible, intercept, signedIn, type Visitor } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
@@ -227,22 +227,39 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     }
   });
 
-  test.each(VIEWS)('is accessible and fits, with details open and long values ($theme, $width px)', async (view) => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'k'.repeat(190) });
-    await someRequests(gateway, of, id, [
-      { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
-      { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
-      { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
-    ]);
-    await visit(
-      of,
-      async (page) => {
-        await section(page).locator('tbody th').nth(2).waitFor();
-        for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
-        await expectAccessible(page);
-      },
-      view,
-    );
-  });
+  test.each(VIEWS)(
+    'list and page of a key are accessible and fit, with details open and long values ($theme, $width px)',
+    async (view) => {
+      const name = 'x'.repeat(190);
+      const of = await makeOrganisation(gateway, { name });
+      const { id } = await makeKey(gateway, of, { name, expiresAt: new Date(Date.now() + 86_400_000) });
+      await someUsage(gateway, id, [...successes(3, 8), ...failures(2)]);
+      await someRequests(gateway, of, id, [
+        { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
+        { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
+        { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
+      ]);
+      await gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
+      await visit(
+        of,
+        async (page) => {
+          const openDetails = async (): Promise<void> => {
+            await page.locator('.requests:visible tbody th').nth(2).waitFor();
+            for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
+          };
+          await openDetails();
+          await expectAccessible(page);
+          await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+          await page.waitForSelector('#usage .chart rect');
+          await page.locator('#key-events tr').first().waitFor();
+          await openDetails();
+          await page.getByText('As a table').click();
+          await expectAccessible(page);
+          await page.getByRole('button', { name: 'Edit', exact: true }).click();
+          await expectAccessible(page);
+        },
+        view,
+      );
+    },
+  );
 });

@@ -23,7 +23,7 @@ export function stateOf({ state, revoked_at: revoked, expires_at: expires, rotat
   if (state === 'revoked') return [' ', ago(revoked)];
   if (expires === null) return [];
   if (state === 'expired') return [' ', ago(expires)];
-  return [to === null ? ', expires ' : ', ends ', ago(expires)];
+  return [to === null ? ' expires ' : ' ends ', ago(expires)];
 }
 
 /** What decides what becomes of its requests; empty if nothing does. `next` is the key that replaced it. */
