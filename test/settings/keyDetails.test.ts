@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { failures, someRequests, someUsage, successes } from './logRows';
-import { expectAccessible, intercept, signedIn, type Visitor } from './visiting';
+import { intercept, signedIn, type Visitor } from './visiting';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
