@@ -12,7 +12,7 @@ import { someDeliveries } from '../test/settings/deliveryRows';
 import { ENVIRONMENT, officeOf } from '../test/webhooks/office';
 import { ROOT } from './facts';
 
-/* Part of npm run screenshots: writes docs/images/{sign-in,settings,webhook}-{1280,390}-{light,dark}.png, with its own database. */
+/* Part of npm run screenshots: writes docs/images/{sign-in,settings,key,webhook}-{1280,390}-{light,dark}.png, with its own database. */
 
 const IMAGES = join(ROOT, 'docs', 'images');
 const HOUR = 3_600_000;
@@ -45,13 +45,16 @@ async function main(): Promise<void> {
       await page.getByRole('button', { name: 'Continue' }).waitFor();
       await page.screenshot({ path: path('sign-in') });
       await page.getByRole('button', { name: 'Continue' }).click();
-      await page.getByRole('button', { name: 'Actions for Web shop' }).click();
-      await page.getByRole('menuitem', { name: 'Usage' }).click();
-      await page.waitForSelector('.chart rect');
+      await page.getByRole('rowheader', { name: 'Web shop' }).waitFor();
+      await page.getByRole('link', { name: FAILING }).waitFor();
       await page.evaluate('scrollTo(0, 0)');
-      // the keys, the chart and the webhooks; the audit log continues below
+      // the keys and the webhooks; the logs continue below
       await page.setViewportSize({ width, height: width === 390 ? 2300 : 1330 });
       await page.screenshot({ path: path('settings') });
+      await page.getByRole('link', { name: 'Web shop' }).click();
+      await page.waitForSelector('#usage .chart rect');
+      await page.screenshot({ path: path('key') });
+      await page.goBack();
       await page.getByRole('link', { name: FAILING }).click();
       await page
         .getByRole('button', { name: /^Details/ })

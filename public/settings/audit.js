@@ -53,7 +53,8 @@ const WORDS = {
   'user.signed_out': 'Signed out',
 };
 
-function row(event) {
+/** The row of an event. */
+export function row(event) {
   const who = event.actor_name === null ? event.actor : event.actor_name;
   return element(
     'tr',

@@ -1,12 +1,11 @@
-import { call, Failure, now } from './api.js';
+import { call, Failure } from './api.js';
 import { byId, element, say, wireCopying } from './dom.js';
+import { expiryOf, rangesOf, wireExpiry } from './keyPage/fields.js';
 import { ask, show } from './modal.js';
 import { askOnce } from './once.js';
 import { exact } from './time.js';
 
 /* Creating, rotating and revoking a key. `changed` is called after each, also if it may have been done. */
-
-const DAY = 86_400_000;
 
 function describe(dialog, { name, prefix, last_four: lastFour }) {
   dialog.querySelector('[data-name]').textContent = name;
@@ -81,11 +80,13 @@ function wirePresets(form) {
 }
 
 const makeForm = document.querySelector('#make-dialog form');
-if (makeForm) wirePresets(makeForm);
+if (makeForm) {
+  wirePresets(makeForm);
+  wireExpiry(makeForm);
+}
 
 /** What was entered for a new key. @throws Failure without a scope */
 function newKeyOf(given) {
-  const days = Number(given.get('expires'));
   const scopes = given.getAll('scope');
   if (scopes.length === 0) {
     const faults = [{ pointer: '/scopes', detail: 'select at least one scope' }];
@@ -94,12 +95,8 @@ function newKeyOf(given) {
   return {
     name: given.get('name'),
     scopes,
-    expires_at: days > 0 ? new Date(now() + days * DAY).toISOString() : null,
-    allowed_ranges: given
-      .get('ranges')
-      .split(',')
-      .map((range) => range.trim())
-      .filter((range) => range !== ''),
+    expires_at: expiryOf(given),
+    allowed_ranges: rangesOf(given),
     mcp: given.get('mcp'),
   };
 }

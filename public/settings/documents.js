@@ -16,12 +16,25 @@ export const DOCUMENTS = {
     value: api_keys(state: $state, search: $search, limit: 50, cursor: $cursor) {
       data { ${KEY} } replaced { ${KEY} } next_cursor } }`,
   key: `query($id: ID!) { value: api_key(id: $id) { ${KEY} } }`,
+  replacedKeys: `query($replaced_by: ID!) { value: api_keys(replaced_by: $replaced_by, limit: 1) { data { ${KEY} } } }`,
   usage: `query($id: ID!, $period: UsagePeriod!) {
     value: key_usage(id: $id, period: $period) {
-      requests errors rate_limited buckets { start requests errors rate_limited } } }`,
+      requests errors rate_limited mcp buckets { start requests errors rate_limited }
+      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
   events: `query($cursor: String) {
     value: audit_events(limit: 20, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } next_cursor } }`,
+  keyEvents: `query($key_id: ID!, $cursor: String) {
+    value: audit_events(key_id: $key_id, limit: 20, cursor: $cursor) {
+      data { id at action actor actor_name from key_id details } next_cursor } }`,
+  requests: `query(
+    $key_id: ID, $failed: Boolean, $status: String, $face: RequestFace, $operation: String, $request_id: String, $cursor: String
+  ) {
+    value: request_log(
+      key_id: $key_id, failed: $failed, status: $status, face: $face, operation: $operation, request_id: $request_id,
+      limit: 20, cursor: $cursor
+    ) {
+      data { id at request_id key_id face method path operation status code ms address similar } next_cursor } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {
@@ -31,6 +44,8 @@ export const DOCUMENTS = {
       key api_key { ${KEY} } } }`,
   rotate: `mutation($id: ID!, $overlap_hours: Int) {
     value: rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { expires_at } } }`,
+  update: `mutation($id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
+    value: update_api_key(id: $id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { id } }`,
   revoke: `mutation($id: ID!) { value: revoke_api_key(id: $id) { ${KEY} } }`,
 
   endpoints: `{ value: webhook_endpoints { data { ${ENDPOINT} } } }`,

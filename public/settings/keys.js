@@ -1,6 +1,8 @@
 import { choose, chosen } from './address.js';
 import { call, newest, settings } from './api.js';
 import { byId, cell, element } from './dom.js';
+import { keyLink, noteNames } from './keyPage/link.js';
+import { ASSISTANTS, keyText } from './keyPage/words.js';
 import { menuButton } from './menu.js';
 import { redraw } from './modal.js';
 import { ago } from './time.js';
@@ -24,8 +26,6 @@ let replaced = new Map();
 
 /** The choice of the filter in the address and in the select. */
 const ALL = 'all';
-/** What assistants may do with a key. */
-const ASSISTANTS = { off: 'assistants: no', read: 'assistants: read', write: 'assistants: read and write' };
 if (['ended', ALL].includes(chosen('keys'))) state.value = chosen('keys');
 
 search.value = chosen('search') ?? '';
@@ -85,6 +85,7 @@ function follow(page) {
 
 /** The rows of a page. Keys that were replaced come after those that replaced them, in whose rows they are. */
 function rowsOf({ data, replaced: old }) {
+  noteNames([...data, ...old]);
   for (const key of old) replaced.set(key.id, key);
   return data.filter(({ id }) => !replaced.has(id)).map(row);
 }
@@ -100,8 +101,8 @@ function row(key) {
   return element(
     'tr',
     { class: isLive ? undefined : 'ended' },
-    element('th', { scope: 'row', 'data-label': 'Name' }, element('div', {}, key.name)),
-    cell('Key', text(key), ...before(key).map(old)),
+    element('th', { scope: 'row', 'data-label': 'Name' }, element('div', {}, keyLink(key.id, key.name))),
+    cell('Key', keyText(key), ...before(key).map(old)),
     cell(
       'Scopes',
       element('ul', { class: 'chips' }, ...key.scopes.map((scope) => element('li', {}, scope))),
@@ -155,11 +156,7 @@ function old(key) {
   return element(
     'div',
     { class: 'replaced' },
-    text(key),
+    keyText(key),
     element('span', { class: 'quiet' }, 'replaced, ends ', ago(key.expires_at)),
   );
-}
-
-function text({ prefix, last_four: lastFour }) {
-  return element('code', {}, `${prefix}…${lastFour}`);
 }

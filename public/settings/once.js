@@ -88,7 +88,7 @@ function reason({ message }) {
 }
 
 /** Says with each fault of a list's element which one it is about. */
-function nameElements({ faults }, variables) {
+export function nameElements({ faults }, variables) {
   for (const fault of faults) {
     const [, list, at] = (fault.pointer ?? '').split('/');
     const value = at === undefined ? undefined : variables[list]?.[at];
@@ -96,7 +96,7 @@ function nameElements({ faults }, variables) {
   }
 }
 
-/** Says above the list that a key may have been made, and tries again. */
+/** Says above the lists or the key's page that a key may have been made, and tries again. */
 function showDoubt(once, doubt, made) {
   const place = element('p', { class: 'alert', role: 'alert' });
   const again = async () => {
@@ -104,7 +104,7 @@ function showDoubt(once, doubt, made) {
     button.disabled = true;
     try {
       const result = await once.run();
-      byId('keys-title').focus();
+      (byId('key-page').hidden ? byId('keys-title') : byId('key-title')).focus();
       place.remove();
       made(result);
     } catch (error) {

@@ -1,8 +1,9 @@
 import { loadEvents } from './audit.js';
 import { makeKey, revokeKey, rotateKey } from './dialogs.js';
 import { byId } from './dom.js';
+import { followKeys, openKey, reloadKey } from './keyPage/page.js';
 import { loadKeys } from './keys.js';
-import { followUsage, showUsage } from './usage.js';
+import { requestList } from './requests.js';
 import { followAddress } from './webhooks/endpoint.js';
 import { loadWebhooks, wireAdding } from './webhooks/list.js';
 
@@ -11,15 +12,15 @@ import { loadWebhooks, wireAdding } from './webhooks/list.js';
 function changed() {
   void loadKeys();
   void loadEvents();
+  reloadKey();
 }
 
 byId('make')?.addEventListener('click', () => makeKey(changed));
 void loadKeys({
-  use: showUsage,
+  use: openKey,
   rotate: (key) => rotateKey(key, changed),
   revoke: (key) => revokeKey(key, changed),
 });
-void followUsage();
 void loadEvents();
 wireAdding(() => {
   void loadWebhooks();
@@ -27,3 +28,9 @@ wireAdding(() => {
 });
 void loadWebhooks();
 followAddress(loadEvents);
+const requests = requestList(byId('requests'));
+// after the pages of endpoints, whose own way back shows the lists
+followKeys({
+  changed,
+  listed: (areShown) => (areShown ? void requests.open() : requests.close()),
+});

@@ -34,6 +34,8 @@ export interface KeyPageQuery extends ListArguments {
   readonly state?: 'active' | 'ended' | null;
   /** Part of the name, or the first or last characters that are shown of the key. */
   readonly search?: string | null;
+  /** Id of the key that replaced those that are looked for. */
+  readonly replaced_by?: string | null;
   /** Only keys that expire before this time (ISO 8601) and were not replaced: what ends without anybody having seen to it. */
   readonly expires_before?: string | null;
 }
@@ -138,16 +140,17 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
       const rows = models.apiKeys.find({ 'organisation.id': organisationId }).sort({ created_at: 1, _id: 1 }).lean();
       for await (const row of rows.cursor({ batchSize: KEYS_AT_ONCE })) yield row;
     },
-    page({ organisationId, state, search, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
+    page({ organisationId, state, search, replaced_by, expires_before, ...args }: KeyPageQuery): Promise<Page<ApiKey>> {
       const conditions = [
         { 'organisation.id': organisationId },
         ...(state ? [stateCondition(state, new Date(now()))] : []),
         ...(search ? [searchCondition(search)] : []),
+        ...(replaced_by ? [{ rotated_to: replaced_by.toLowerCase() }] : []),
         ...(expires_before ? [{ rotated_to: null, expires_at: trusted({ $lt: new Date(expires_before) }) }] : []),
       ];
       const filters = {
         ...{ ...(state && { state }), ...(search && { search }) },
-        ...(expires_before && { expires_before }),
+        ...{ ...(replaced_by && { replaced_by }), ...(expires_before && { expires_before }) },
       };
       return findPage(models.apiKeys, { organisationId, operation: 'api_keys', args, filters, conditions });
     },

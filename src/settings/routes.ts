@@ -49,6 +49,7 @@ export function settingsRoutes(options: RoutesOptions): Routes {
 }
 
 function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): Routes {
+  const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
   return {
     [PAGE]: {
       async get(request, _response, { log }) {
@@ -57,7 +58,7 @@ function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): 
         const { organisation, user, role } = found.session;
         log.principal = { kind: 'user', organisation, user, role };
         requireState(organisation);
-        return { page: renderIntegrations(found.session, csrfToken(found.token), webhookPart) };
+        return { page: renderIntegrations(found.session, csrfToken(found.token), parts) };
       },
     },
     '/settings/sign-out': {

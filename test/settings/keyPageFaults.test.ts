@@ -38,7 +38,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
 
   async function fillNew(page: Page): Promise<void> {
     await page.getByRole('button', { name: 'New key' }).click();
-    await page.getByLabel('Name', { exact: true }).fill('web shop');
+    await page.locator('#make-dialog').getByLabel('Name', { exact: true }).fill('web shop');
     await page.getByRole('checkbox', { name: /quotes:read/ }).check();
   }
   const create = (page: Page): Promise<void> => page.getByRole('button', { name: 'Create key' }).click();
@@ -57,7 +57,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await fillNew(page);
       await create(page);
       await page.locator('#make-dialog').getByText('Whether the key web shop was made is not known.').waitFor();
-      expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+      expect(await page.locator('#make-dialog').getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
       await expectAccessible(page);
       await create(page);
       expect(await statusOf(await valueOf(page))).toBe(200);
@@ -163,11 +163,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
 
       await choose(page, 'first', 'Usage');
       await then(async () => {
+        await page.goBack();
         await choose(page, 'second', 'Usage');
         await total.getByText('222').waitFor();
       });
       expect(await total.textContent()).toBe('222');
-      expect(await page.locator('#usage-title').textContent()).toBe('Usage of second');
+      expect(await page.locator('#key-title').textContent()).toBe('second');
 
       late = /last_30d/;
       await page.getByRole('radio', { name: '30 days' }).check();
@@ -176,6 +177,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         await page.getByRole('img', { name: /24 hours: 222/ }).waitFor();
       });
       expect(await total.textContent()).toBe('222');
+      await page.getByRole('link', { name: 'Integrations' }).click();
 
       late = /"ended"/;
       await page.getByLabel('Show').selectOption('ended');
@@ -202,21 +204,35 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     const { id } = await makeKey(gateway, of, { name: 'busy' });
     await visit(of, async (page) => {
       let isLost = true;
-      await intercept(page, /api_key|audit_events|key_usage/, (route) =>
-        isLost ? route.abort('connectionreset') : route.continue(),
+      let lost = /api_key|audit_events|request_log/;
+      await page.route('**/settings/graphql', (route) =>
+        isLost && lost.test(route.request().postData() ?? '') ? route.abort('connectionreset') : route.fallback(),
       );
-      await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
-      const places = ['#keys-failure', '#events-failure', '#usage-failure'].map((place) => page.locator(place));
-      for (const place of places) await place.getByText('Could not reach the gateway').waitFor();
-      isLost = false;
-      for (const place of places) {
-        await place.getByRole('button', { name: 'Try again' }).click();
-        await place.waitFor({ state: 'hidden' });
-      }
+      const tryAgain = async (...selectors: string[]): Promise<void> => {
+        const places = selectors.map((place) => page.locator(place));
+        for (const place of places) await place.getByText('Could not reach the gateway').waitFor();
+        isLost = false;
+        for (const place of places) {
+          await place.getByRole('button', { name: 'Try again' }).click();
+          await place.waitFor({ state: 'hidden' });
+        }
+        isLost = true;
+      };
+      await page.reload();
+      await tryAgain('#keys-failure', '#events-failure', '#requests [data-failed]');
       await page.getByRole('rowheader', { name: 'busy' }).waitFor();
       await page.locator('#events tr').first().waitFor();
-      await page.getByRole('heading', { name: 'Usage of busy' }).waitFor();
-      await page.waitForSelector('.chart');
+
+      lost = /api_key\(/;
+      await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+      await tryAgain('#key-failure');
+      await page.getByRole('heading', { name: 'busy' }).waitFor();
+
+      lost = /key_usage|audit_events|request_log/;
+      await page.reload();
+      await tryAgain('#usage-failure', '#key-requests [data-failed]', '#key-events-failure');
+      await page.waitForSelector('#usage .chart');
+      await page.locator('#key-events tr').first().waitFor();
     });
   });
 
@@ -231,7 +247,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await create(page);
       const failure = page.locator('#make-dialog [data-failure]');
       await failure.getByText('You have been signed out.').waitFor();
-      expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('web shop');
+      expect(await page.locator('#make-dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('web shop');
       await signIn(other, gateway, await makeLink(gateway, of));
       await create(page);
       expect(await statusOf(await valueOf(page))).toBe(200);
@@ -258,12 +274,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     const of = await makeOrganisation(gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
-      const name = page.getByLabel('Name', { exact: true });
+      const name = page.locator('#make-dialog').getByLabel('Name', { exact: true });
       await name.fill('web\u200bshop');
       await create(page);
       await page.locator('#make-scopes-fault').getByText('Select at least one scope.').waitFor();
       await page.getByRole('checkbox', { name: /quotes:read/ }).check();
-      const ranges = page.getByLabel('Allowed addresses (optional)');
+      const ranges = page.locator('#make-dialog').getByLabel('Allowed addresses (optional)');
       await ranges.fill('10.0.0.0/8, everywhere');
       await create(page);
       await page

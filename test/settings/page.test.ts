@@ -45,9 +45,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
         await page.getByRole('menuitem', { name: 'Usage' }).waitFor();
         await expectAccessible(page);
         await page.getByRole('menuitem', { name: 'Usage' }).click();
-        await page.waitForSelector('.chart rect');
+        await page.waitForSelector('#usage .chart rect');
         await page.getByText('As a table').click();
         await expectAccessible(page);
+        await page.goBack();
         for (const [opener, dialog] of [
           ['New key', '#make-dialog'],
           ['Rotate…', '#rotate-dialog'],
@@ -82,7 +83,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     await signedIn(async (page) => {
       await page.getByRole('button', { name: 'New key' }).focus();
       await page.keyboard.press('Enter');
-      await page.getByLabel('Name', { exact: true }).fill('web shop');
+      await page.locator('#make-dialog').getByLabel('Name', { exact: true }).fill('web shop');
       await page.keyboard.press('Enter');
       expect(await page.locator('#make-scopes-fault').textContent()).toContain('at least one');
       await page.getByRole('checkbox', { name: /quotes:read/ }).focus();
@@ -121,10 +122,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
   test('a key says what assistants may do, and its configuration for them works', async () => {
     await signedIn(async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
-      expect(await page.getByLabel('Assistants, over MCP').inputValue()).toBe('read');
-      await page.getByLabel('Name', { exact: true }).fill('assistant');
+      expect(await page.locator('#make-dialog').getByLabel('Assistants, over MCP').inputValue()).toBe('read');
+      await page.locator('#make-dialog').getByLabel('Name', { exact: true }).fill('assistant');
       await page.getByRole('checkbox', { name: /requests:write/ }).check();
-      await page.getByLabel('Assistants, over MCP').selectOption('write');
+      await page.locator('#make-dialog').getByLabel('Assistants, over MCP').selectOption('write');
       await page.getByRole('button', { name: 'Create key' }).click();
       await page.getByText('Connect an assistant').click();
       await expectAccessible(page);
@@ -199,11 +200,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       async (page) => {
         await choose(page, 'busy', 'Usage');
         await page.getByRole('img', { name: /24 hours: 100, including 10 errors and 5 with status 429/ }).waitFor();
-        expect(await page.locator('.chart rect').count()).toBe(3);
+        expect(await page.locator('#usage .chart rect').count()).toBe(3);
         expect(await page.locator('#buckets tr').count()).toBe(24);
         await page.getByRole('radio', { name: '30 days' }).check();
         await page.getByRole('img', { name: /30 days: 1,000, including 10 errors/ }).waitFor();
-        expect(await page.locator('.chart rect').count()).toBe(4);
+        expect(await page.locator('#usage .chart rect').count()).toBe(4);
         expect(await page.locator('#buckets tr').count()).toBe(30);
         expect(await page.locator('#total-requests').textContent()).toBe('1,000');
       },

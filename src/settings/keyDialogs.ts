@@ -1,0 +1,174 @@
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/apiKey';
+import { ALL_SCOPES } from '../access/scopes';
+import { html, type Html } from '../pages/html';
+import { scopeDescriptions } from '../schema/scopes';
+import { copyable, dialog, faultPlace, secretDialog } from './parts';
+
+/* The dialogs in which keys are created, changed, rotated and revoked. */
+
+export function keyDialogs(mayMake: boolean): Html {
+  return html`${mayMake ? [makeDialog(), EDIT_DIALOG, ROTATE_DIALOG, MADE_DIALOG] : undefined} ${REVOKE_DIALOG}`;
+}
+
+const MCP_CHOICES: Readonly<Record<McpAccess, string>> = {
+  off: 'may not use it',
+  read: 'may read, within its scopes',
+  write: 'may read and write, within its scopes',
+};
+
+function nameField(dialogName: string): Html {
+  return html`<div class="field">
+    <label for="${dialogName}-name">Name</label>
+    <input
+      id="${dialogName}-name"
+      name="name"
+      required
+      maxlength="200"
+      autocomplete="off"
+      aria-describedby="${dialogName}-name-fault"
+    />
+    ${faultPlace(dialogName, 'name')}
+  </div>`;
+}
+
+/** `first` is the choice before the others; the script shows the date if it is chosen, and moves the description there. */
+function expiryField(dialogName: string, first?: Html): Html {
+  return html`<div class="field" data-expiry>
+    <div class="beside">
+      <label
+        >Expires
+        <select name="expires" aria-describedby="${dialogName}-expires_at-fault">
+          ${first}
+          <option value="30">in 30 days</option>
+          <option value="90" ${first ? undefined : html`selected`}>in 90 days</option>
+          <option value="365">in a year</option>
+          <option value="date">on a date</option>
+          <option value="">never</option>
+        </select></label
+      >
+      <label data-date hidden
+        >Last day (UTC)
+        <input type="date" name="date" max="9999-12-31" />
+      </label>
+    </div>
+    ${faultPlace(dialogName, 'expires_at')}
+    <p class="hint" data-date hidden>It works until that day ends in UTC.</p>
+  </div>`;
+}
+
+function mcpField(): Html {
+  return html`<label class="field"
+    >Assistants, over MCP
+    <select name="mcp">
+      ${MCP_ACCESS.map(
+        (access) =>
+          html`<option value="${access}" ${access === DEFAULT_MCP ? html`selected` : undefined}>
+            ${MCP_CHOICES[access]}
+          </option>`,
+      )}
+    </select></label
+  >`;
+}
+
+function rangesField(dialogName: string): Html {
+  return html`<div class="field">
+    <label for="${dialogName}-ranges">Allowed addresses (optional)</label>
+    <input
+      id="${dialogName}-ranges"
+      name="ranges"
+      autocomplete="off"
+      spellcheck="false"
+      aria-describedby="${dialogName}-ranges-hint ${dialogName}-allowed_ranges-fault"
+    />
+    ${faultPlace(dialogName, 'allowed_ranges')}
+    <p class="hint" id="${dialogName}-ranges-hint">
+      Comma-separated CIDR ranges, e.g. 203.0.113.0/24. Leave empty to allow any address.
+    </p>
+  </div>`;
+}
+
+function makeDialog(): Html {
+  const allows = scopeDescriptions();
+  const body = html`${nameField('make')}
+    <fieldset class="scopes" aria-describedby="make-scopes-fault">
+      <legend>Scopes</legend>
+      <p class="switch" id="presets">
+        <label><input type="radio" name="preset" value="read" /> Read only</label>
+        <label><input type="radio" name="preset" value="all" /> Everything</label>
+        <label><input type="radio" name="preset" value="some" checked /> By resource</label>
+      </p>
+      ${faultPlace('make', 'scopes')}
+      ${ALL_SCOPES.map(
+        (scope) =>
+          html`<label
+            ><input type="checkbox" name="scope" value="${scope}" />
+            <span><code>${scope}</code> ${allows.get(scope) ?? ''}</span></label
+          >`,
+      )}
+    </fieldset>
+    ${expiryField('make')} ${mcpField()} ${rangesField('make')}`;
+  const button = html`<button class="button primary" type="button" data-do>Create key</button>`;
+  return dialog('make', 'New key', body, button);
+}
+
+const EDIT_DIALOG = dialog(
+  'edit',
+  'Edit this key',
+  html`${nameField('edit')} ${rangesField('edit')}
+    ${expiryField('edit', html`<option value="as-it-is" selected></option>`)}
+    <p class="info" data-replaced hidden></p>
+    ${mcpField()}
+    <p class="hint">
+      Changes apply from the next request with the key. Its scopes cannot be changed: create a key for others.
+    </p>`,
+  html`<button class="button primary" type="button" data-do>Save</button>`,
+);
+
+const REVOKE_DIALOG = dialog(
+  'revoke',
+  'Revoke this key?',
+  html`<p>
+      Anything that uses <strong data-name></strong> (<code data-prefix></code>) stops working immediately: its next
+      request gets a 401. This cannot be undone.
+    </p>
+    <p data-use></p>
+    <p>Its scopes:</p>
+    <ul data-scopes></ul>
+    <p class="hint">To replace a key without downtime, rotate it instead: the old one keeps working for a while.</p>`,
+  html`<button class="button danger" type="button" data-do>Revoke key</button>`,
+);
+
+const ROTATE_DIALOG = dialog(
+  'rotate',
+  'Rotate this key?',
+  html`<p>
+      A new key replaces <strong data-name></strong> (<code data-prefix></code>), with the same name, scopes and allowed
+      addresses. Switch to it before the old key expires.
+    </p>
+    <label class="field"
+      >Keep the old key working for
+      <select name="overlap">
+        <option value="0">0 hours (expire it now)</option>
+        <option value="1">1 hour</option>
+        <option value="24" selected>24 hours</option>
+        <option value="168">7 days</option>
+        <option value="720">30 days</option>
+      </select></label
+    >`,
+  html`<button class="button primary" type="button" data-do>Rotate key</button>`,
+);
+
+const MADE_DIALOG = secretDialog(
+  'made',
+  'Save this key now',
+  html`<p><strong data-name></strong>: it will not be shown again. Store it where your program reads its secrets.</p>
+    ${copyable('The key', html`<code data-key></code>`)}
+    <p>Try it:</p>
+    ${copyable('Example request with the key', html`<code data-curl></code>`)}
+    <details data-assistant>
+      <summary>Connect an assistant</summary>
+      <p class="hint">For clients of the Model Context Protocol that read a file, such as <code>.mcp.json</code>:</p>
+      ${copyable('Configuration for an assistant', html`<code data-mcp></code>`)}
+    </details>
+    <p data-old></p>`,
+);
