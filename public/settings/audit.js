@@ -131,6 +131,8 @@ function changed(name, value) {
 }
 
 function inWords(value) {
+  // as an expiry that was never, in what changed
+  if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(inWords).join(', ');
   // as of the key that was rotated: its name and what is shown of it
   if (typeof value === 'object' && value !== null) return Object.values(value).map(inWords).join(' ');

@@ -113,18 +113,16 @@ export function requestList(section) {
       show();
     });
     show();
-    const took = cell('Took', length(ms));
-    took.classList.add('took');
     const row = element(
       'tr',
       {},
       cell('When', ago(at), element('span', { class: 'quiet moment' }, exact(at))),
       element('th', { scope: 'row', 'data-label': 'Request' }, element('div', {}, element('code', {}, what))),
-      ...(keyId === undefined ? [cell('Key', namedLink(key))] : []),
+      ...(keyId === undefined ? [classed('long', cell('Key', namedLink(key)))] : []),
       cell('API', APIS[face]),
       cell('Status', ...statusOf(request)),
-      took,
-      cell('From', address),
+      classed('took', cell('Took', length(ms))),
+      classed('long', cell('From', address)),
       cell('Request id', element('code', { class: 'cut', title: requestId }, requestId)),
       cell('Details', element('div', { class: 'actions' }, button)),
     );
@@ -178,6 +176,11 @@ export function requestList(section) {
 export function length(ms) {
   const [value, unit] = ms < 1000 ? [ms, 'ms'] : [Math.round(ms / 100) / 10, 's'];
   return `${value.toLocaleString('en')} ${unit}`;
+}
+
+function classed(name, made) {
+  made.classList.add(name);
+  return made;
 }
 
 function statusOf({ status, code, similar }) {

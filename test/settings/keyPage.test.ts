@@ -179,7 +179,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await page.getByRole('radio', { name: '30 days' }).check();
       await page.getByRole('img', { name: /gone in the last 30 days/ }).waitFor();
       expect(new URL(page.url()).search).toBe(`?keys=ended&key=${id}&period=last_30d`);
-      const steps = await page.evaluate('history.length');
+      const steps: number = await page.evaluate('history.length');
       await page.reload();
       await page.getByRole('img', { name: /gone in the last 30 days/ }).waitFor();
       expect(await page.getByRole('radio', { name: '30 days' }).isChecked()).toBe(true);

@@ -1,0 +1,358 @@
+import type { Browser, Page, Route } from 'playwright-core';
+import type { Organisation } from '../../src/access/principal';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+import { eventually } from '../http/eventually';
+import { someRequests, someUsage } from './logRows';
+import { expectAccessible, intercept, signedIn, type Visitor } from './visiting';
+
+const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+const PATIENCE = 30_000;
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
+    signedIn({ browser, gateway }, { of, ...view }, work);
+  const fact = (page: Page, name: string): Promise<string> =>
+    page
+      .locator('#key-facts > div', { has: page.locator(`dt:text-is("${name}")`) })
+      .locator('dd')
+      .innerText();
+  const openKey = async (page: Page, name: string): Promise<void> => {
+    await page.getByRole('rowheader', { name, exact: true }).getByRole('link').click();
+    await page.waitForSelector('#key-body:not([hidden])');
+  };
+  const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
+  const buttons = (page: Page): Promise<string[]> => page.locator('#key-actions button').allTextContents();
+  const failed = (amount: number) =>
+    Array.from({ length: amount }, () => ({ outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 }) as const);
+  const fine = (amount: number, ms: number) =>
+    Array.from({ length: amount }, () => ({ outcome: 'ok', operation: 'quotes', ms, isMcp: ms > 1000 }) as const);
+
+  test('says what decides about it, and shows its usage, requests and audit log; Back, reload and the link lead where they should', async () => {
+    const of = await makeOrganisation(gateway, { name: 'Northwind' });
+    const { id, key } = await makeKey(gateway, of, { name: 'web shop', expiresAt: new Date(Date.now() + 31 * MINUTE) });
+    const other = await makeKey(gateway, of, { name: 'other' });
+    await gateway.databases.control
+      .collection('api_keys')
+      .updateOne({ _id: id as never }, { $set: { allowed_ranges: ['10.0.0.0/8'] } });
+    await someUsage(gateway, id, [...fine(18, 8), ...fine(2, 1200), ...failed(4)]);
+    await someUsage(gateway, id, [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }], 100);
+    await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
+    await someRequests(gateway, of, other.id, [{}]);
+    await visit(of, async (page) => {
+      await page.getByLabel('Show').selectOption('all');
+      await openKey(page, 'web shop');
+      expect(new URL(page.url()).search).toBe(`?keys=all&key=${id}`);
+      expect(await page.title()).toMatch(/^web shop · Integrations/);
+      expect(await focused(page)).toBe('web shop');
+      for (const hidden of ['#overview', '#lists']) expect(await page.locator(hidden).isHidden()).toBe(true);
+      expect(await page.locator('#key-state').innerText()).toMatch(/^active\s?, expires in (30|29) minutes$/);
+      expect(await page.locator('#key-state time').getAttribute('title')).toMatch(/^[\d-]{10} [\d:]{8} UTC$/);
+      expect(await fact(page, 'Key')).toBe(`${key.slice(0, 15)}…${key.slice(-4)}`);
+      expect(await fact(page, 'Scopes')).toContain('orders:read');
+      expect(await fact(page, 'Allowed addresses')).toBe('10.0.0.0/8');
+      expect(await fact(page, 'Assistants, over MCP')).toContain('read and write');
+      expect(await fact(page, 'Created')).toBe('just now by test');
+      expect(await fact(page, 'Last used')).toBe('never');
+
+      await page.getByRole('img', { name: /24 hours: 24, including 4 errors and 0 with status 429/ }).waitFor();
+      expect(await page.locator('#total-mcp').innerText()).toBe('2');
+      const cells = (rows: string): Promise<string[][]> =>
+        page
+          .locator(`${rows} tr`)
+          .evaluateAll((all) => all.map((row) => [...row.children].map((one) => one.textContent ?? '')));
+      expect(await cells('#usage-operations')).toEqual([
+        ['quotes', '20', '0', '0', expect.stringMatching(/^[\d.]+ ms$/), expect.stringMatching(/^[\d.]+ s$/)],
+        ['quote', '4', '4', '0', '7.5 ms', '9.8 ms'],
+      ]);
+      expect(await cells('#usage-codes')).toEqual([['not_found', '4']]);
+      await page.getByRole('radio', { name: '30 days' }).check();
+      await page.getByRole('img', { name: /30 days: 25, including 4 errors and 1 with status 429/ }).waitFor();
+      expect((await cells('#usage-operations')).at(-1)).toEqual([
+        'failed before it was known',
+        '1',
+        '0',
+        '1',
+        'none',
+        'none',
+      ]);
+      expect(await page.locator('#key-requests tbody th').allTextContents()).toEqual(['quote', 'quotes']);
+      await page.locator('#key-events').getByText('Key created').waitFor();
+      expect(await page.locator('#key-events tr').count()).toBe(1);
+
+      await page.reload();
+      await page.getByRole('img', { name: /30 days: 25/ }).waitFor();
+      expect(await focused(page)).toBe('web shop');
+      await page.getByRole('link', { name: 'Integrations' }).click();
+      await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      expect(await page.getByLabel('Show').inputValue()).toBe('all');
+      expect(await page.title()).toMatch(/^Integrations · Northwind/);
+      expect(await focused(page)).toBe('web shop');
+      await page.goBack();
+      await page.getByRole('heading', { name: 'web shop', level: 1 }).waitFor();
+      await page.goForward();
+      await page.waitForSelector('#key-page', { state: 'hidden' });
+      await page.locator('#requests tbody tr').nth(4).waitFor();
+      expect(await page.locator('#requests tbody tr:not(.request-details)').count()).toBe(3);
+    });
+  });
+
+  test('what is edited is changed alone, from the next request on; what is wrong is said at its field', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id, key } = await makeKey(gateway, of, { name: 'web shop' });
+    const stored = () => gateway.control.apiKeys.find(id);
+    await visit(of, async (page) => {
+      await openKey(page, 'web shop');
+      const dialog = page.locator('#edit-dialog');
+      const edit = (): Promise<void> => page.getByRole('button', { name: 'Edit', exact: true }).click();
+      const save = (): Promise<void> => dialog.getByRole('button', { name: 'Save' }).click();
+      await edit();
+      expect(await dialog.getByLabel('Expires').locator('option').first().innerText()).toBe('never, as it is');
+      await save();
+      await dialog.waitFor({ state: 'hidden' });
+      await page.locator('#said').getByText('Nothing was changed.').waitFor({ state: 'attached' });
+
+      await edit();
+      await dialog.getByLabel('Name').fill('web\u200bshop');
+      await dialog.getByLabel('Allowed addresses').fill('10.0.0.0/8, everywhere');
+      await dialog.getByLabel('Expires').selectOption('date');
+      await dialog.getByLabel('Last day (UTC)').fill('2020-02-02');
+      await save();
+      await dialog.getByText('It must not be in the past.').waitFor();
+      expect(await page.evaluate('document.activeElement.name')).toBe('date');
+      const end = new Date(Date.now() + 3 * DAY).toISOString().slice(0, 10);
+      await dialog.getByLabel('Last day (UTC)').fill(end);
+      await save();
+      await page
+        .locator('#edit-allowed_ranges-fault')
+        .getByText('“everywhere” must be an address or CIDR range')
+        .waitFor();
+      await page.locator('#edit-name-fault').getByText('It must be one non-blank line').waitFor();
+      expect(await dialog.innerText()).not.toMatch(/\/(name|allowed_ranges)/);
+      expect(await page.evaluate('document.activeElement.id')).toBe('edit-name');
+      expect(await stored()).toMatchObject({ name: 'web shop', expires_at: null, allowed_ranges: [] });
+
+      // somebody else changes what this dialog leaves alone
+      await gateway.databases.control.collection('api_keys').updateOne({ _id: id as never }, { $set: { mcp: 'off' } });
+      await dialog.getByLabel('Name').fill('shop');
+      await dialog.getByLabel('Allowed addresses').fill('10.0.0.0/8');
+      await save();
+      await page.getByRole('heading', { name: 'shop', exact: true }).waitFor();
+      expect(await stored()).toMatchObject({
+        ...{ name: 'shop', allowed_ranges: ['10.0.0.0/8'], mcp: 'off' },
+        expires_at: new Date(`${end}T23:59:59Z`),
+      });
+      expect((await client(gateway, key).get('/me')).status).toBe(401);
+      expect(await fact(page, 'Allowed addresses')).toBe('10.0.0.0/8');
+      await page.locator('#key-events').getByText('shop').first().waitFor();
+      expect(await focused(page)).toBe('Edit');
+
+      await edit();
+      await dialog.getByLabel('Allowed addresses').fill('');
+      await dialog.getByLabel('Expires').selectOption('never');
+      await save();
+      await page.locator('#key-facts').getByText('any', { exact: true }).waitFor();
+      expect(await stored()).toMatchObject({ name: 'shop', allowed_ranges: [], expires_at: null, mcp: 'off' });
+      expect((await client(gateway, key).get('/me')).status).toBe(200);
+
+      await edit();
+      await dialog.getByLabel('Name').fill('never');
+      await gateway.control.apiKeys.revoke(id);
+      await save();
+      await dialog.locator('[data-failure]').waitFor();
+      expect(await dialog.locator('[data-failure]').innerText()).not.toContain('/id');
+      expect(await stored()).toMatchObject({ name: 'shop' });
+    });
+  });
+
+  test('a key that is rotated there links to the new one and back, ends when its overlap does, and can be revoked', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'nightly' });
+    await visit(
+      of,
+      async (page) => {
+        await openKey(page, 'nightly');
+        expect(await buttons(page)).toEqual(['Edit', 'Rotate', 'Revoke']);
+        // its answer is lost, and the dialog given up
+        let isLost = true;
+        await intercept(page, /rotate_api_key/, async (route: Route) => {
+          if (!isLost) return route.continue();
+          await route.fetch();
+          await route.abort('connectionreset');
+        });
+        await page.getByRole('button', { name: 'Rotate', exact: true }).click();
+        await page.getByRole('button', { name: 'Rotate key' }).click();
+        await page.locator('#rotate-dialog').getByText('is not known').waitFor();
+        await page.getByRole('button', { name: 'Cancel' }).click();
+        const doubt = page.locator('#doubts');
+        await doubt.getByText('Whether the key nightly was rotated is not known.').waitFor();
+        isLost = false;
+        await doubt.getByRole('button', { name: 'Try again' }).click();
+        await page.waitForSelector('#made-dialog[open]');
+        await page.getByRole('button', { name: 'I have saved it' }).click();
+        await page.waitForSelector('#made-dialog', { state: 'hidden' });
+        expect(await focused(page)).toBe('nightly');
+
+        const notice = page.locator('#key-notice');
+        await notice.getByText(/Replaced by nightly svc_live_\w+…\w{4} ?\. It works until .* UTC/).waitFor();
+        expect(await page.locator('#key-state').innerText()).toMatch(/active\s?, ends in (23 hours|1 day)/);
+        expect(await buttons(page)).toEqual(['Edit', 'Revoke']);
+        await page.getByRole('button', { name: 'Edit', exact: true }).click();
+        await page
+          .locator('#edit-dialog')
+          .getByText(/It was replaced, so it ends at .* UTC\./)
+          .waitFor();
+        expect(await page.locator('#edit-dialog').getByLabel('Expires').isVisible()).toBe(false);
+        await page.locator('#edit-dialog').getByLabel('Name').fill('nightly, old');
+        await page.locator('#edit-dialog').getByRole('button', { name: 'Save' }).click();
+        await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
+
+        await notice.getByRole('link').click();
+        await page.waitForURL((url) => url.searchParams.get('key') !== id);
+        await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).waitFor();
+        expect(await focused(page)).toBe('nightly');
+        await page.getByText('that is in the audit log of the other one').waitFor();
+        await page.locator('#key-facts').getByRole('link', { name: 'nightly, old' }).click();
+        await page.getByRole('heading', { name: 'nightly, old' }).waitFor();
+        await page.getByRole('button', { name: 'Revoke', exact: true }).click();
+        await page.getByRole('button', { name: 'Revoke key' }).click();
+        await page.locator('#key-state').getByText('revoked').waitFor();
+        expect(await page.locator('#key-state').innerText()).toMatch(/^revoked\s+just now$/);
+        await notice.getByText('Every request with it gets a 401.').waitFor();
+        expect(await buttons(page)).toEqual([]);
+        await eventually(async () => (await focused(page)) === 'nightly, old', PATIENCE);
+        await page.goBack();
+        await page.goBack();
+        await page.goBack();
+        await page.getByRole('heading', { name: 'API keys' }).waitFor();
+      },
+      { tolerates: /Failed to load resource/ },
+    );
+  });
+
+  test('answers about another key are dropped, and a key that ended says since when', async () => {
+    const of = await makeOrganisation(gateway);
+    const slow = await makeKey(gateway, of, { name: 'slow' });
+    const gone = await makeKey(gateway, of, { name: 'gone' });
+    await gateway.databases.control
+      .collection('api_keys')
+      .updateOne({ _id: gone.id as never }, { $set: { revoked_at: new Date(Date.now() - 3 * DAY - MINUTE) } });
+    await someRequests(gateway, of, slow.id, [{ operation: 'orders' }]);
+    await someRequests(gateway, of, gone.id, [{ operation: 'customers' }]);
+    await visit(of, async (page) => {
+      await page.getByLabel('Show').selectOption('all');
+      await page.getByRole('rowheader', { name: 'gone' }).waitFor();
+      const held: Route[] = [];
+      const isLate = new RegExp(`(request_log|audit_events).*${slow.id}`, 's');
+      await intercept(page, isLate, (route) => {
+        held.push(route);
+        return Promise.resolve();
+      });
+      await openKey(page, 'slow');
+      await eventually(() => held.length === 2, PATIENCE);
+      await page.goBack();
+      await openKey(page, 'gone');
+      await page.locator('#key-requests tbody').getByText('customers').waitFor();
+      await page.locator('#key-events').getByText('Key created').waitFor();
+      for (const route of held) await route.continue();
+      await page.evaluate('fetch("/livez").then(() => new Promise((go) => setTimeout(go, 50)))');
+      expect(await page.locator('#key-requests tbody th').allTextContents()).toEqual(['customers']);
+      expect(await page.locator('#key-title').innerText()).toBe('gone');
+      expect(await page.locator('#key-state').innerText()).toMatch(/^revoked\s+3 days ago$/);
+      expect(await buttons(page)).toEqual([]);
+    });
+  });
+
+  test('a member sees all of it and has no buttons that change it', async () => {
+    const of = await makeOrganisation(gateway);
+    const { id } = await makeKey(gateway, of, { name: 'theirs' });
+    await someUsage(gateway, id, failed(1));
+    await someRequests(gateway, of, id, [{}]);
+    await visit(
+      of,
+      async (page) => {
+        await page.getByRole('button', { name: 'Usage of theirs' }).click();
+        await page.waitForSelector('#usage .chart rect');
+        await page.locator('#key-events tr').first().waitFor();
+        await page.locator('#key-requests tbody tr').first().waitFor();
+        expect(await page.locator('#key-page button:visible').allTextContents()).toEqual(['Refresh', 'Details']);
+        expect(await page.locator('dialog').count()).toBe(0);
+      },
+      { role: 'member' },
+    );
+  });
+
+  test.each(VIEWS)('is accessible and fits ($theme, $width px)', async (view) => {
+    const name = 'x'.repeat(190);
+    const of = await makeOrganisation(gateway, { name });
+    const { id } = await makeKey(gateway, of, { name, expiresAt: new Date(Date.now() + DAY) });
+    await someUsage(gateway, id, [...fine(3, 8), ...failed(2)]);
+    await someRequests(gateway, of, id, [
+      { status: 404, code: 'not_found', similar: 1234, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
+      { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678' },
+    ]);
+    await gateway.control.apiKeys.rotate(id, { overlap: 60 * MINUTE });
+    await visit(
+      of,
+      async (page) => {
+        await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+        await page.waitForSelector('#usage .chart rect');
+        await page.locator('#key-events tr').first().waitFor();
+        for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
+        await page.getByText('As a table').click();
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Edit', exact: true }).click();
+        await expectAccessible(page);
+      },
+      view,
+    );
+  });
+
+  test('a new key can expire on a date: its last day, in UTC, which must not be past', async () => {
+    const of = await makeOrganisation(gateway);
+    await visit(of, async (page) => {
+      await page.getByRole('button', { name: 'New key' }).click();
+      const dialog = page.locator('#make-dialog');
+      await dialog.getByLabel('Name', { exact: true }).fill('until');
+      await dialog.getByRole('radio', { name: 'Read only' }).check();
+      const date = dialog.getByLabel('Last day (UTC)');
+      expect(await date.isVisible()).toBe(false);
+      await dialog.getByLabel('Expires').selectOption('on a date');
+      await dialog.getByText('It works until that day ends in UTC.').waitFor();
+      const create = dialog.getByRole('button', { name: 'Create key' });
+      await create.click();
+      await page.locator('#make-expires_at-fault').getByText('Enter a date.').waitFor();
+      await date.fill(new Date(Date.now() - DAY).toISOString().slice(0, 10));
+      await create.click();
+      await page.locator('#make-expires_at-fault').getByText('It must not be in the past.').waitFor();
+      expect(await page.evaluate('document.activeElement.name')).toBe('date');
+      expect(await date.getAttribute('aria-invalid')).toBe('true');
+      await expectAccessible(page);
+      const end = new Date(Date.now() + 9 * DAY).toISOString().slice(0, 10);
+      await date.fill(end);
+      await create.click();
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ expires_at: new Date(`${end}T23:59:59Z`) }]);
+      await page.getByRole('button', { name: 'New key' }).click();
+      expect(await date.isVisible()).toBe(false);
+      expect(await dialog.getByLabel('Expires').inputValue()).toBe('90');
+    });
+  });
+});

@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { type CountedRequest, pathsOf } from '../../src/organisations/usageDetails';
+import type { RequestRow } from '../../src/organisations/requestRows';
+import type { TestGateway } from '../support/gateway';
+
+/* Requests and usage without the requests. */
+
+/** Stores a request for each of these, newest first and a minute apart; resolves with their rows. */
+export async function someRequests(
+  gateway: TestGateway,
+  of: Organisation,
+  keyId: string,
+  given: readonly Partial<RequestRow>[],
+): Promise<RequestRow[]> {
+  const rows = given.map((one, at): RequestRow => {
+    const row = {
+      ...{ _id: randomUUID(), organisation_id: of.id, key_id: keyId, at: new Date(Date.now() - (at + 1) * 60_000) },
+      ...{
+        request_id: randomUUID(),
+        face: 'rest' as const,
+        method: 'GET',
+        path: '/api/v1/quotes',
+        operation: 'quotes',
+      },
+      ...{ status: 200, code: null, ms: 7.5, address: '203.0.113.7', similar: 0 },
+      ...one,
+    };
+    return { ...row, failed: row.code !== null || (row.status >= 400 && row.status !== 499) };
+  });
+  await gateway.control.requests.add(rows);
+  return rows;
+}
+
+/** Counts requests of a key, `hoursAgo`. */
+export async function someUsage(
+  gateway: TestGateway,
+  keyId: string,
+  counted: readonly CountedRequest[],
+  hoursAgo = 0,
+): Promise<void> {
+  const details = new Map<string, number>();
+  for (const path of counted.flatMap(pathsOf)) details.set(path, (details.get(path) ?? 0) + 1);
+  const count = (outcome: CountedRequest['outcome']): number => counted.filter((one) => one.outcome === outcome).length;
+  await gateway.control.usage.add([
+    {
+      ...{ keyId, hour: new Date(Date.now() - hoursAgo * 3_600_000), requests: counted.length, details },
+      ...{ errors: count('error'), rate_limited: count('rate_limited') },
+      mcp: counted.filter(({ isMcp }) => isMcp).length,
+    },
+  ]);
+}
