@@ -1,25 +1,45 @@
+import { choose, chosen } from './address.js';
 import { call, newest } from './api.js';
+import { wireCsv } from './csv.js';
 import { byId, cell, element } from './dom.js';
+import { nameOf, noteNames } from './keyPage/link.js';
 import { ago, exact } from './time.js';
 
-/* The audit log, newest first. */
+/* The audit log, newest first. What is chosen is in the address. */
 
 const rows = byId('events');
+const table = byId('events-table');
+const none = byId('no-events');
 const more = byId('more-events');
 const place = byId('events-failure');
+const action = byId('event-action');
+const ofKey = byId('event-key');
+const AT_ONCE = 20;
+/** What actions are called. */
+const WORDS = new Map([...action.options].slice(1).map(({ value, text }) => [value, text]));
+// an answer that comes after another choice was made is dropped
 const { attempt } = newest();
 let next = null;
 
+if (WORDS.has(chosen('event'))) action.value = chosen('event');
+/** Id of the chosen key; null for the events of all keys, and of none. */
+let keyId = /^[0-9a-f-]{36}$/i.test(chosen('event_key')) ? chosen('event_key').toLowerCase() : null;
+
+const filters = () => ({ action: action.value || null, key_id: keyId });
+const read = (cursor) => call('events', { ...filters(), limit: AT_ONCE, cursor });
+
 /** Loads and shows the newest events. */
 export async function loadEvents() {
-  const page = await attempt(() => call('events'), place, loadEvents);
+  const page = await attempt(() => read(null), place, loadEvents);
   if (!page) return;
   rows.replaceChildren(...page.data.map(row));
+  table.hidden = page.data.length === 0;
+  none.hidden = page.data.length > 0;
   follow(page);
 }
 
 async function loadMore() {
-  const page = await attempt(() => call('events', { cursor: next }), place, loadMore);
+  const page = await attempt(() => read(next), place, loadMore);
   if (!page) return;
   const added = page.data.map(row);
   rows.append(...added);
@@ -30,28 +50,45 @@ async function loadMore() {
 }
 
 more.addEventListener('click', loadMore);
+wireCsv(filters);
 
 function follow(page) {
   next = page.next_cursor;
   more.hidden = next === null;
 }
 
-const WORDS = {
-  'organisation.created': 'Organisation created',
-  'organisation.plan_changed': 'Plan changed',
-  'key.created': 'Key created',
-  'key.rotated': 'Key rotated',
-  'key.revoked': 'Key revoked',
-  'webhook.created': 'Webhook endpoint added',
-  'webhook.updated': 'Webhook endpoint changed',
-  'webhook.rotated': 'Webhook secret rotated',
-  'webhook.enabled': 'Webhook endpoint enabled',
-  'webhook.disabled': 'Webhook endpoint disabled',
-  'webhook.deleted': 'Webhook endpoint deleted',
-  'link.created': 'Sign-in link created',
-  'user.signed_in': 'Signed in',
-  'user.signed_out': 'Signed out',
-};
+action.addEventListener('change', () => {
+  choose({ event: action.value || null });
+  void loadEvents();
+});
+ofKey.addEventListener('change', () => {
+  keyId = ofKey.value || null;
+  choose({ event_key: keyId });
+  void loadEvents();
+});
+
+/** Offers keys to choose from, the newest of the organisation; the chosen one stays, also if it is older. */
+export async function offerKeys({ data, has_more: hasMore }) {
+  const options = data.map((key) => new Option(`${key.name} …${key.last_four}`, key.id));
+  if (keyId !== null && !data.some(({ id }) => id === keyId)) options.unshift(await chosenOption());
+  const [any] = ofKey.options;
+  const older = new Option('Older keys: on their own pages');
+  older.disabled = true;
+  ofKey.replaceChildren(any, ...options, ...(hasMore ? [older] : []));
+  ofKey.value = keyId ?? '';
+}
+
+async function chosenOption() {
+  const id = keyId;
+  if (nameOf(id) === undefined) {
+    // what cannot be read keeps its id
+    await call('key', { id }).then(
+      (key) => noteNames([key]),
+      () => undefined,
+    );
+  }
+  return new Option(nameOf(id) ?? `key ${id.slice(0, 8)}`, id);
+}
 
 /** The row of an event. */
 export function row(event) {
@@ -60,28 +97,44 @@ export function row(event) {
     'tr',
     {},
     cell('When', ago(event.at), element('span', { class: 'quiet' }, exact(event.at))),
-    cell('What', WORDS[event.action] ?? event.action),
+    cell('What', WORDS.get(event.action) ?? event.action),
     cell('Who', element('span', { title: event.actor }, who)),
     cell('From', event.from),
     cell('Details', details(JSON.parse(event.details))),
   );
 }
 
-/** `name: nightly · scopes: quotes:read`, without members that are not set. */
-function details(given) {
-  const shown = Object.entries(given).filter(([, value]) => value !== null && !isEmpty(value));
-  const text = shown.map(([name, value]) => `${name.replaceAll('_', ' ')}: ${inWords(value)}`);
-  return element('span', { class: 'details' }, text.join(' · '));
+/** `name: nightly · scopes: quotes:read`, without members that are not set; of changes `mcp: read → off`. */
+function details({ from, to, ...given }) {
+  const isChange = [from, to].every((one) => typeof one === 'object' && one !== null);
+  const others = isChange ? given : { ...given, from, to };
+  const shown = Object.entries(others).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value));
+  const changes = isChange
+    ? Object.keys(to).map((name) => [name, changed(name, from[name]), changed(name, to[name])])
+    : [];
+  const texts = [
+    ...shown.map(([name, value]) => `${label(name)}: ${inWords(value)}`),
+    ...changes.map(([name, before, after]) => `${label(name)}: ${before} → ${after}`),
+  ];
+  return element('span', { class: 'details' }, texts.join(' · '));
 }
 
+const label = (name) => name.replaceAll('_', ' ');
 const isEmpty = (value) => Array.isArray(value) && value.length === 0;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+/** What it means that a member is not set. */
+const UNSET = { expires_at: 'never', allowed_ranges: 'anywhere' };
+
+/** One side of a change. */
+function changed(name, value) {
+  return value === undefined || value === null || isEmpty(value) ? (UNSET[name] ?? 'none') : inWords(value);
+}
 
 function inWords(value) {
   // as an expiry that was never, in what changed
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(inWords).join(', ');
   // as of the key that was rotated: its name and what is shown of it
-  if (typeof value === 'object') return Object.values(value).map(inWords).join(' ');
+  if (typeof value === 'object' && value !== null) return Object.values(value).map(inWords).join(' ');
   return TIME.test(value) ? exact(value) : String(value);
 }

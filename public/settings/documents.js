@@ -21,8 +21,16 @@ export const DOCUMENTS = {
     value: key_usage(id: $id, period: $period) {
       requests errors rate_limited mcp buckets { start requests errors rate_limited }
       operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
-  events: `query($cursor: String) {
-    value: audit_events(limit: 20, cursor: $cursor) {
+  newestKeys: `{ value: api_keys(limit: 100) { data { id name last_four } has_more } }`,
+  expiringKeys: `query($expires_before: DateTime!) {
+    value: api_keys(state: "active", expires_before: $expires_before, limit: 20) { data { ${KEY} } has_more } }`,
+  allUsage: `query($period: UsagePeriod!) {
+    value: organisation_usage(period: $period) {
+      requests errors rate_limited buckets { start requests errors rate_limited }
+      operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
+  members: `{ value: members { data { id name role last_sign_in_at from signed_in } has_more } }`,
+  events: `query($action: String, $key_id: ID, $limit: Int, $cursor: String) {
+    value: audit_events(action: $action, key_id: $key_id, limit: $limit, cursor: $cursor) {
       data { id at action actor actor_name from key_id details } next_cursor } }`,
   keyEvents: `query($key_id: ID!, $cursor: String) {
     value: audit_events(key_id: $key_id, limit: 20, cursor: $cursor) {

@@ -3,6 +3,8 @@ import { makeKey, revokeKey, rotateKey } from './dialogs.js';
 import { byId } from './dom.js';
 import { followKeys, openKey, reloadKey } from './keyPage/page.js';
 import { loadKeys } from './keys.js';
+import { loadMembers } from './members.js';
+import { openOverview, reloadOverview } from './overview.js';
 import { requestList } from './requests.js';
 import { followAddress } from './webhooks/endpoint.js';
 import { loadWebhooks, wireAdding } from './webhooks/list.js';
@@ -13,15 +15,19 @@ function changed() {
   void loadKeys();
   void loadEvents();
   reloadKey();
+  void reloadOverview();
 }
 
-byId('make')?.addEventListener('click', () => makeKey(changed));
+const make = byId('make') ? () => makeKey(changed) : undefined;
+byId('make')?.addEventListener('click', make);
+openOverview({ make, rotate: (key) => rotateKey(key, changed) });
 void loadKeys({
   use: openKey,
   rotate: (key) => rotateKey(key, changed),
   revoke: (key) => revokeKey(key, changed),
 });
 void loadEvents();
+void loadMembers();
 wireAdding(() => {
   void loadWebhooks();
   void loadEvents();

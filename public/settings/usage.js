@@ -38,7 +38,7 @@ async function load() {
   else if (!place.hidden) body.hidden = true;
 }
 
-const words = (count) => count.toLocaleString('en');
+export const words = (count) => count.toLocaleString('en');
 
 function fill(name, usage, period) {
   const isHourly = period !== MONTH;
@@ -76,7 +76,8 @@ const LABELS = {
   introspection: 'of the schema',
 };
 
-function operationRow({ operation, requests, errors, rate_limited: limited, p50_ms: median, p95_ms: high }) {
+/** The row of an operation, also of those of all keys. */
+export function operationRow({ operation, requests, errors, rate_limited: limited, p50_ms: median, p95_ms: high }) {
   const label = LABELS[operation] ?? element('code', {}, operation);
   return element(
     'tr',
@@ -90,7 +91,8 @@ function operationRow({ operation, requests, errors, rate_limited: limited, p50_
   );
 }
 
-function codeRow({ code, requests }) {
+/** The row of an error code. */
+export function codeRow({ code, requests }) {
   const link = element('a', { href: `/errors/${code}` }, element('code', {}, code));
   return element('tr', {}, head('Error code', link), cell('Requests', words(requests)));
 }

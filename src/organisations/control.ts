@@ -10,6 +10,7 @@ import { integrationsOf } from './integrations';
 import type { Attempt } from './keyAnswers';
 import { keyUsage } from './keyUsage';
 import { adoptSchema } from './controlSchema';
+import { membersOf } from './members';
 import { controlCollections, controlModels } from './models';
 import { moving } from './moving';
 import { organisations } from './organisations';
@@ -54,7 +55,10 @@ export async function openControl({ databases, config, ...options }: ControlOpti
   databases.openedBy(store.standingOf);
   const pepper = pepperGuard(databases.control, models, config, now);
   const keys = apiKeys(models, { ...options, config, now, pepperNumber: pepper.number });
-  const stores = { apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) };
+  const stores = {
+    ...{ apiKeys: keys, audit: auditLog(models), usage: keyUsage(models), requests: requestLog(models) },
+    members: membersOf(models, now),
+  };
   return {
     ...stores,
     organisations: store,

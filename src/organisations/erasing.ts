@@ -20,8 +20,18 @@ const KEYS_AT_ONCE = 1000;
  * continue (docs/decisions/organisation-life.md).
  */
 export function erasing(models: ControlModels, actor: Actor, now: () => number) {
-  const { organisations, apiKeys, sessions, links, usage, auditEvents, webhookEndpoints, keyAnswers, requests } =
-    models;
+  const {
+    organisations,
+    apiKeys,
+    sessions,
+    links,
+    usage,
+    auditEvents,
+    webhookEndpoints,
+    keyAnswers,
+    requests,
+    members,
+  } = models;
   return {
     /** Ends all access: from when this resolves its keys get 401, and no session or key can be made. */
     begin: (id: string): Promise<Erasure | undefined> =>
@@ -58,6 +68,7 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
       }
       await usage.deleteMany({ key_id: organisationUsageId(id) });
       await requests.deleteMany({ organisation_id: id });
+      await members.deleteMany({ organisation_id: id });
       await auditEvents.deleteMany({ organisation_id: id });
       await models.change(async (session, record) => {
         const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });

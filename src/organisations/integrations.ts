@@ -16,6 +16,7 @@ import type { Attempt } from './keyAnswers';
 import type { NewApiKey } from './keyDocuments';
 import { type KeyUpdate, ReplacedExpiryError } from './keyUpdate';
 import { type KeyUsage, organisationUsageId, type UsagePeriod } from './keyUsage';
+import type { Members } from './members';
 import type { RequestLog, RequestPageQuery } from './requestLog';
 import { type Session, userActor } from './sessions';
 
@@ -24,6 +25,7 @@ interface Stores {
   readonly audit: AuditLog;
   readonly usage: KeyUsage;
   readonly requests: RequestLog;
+  readonly members: Members;
 }
 
 export type Integrations = ReturnType<typeof integrationsOf>;
@@ -35,7 +37,7 @@ export type Integrations = ReturnType<typeof integrationsOf>;
 export function integrationsOf(
   session: Session,
   from: string,
-  { apiKeys, audit, usage, requests }: Stores,
+  { apiKeys, audit, usage, requests, members }: Stores,
   attempt: Attempt | undefined,
 ) {
   const { organisation, user } = session;
@@ -112,6 +114,8 @@ export function integrationsOf(
     organisationUsage: (period: UsagePeriod) => usage.read(organisationUsageId(organisationId), period),
     /** @throws AppError invalid_request */
     requests: (query: Omit<RequestPageQuery, 'organisationId'>) => requests.page({ ...query, organisationId }),
+    /** Who has signed in, newest first. */
+    members: () => members.list(organisationId),
     events: (query: Omit<AuditPageQuery, 'organisationId'>) => audit.page({ ...query, organisationId }),
   };
 }

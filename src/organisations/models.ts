@@ -8,6 +8,7 @@ import type { OrganisationState } from '../access/states';
 import { defineCollection, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';
+import { memberRows } from './memberRows';
 import { requestRows } from './requestRows';
 import type { DetailColumns } from './usageDetails';
 import { webhookEndpoints } from './webhookRows';
@@ -240,6 +241,7 @@ export const controlCollections = [
   webhookEndpoints,
   keyAnswers,
   requestRows,
+  memberRows,
 ] as const;
 
 export type ControlModels = ReturnType<typeof controlModels>;
@@ -256,6 +258,7 @@ export function controlModels({ control, changeControl }: Pick<Databases, 'contr
     webhookEndpoints: modelOf(control, webhookEndpoints),
     keyAnswers: modelOf(control, keyAnswers),
     requests: modelOf(control, requestRows),
+    members: modelOf(control, memberRows),
   };
   return {
     ...collections,

@@ -5,6 +5,7 @@ import type { Organisation, User } from '../access/principal';
 import type { Role } from '../access/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
+import { noteMember } from './members';
 import type { ControlModels, RecordEvent } from './models';
 import { holdOrganisation, toOrganisation } from './organisations';
 
@@ -51,6 +52,7 @@ export function sessions(models: ControlModels, clock: () => number) {
     const ends_at = new Date(now.getTime() + SESSION_LIMITS.idle);
     const whose = { organisation_id: organisationId, user, role };
     await stored.create([{ _id: digest(token), ...whose, created_at: now, used_at: now, ends_at }], { session });
+    await noteMember(models, { ...whose, last_sign_in_at: now, from }, session);
     await record(userActor(user, from), 'user.signed_in', organisationId, { role });
     return token;
   }

@@ -4,7 +4,7 @@ import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';
 import { keyDialogs } from './keyDialogs';
 import { keyPage, keysSection } from './keySections';
-import { columns } from './parts';
+import { AUDIT_SECTION, MEMBERS_SECTION, overviewSection } from './overviewSections';
 import { operationNames, type RequestPart, requestsSection } from './requestSections';
 import { endpointPage, webhookDialogs, type WebhookPart, webhooksSection } from './webhookSections';
 
@@ -24,7 +24,10 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
     description: 'API keys and webhooks of the organisation, their requests, usage and the audit log.',
     current: '/settings/integrations',
     kind: 'settings',
-    styles: ['prose.css', ...['dialogs', 'keys', 'webhooks', 'requests'].map((name) => `settings/${name}.css`)],
+    styles: [
+      'prose.css',
+      ...['dialogs', 'keys', 'webhooks', 'requests', 'overview'].map((name) => `settings/${name}.css`),
+    ],
     module: 'settings/settings.js',
     body: html`<div id="overview">
         <div class="title">
@@ -57,8 +60,9 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
         </p></noscript
       >
       <div id="lists">
-        ${keysSection(mayChange && hasPlan)} ${webhooksSection(mayChange && hasPlan, webhooks)}
-        ${requestsSection('requests', requests)} ${AUDIT_SECTION}
+        ${overviewSection(mayChange && hasPlan)} ${keysSection(mayChange && hasPlan)}
+        ${webhooksSection(mayChange && hasPlan, webhooks)} ${requestsSection('requests', requests)} ${MEMBERS_SECTION}
+        ${AUDIT_SECTION}
       </div>
       ${keyPage(mayChange, requests)} ${endpointPage(mayChange)} ${operationNames()}
       ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
@@ -75,13 +79,3 @@ const PLAN_NOTICE = html`<p class="info" id="plan">
   keys or webhooks can be created. Existing keys can be revoked, and work again as soon as the plan includes
   integrations.
 </p>`;
-
-const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
-  <h2 id="audit-title">Audit log</h2>
-  <div class="alert" id="events-failure" role="alert" hidden></div>
-  <table class="rows audit" aria-labelledby="audit-title">
-    ${columns('When', 'What', 'Who', 'From', 'Details')}
-    <tbody id="events"></tbody>
-  </table>
-  <button class="button more" type="button" id="more-events" hidden>Show older events</button>
-</section>`;

@@ -53,6 +53,7 @@ export const settingsResolvers = {
     request_log: resolver(async (own, args: Parameters<Integrations['requests']>[0]) =>
       mapPage(await own.requests(args), toLogged),
     ),
+    members: resolver((own) => own.members()),
     audit_events: resolver(async (own, args: Parameters<Integrations['events']>[0]) =>
       mapPage(await own.events(args), toEvent),
     ),

@@ -21,12 +21,31 @@ export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
       <p class="lead">Sign in to manage the API keys of your organisation.</p>
       ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
       <h2>With a one-time link</h2>
-      <p>The operator of this gateway can create a link in a terminal. It works once, within 15 minutes.</p>
-      <pre
-        tabindex="0"
-        aria-label="Command that creates a link"
-      ><code>npx scopegate org link --org ID --role admin</code></pre>`,
+      <p>The operator of this gateway creates it in a terminal. It works once, within 15 minutes.</p>
+      <ol class="steps">
+        <li>
+          <p>Find the id of your organisation:</p>
+          ${command('Command that lists organisations', 'npx scopegate org list')}
+        </li>
+        <li>
+          <p>
+            Create the link with that id in place of <code>ID</code>, for an <code>admin</code>, or a
+            <code>member</code>, who can only look:
+          </p>
+          ${command('Command that creates a link', 'npx scopegate org link --org ID --role admin')}
+        </li>
+        <li><p>Open the link that it prints in this browser.</p></li>
+      </ol>
+      <p class="unseen" id="said" role="status"></p>`,
   );
+}
+
+/** A command with a button that the script shows, since it does nothing without one. */
+function command(name: string, text: string): Html {
+  return html`<div class="command">
+    <pre tabindex="0" aria-label="${name}"><code>${text}</code></pre>
+    <button class="button" type="button" data-copy aria-label="Copy: ${text}" hidden>Copy</button>
+  </div>`;
 }
 
 /** The page of a one-time link. Viewing it does not consume the link. */
@@ -48,6 +67,7 @@ function signInLayout(body: Html): Html {
     current: '/settings/integrations',
     kind: 'settings',
     styles: ['prose.css'],
+    module: 'settings/signIn.js',
     body,
   });
 }

@@ -56,6 +56,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
     revoke_api_key: { id },
     api_key: { id },
     key_usage: { id, period: 'last_24h' },
+    organisation_usage: { period: 'last_24h' },
     webhook_deliveries: { endpoint: id },
     create_webhook_endpoint: { url: 'https://hooks.example.com/scopegate' },
     update_webhook_endpoint: { id, types: ['order.created'] },

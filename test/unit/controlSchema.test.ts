@@ -25,6 +25,7 @@ test('the version of the control schema is raised when its indexes change', () =
       key_usage: ['ends_at_1 expires 0', 'key_id_1_unit_1_start_1'],
       webhook_endpoints: ['organisation_id_1_created_at_1', 'due_1', 'state_1'],
       key_answers: ['ends_at_1 expires 0'],
+      members: ['organisation_id_1_last_sign_in_at_-1__id_-1'],
       request_log: [
         'at_1 expires 604800',
         'organisation_id_1_at_-1__id_-1',

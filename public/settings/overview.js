@@ -1,0 +1,131 @@
+import { choose, chosen } from './address.js';
+import { offerKeys } from './audit.js';
+import { call, newest, now, settings } from './api.js';
+import { drawChart } from './chart.js';
+import { byId, element } from './dom.js';
+import { keyLink, noteNames } from './keyPage/link.js';
+import { keyText } from './keyPage/words.js';
+import { redraw } from './modal.js';
+import { ago } from './time.js';
+import { codeRow, operationRow, words } from './usage.js';
+
+/* Above the keys: which end soon, what to do first, and the requests of all keys. The address has the period. */
+
+const SOON = 7 * 86_400_000;
+const MONTH = 'last_30d';
+const body = byId('traffic-body');
+const chart = byId('all-chart');
+const steps = byId('first-steps');
+const warning = byId('expiring');
+const periods = [...document.querySelectorAll('input[name="overview"]')];
+const place = byId('traffic-failure');
+// an answer that comes after another period was chosen is dropped
+const traffic = newest();
+const keys = newest();
+const expiring = newest();
+let actions = {};
+/** Draws the chart with a width. */
+let draw = () => undefined;
+
+for (const choice of periods) {
+  choice.checked = (choice.value === MONTH) === (chosen('overview') === MONTH);
+  choice.addEventListener('change', () => {
+    choose({ overview: choice.value === MONTH ? MONTH : null });
+    void loadTraffic();
+  });
+}
+
+/** Shows the overview; `on` has what its buttons do: {make, rotate}. */
+export function openOverview(on) {
+  actions = on;
+  void reloadOverview();
+}
+
+/** Shows it as it is after a key was changed. */
+export async function reloadOverview() {
+  await Promise.all([loadKeys(), loadExpiring()]);
+}
+
+/** Whether there has ever been a key, and the newest for the filter of the audit log. */
+async function loadKeys() {
+  const page = await keys.attempt(() => call('newestKeys'), place, loadKeys);
+  if (!page) return;
+  noteNames(page.data);
+  offerKeys(page);
+  const isNew = page.data.length === 0;
+  steps.hidden = !isNew;
+  // as an element of its own, so that a focus in it is not lost
+  redraw(byId('first-button'), isNew && actions.make ? [makeButton()] : []);
+  if (isNew) body.hidden = true;
+  else await loadTraffic();
+}
+
+function makeButton() {
+  return element('button', { class: 'button primary', type: 'button', click: actions.make }, 'Create the first key');
+}
+
+async function loadTraffic() {
+  const { value: period } = periods.find(({ checked }) => checked);
+  byId('traffic-periods').hidden = false;
+  const usage = await traffic.attempt(() => call('allUsage', { period }), place, loadTraffic);
+  if (usage) fill(usage, period !== MONTH);
+  else if (!place.hidden) body.hidden = true;
+}
+
+function fill(usage, isHourly) {
+  const span = isHourly ? 'the last 24 hours' : 'the last 30 days';
+  byId('all-requests').textContent = words(usage.requests);
+  byId('all-errors').textContent = words(usage.errors);
+  byId('all-limited').textContent = words(usage.rate_limited);
+  const isNone = usage.requests === 0;
+  byId('no-traffic').hidden = !isNone;
+  byId('no-traffic').textContent = `No requests in ${span}.`;
+  byId('some-traffic').hidden = isNone;
+  const description = `Requests with all keys in ${span}: ${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
+  draw = (width) => chart.replaceChildren(drawChart(usage.buckets, isHourly, description, width));
+  // shown first, because a hidden element has no width
+  body.hidden = false;
+  if (chart.clientWidth > 0) draw(chart.clientWidth);
+  byId('all-operations').replaceChildren(...usage.operations.map(operationRow));
+  byId('all-codes').replaceChildren(...usage.codes.map(codeRow));
+  byId('all-errors-by-code').hidden = usage.codes.length === 0;
+}
+
+/** Active keys that nothing has replaced yet. */
+async function loadExpiring() {
+  const expires_before = new Date(now() + SOON).toISOString();
+  const page = await expiring.attempt(() => call('expiringKeys', { expires_before }), place, loadExpiring);
+  if (!page) return;
+  const soonest = page.data.toSorted((one, other) => Date.parse(one.expires_at) - Date.parse(other.expires_at));
+  const count = page.has_more ? `More than ${soonest.length}` : soonest.length;
+  const verb = soonest.length === 1 ? 'key expires' : 'keys expire';
+  byId('expiring-title').textContent = `${count} ${verb} within 7 days`;
+  byId('expiring-more').hidden = !page.has_more;
+  warning.hidden = soonest.length === 0;
+  redraw(byId('expiring-keys'), soonest.map(expiringItem));
+}
+
+function expiringItem(key) {
+  const { id, name, expires_at: at } = key;
+  const rotate = element(
+    'button',
+    {
+      ...{ class: 'button', type: 'button', 'data-focus': `expiring:${id}` },
+      ...{ 'aria-label': `Rotate ${name}`, click: () => actions.rotate(key) },
+    },
+    'Rotate…',
+  );
+  return element(
+    'li',
+    {},
+    element('span', {}, keyLink(id, name, `expiring-link:${id}`), ' ', keyText(key), ' expires ', ago(at)),
+    settings.mayChange && settings.hasPlan ? rotate : undefined,
+  );
+}
+
+let width = 0;
+new ResizeObserver(([{ contentRect }]) => {
+  if (contentRect.width === width || contentRect.width === 0) return;
+  width = contentRect.width;
+  draw(width);
+}).observe(chart);

@@ -1,0 +1,167 @@
+import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
+import { html, type Html } from '../pages/html';
+import { columns } from './parts';
+
+/* Sections of the settings page about the whole organisation: its requests, who has signed in, and the audit log. */
+
+/** Above the keys: what ends soon, what to do first, and the requests of all keys. */
+export function overviewSection(mayMake: boolean): Html {
+  return html`<section id="traffic" aria-labelledby="traffic-title">
+    <div class="heading first">
+      <h2 id="traffic-title" tabindex="-1">Overview</h2>
+      <fieldset class="switch" id="traffic-periods" hidden>
+        <legend class="unseen">Period of the overview</legend>
+        <label><input type="radio" name="overview" value="last_24h" checked />24 hours</label>
+        <label><input type="radio" name="overview" value="last_30d" />30 days</label>
+      </fieldset>
+    </div>
+    <div class="info warning" id="expiring" hidden>
+      <h3 id="expiring-title"></h3>
+      <ul id="expiring-keys" aria-labelledby="expiring-title"></ul>
+      <p class="hint" id="expiring-more" hidden>There are more: these are the ones that were created last.</p>
+    </div>
+    <div class="alert" id="traffic-failure" role="alert" hidden></div>
+    ${firstSteps(mayMake)} ${TRAFFIC}
+  </section>`;
+}
+
+/** Shown while the organisation has never had a key. */
+function firstSteps(mayMake: boolean): Html {
+  return html`<div id="first-steps" hidden>
+    <p>
+      Programs call the API with a key. A key belongs to this organisation, does only what its scopes allow, and can be
+      limited to some addresses and to a time. Its value is shown once, when it is created: keep it where your program
+      reads its secrets.
+    </p>
+    ${mayMake ? MAKE_FIRST : ASK_FIRST}
+    <p class="buttons" id="first-button"></p>
+  </div>`;
+}
+
+const MAKE_FIRST = html`<ol>
+  <li>Create a key with the scopes that your program needs; “Read only” is enough to look around.</li>
+  <li>Run the request that is shown with it in a terminal.</li>
+  <li>Look up the other requests in the <a href="/api/v1/docs">reference</a>.</li>
+</ol>`;
+
+const ASK_FIRST = html`<p>
+  There is none yet. Ask an admin of the organisation to create one; the <a href="/api/v1/docs">reference</a> shows what
+  can be requested with it.
+</p>`;
+
+const TRAFFIC = html`<div id="traffic-body" hidden>
+  <p class="empty" id="no-traffic" hidden></p>
+  <div id="some-traffic">
+    <dl class="totals">
+      <div>
+        <dt>Requests</dt>
+        <dd id="all-requests"></dd>
+      </div>
+      <div>
+        <dt><span class="swatch bad"></span>Errors</dt>
+        <dd id="all-errors"></dd>
+      </div>
+      <div>
+        <dt><span class="swatch limited"></span>429s</dt>
+        <dd id="all-limited"></dd>
+      </div>
+    </dl>
+    <div id="all-chart"></div>
+    <details>
+      <summary>By operation</summary>
+      <table class="rows numbers" aria-label="Requests by operation">
+        ${columns('Operation', 'Requests', 'Errors', '429s', 'Median', '95th percentile')}
+        <tbody id="all-operations"></tbody>
+      </table>
+    </details>
+    <details id="all-errors-by-code">
+      <summary>By error code</summary>
+      <table class="rows numbers codes" aria-label="Requests by error code">
+        ${columns('Error code', 'Requests')}
+        <tbody id="all-codes"></tbody>
+      </table>
+    </details>
+  </div>
+  <p class="hint">
+    Of all keys, the revoked and expired ones included. Updated once a minute; times are in UTC. Errors are requests
+    that failed, except with status 429.
+  </p>
+</div>`;
+
+export const MEMBERS_SECTION = html`<section aria-labelledby="members-title">
+  <h2 id="members-title">Members</h2>
+  <div class="alert" id="members-failure" role="alert" hidden></div>
+  <table class="rows members" aria-labelledby="members-title">
+    ${columns('Name', 'Role', 'Last sign-in', 'From', 'Session')}
+    <tbody id="members"></tbody>
+  </table>
+  <p class="empty" id="more-members" hidden>Others signed in before those.</p>
+  <p class="hint">
+    Who has signed in to these settings. Your identity provider, or the operator of this gateway, decides who can.
+  </p>
+</section>`;
+
+/** What each action is called. */
+const WORDS: Readonly<Record<AuditAction, string>> = {
+  'organisation.created': 'Organisation created',
+  'organisation.renamed': 'Organisation renamed',
+  'organisation.plan_changed': 'Plan changed',
+  'organisation.suspended': 'Organisation suspended',
+  'organisation.resumed': 'Organisation resumed',
+  'organisation.restored': 'Organisation restored',
+  'organisation.moving': 'Move begun',
+  'organisation.moved': 'Organisation moved',
+  'organisation.move_undone': 'Move undone',
+  'organisation.copy_dropped': 'Copy deleted',
+  'organisation.erasing': 'Erasure begun',
+  'organisation.erased': 'Organisation erased',
+  'customer.erased': 'Customer erased',
+  'key.created': 'Key created',
+  'key.updated': 'Key changed',
+  'key.rotated': 'Key rotated',
+  'key.revoked': 'Key revoked',
+  'keys.imported': 'Keys imported',
+  'webhook.created': 'Webhook endpoint added',
+  'webhook.updated': 'Webhook endpoint changed',
+  'webhook.rotated': 'Webhook secret rotated',
+  'webhook.enabled': 'Webhook endpoint enabled',
+  'webhook.disabled': 'Webhook endpoint disabled',
+  'webhook.deleted': 'Webhook endpoint deleted',
+  'link.created': 'Sign-in link created',
+  'user.signed_in': 'Signed in',
+  'user.signed_out': 'Signed out',
+};
+
+/** Most events in a file; a browser holds them in memory meanwhile. */
+const MOST_EVENTS = 50_000;
+
+export const AUDIT_SECTION = html`<section aria-labelledby="audit-title">
+  <div class="heading">
+    <h2 id="audit-title" tabindex="-1">Audit log</h2>
+    <label class="filter"
+      >What
+      <select id="event-action">
+        <option value="">everything</option>
+        ${AUDIT_ACTIONS.map((action) => html`<option value="${action}">${WORDS[action]}</option>`)}
+      </select></label
+    >
+    <label class="filter"
+      >Key
+      <select id="event-key">
+        <option value="">any or none</option>
+      </select></label
+    >
+    <button class="button" type="button" id="csv" data-most="${MOST_EVENTS}">Download CSV</button>
+  </div>
+  <div class="info" id="csv-state" hidden>
+    <p id="csv-text"></p>
+    <p class="buttons" id="csv-buttons"></p>
+  </div>
+  <div class="alert" id="events-failure" role="alert" hidden></div>
+  <table class="rows audit" id="events-table" aria-labelledby="audit-title">
+    ${columns('When', 'What', 'Who', 'From', 'Details')}
+    <tbody id="events"></tbody>
+  </table>
+  <p class="empty" id="no-events" hidden>No matching events.</p>
+  <button class="button more" type="button" id="more-events" hidden>Show older events</button>
+</section>`;

@@ -1,0 +1,96 @@
+import { makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { type Person, sendForm, signIn } from './people';
+
+let gateway: TestGateway;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+
+const MEMBERS = '{ members { data { id name role last_sign_in_at from signed_in } has_more } }';
+
+async function membersFor(person: Person): Promise<{ data: Record<string, unknown>[]; has_more: boolean }> {
+  return (await person.graphql(MEMBERS)).body.data.members;
+}
+
+const rows = () => gateway.databases.control.collection<{ _id: string }>('members');
+
+test('members are those who signed in, the last first, with the role of their last sign-in and whether they are signed in', async () => {
+  const own = await makeOrganisation(gateway);
+  const before = Date.now();
+  const max = await signIn(gateway, own, 'member', 'Max');
+  const ada = await signIn(gateway, own, 'member', 'Ada');
+  await signIn(gateway, own, 'admin', 'Ada');
+  // of another organisation
+  await signIn(gateway, await makeOrganisation(gateway), 'admin', 'Eve');
+  const { data, has_more } = await membersFor(max);
+  expect({ data, has_more }).toEqual({
+    data: [
+      {
+        ...{ id: 'link:Ada', name: 'Ada', role: 'admin', from: '127.0.0.1', signed_in: true },
+        last_sign_in_at: expect.any(String),
+      },
+      {
+        ...{ id: 'link:Max', name: 'Max', role: 'member', from: '127.0.0.1', signed_in: true },
+        last_sign_in_at: expect.any(String),
+      },
+    ],
+    has_more: false,
+  });
+  for (const { last_sign_in_at } of data) {
+    expect(Math.abs(Date.parse(String(last_sign_in_at)) - before)).toBeLessThan(60_000);
+  }
+  // one of two sessions
+  await sendForm(gateway, '/settings/sign-out', { csrf: ada.csrf }, { cookie: ada.cookie });
+  expect((await membersFor(max)).data[0]).toMatchObject({ signed_in: true });
+  await gateway.control.sessions.endAll(
+    { organisationId: own.id, userId: 'link:Ada' },
+    { who: 'cli:test', from: 'here' },
+  );
+  expect((await membersFor(max)).data.map(({ name, signed_in }) => [name, signed_in])).toEqual([
+    ['Ada', false],
+    ['Max', true],
+  ]);
+});
+
+test('a session that has expired does not count, even if it is not deleted yet', async () => {
+  const own = await makeOrganisation(gateway);
+  await signIn(gateway, own, 'admin', 'Ada');
+  const max = await signIn(gateway, own, 'member', 'Max');
+  const sessions = gateway.databases.control.collection('sessions');
+  await sessions.updateMany({ 'user.id': 'link:Ada', organisation_id: own.id }, { $set: { ends_at: new Date(0) } });
+  expect((await membersFor(max)).data).toMatchObject([{ name: 'Max' }, { name: 'Ada', signed_in: false }]);
+});
+
+test('one user who signs in many times at once is one member', async () => {
+  const own = await makeOrganisation(gateway);
+  const [ada] = await Promise.all(Array.from({ length: 6 }, () => signIn(gateway, own, 'admin', 'Ada')));
+  expect((await membersFor(ada!)).data).toMatchObject([{ name: 'Ada' }]);
+}, 60_000);
+
+test('at most 200 are listed, those who signed in last', async () => {
+  const own = await makeOrganisation(gateway);
+  const ada = await signIn(gateway, own, 'admin', 'Ada');
+  const many = Array.from({ length: 205 }, (_, at) => ({
+    ...{ _id: `${own.id}:${String(at)}`, organisation_id: own.id, user: { id: String(at), name: `N${String(at)}` } },
+    ...{ role: 'member', last_sign_in_at: new Date(Date.UTC(2026, 0, 1, 0, at)), from: '127.0.0.1' },
+  }));
+  await rows().insertMany(many);
+  const { data, has_more } = await membersFor(ada);
+  expect(data).toHaveLength(200);
+  expect([data[0]?.name, data[1]?.name, data.at(-1)?.name]).toEqual(['Ada', 'N204', 'N6']);
+  expect(has_more).toBe(true);
+});
+
+test('they go with their organisation when it is erased', async () => {
+  const own = await makeOrganisation(gateway);
+  await signIn(gateway, own, 'admin', 'Ada');
+  const count = () => rows().countDocuments({ organisation_id: own.id });
+  expect(await count()).toBe(1);
+  const { control } = gateway;
+  await control.erasing.begin(own.id);
+  await control.erasing.finish(own);
+  expect(await count()).toBe(0);
+});

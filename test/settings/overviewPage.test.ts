@@ -1,0 +1,195 @@
+import type { Browser, Page } from 'playwright-core';
+import type { Organisation } from '../../src/access/principal';
+import { organisationUsageId } from '../../src/organisations/keyUsage';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { describeWith } from '../support/programs';
+import { eventually } from '../http/eventually';
+import { signIn as signInPerson } from './people';
+import { expectAccessible, signedIn, type Visitor } from './visiting';
+
+const DAY = 86_400_000;
+const PATIENCE = 30_000;
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settings page', () => {
+  let gateway: TestGateway;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    gateway = await startGateway();
+    browser = await openBrowser();
+  }, 120_000);
+  afterAll(async () => {
+    await browser.close();
+    await gateway.stop();
+  });
+
+  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
+    signedIn({ browser, gateway }, { of, ...view }, work);
+  const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
+  const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
+
+  /** For who looks at the pages. */
+  const shot = async (page: Page, name: string): Promise<void> => {
+    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true });
+  };
+
+  test('without any key it says what a key is and makes the first one, by keyboard; a member is told to ask', async () => {
+    const of = await makeOrganisation(gateway);
+    const steps = (page: Page) => page.getByText('Programs call the API with a key.');
+    await visit(
+      of,
+      async (page) => {
+        await steps(page).waitFor();
+        await page.getByText('Ask an admin of the organisation').waitFor();
+        expect(await page.getByRole('button', { name: 'Create the first key' }).count()).toBe(0);
+      },
+      { role: 'member', name: 'Max' },
+    );
+    await visit(
+      of,
+      async (page) => {
+        await steps(page).waitFor();
+        expect(await page.locator('#first-steps').getByRole('link', { name: 'reference' }).getAttribute('href')).toBe(
+          '/api/v1/docs',
+        );
+        await page.getByRole('button', { name: 'Create the first key' }).waitFor();
+        await shot(page, 'empty');
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Create the first key' }).press('Enter');
+        await page.locator('#make-name').fill('first');
+        await page.getByRole('radio', { name: 'Read only' }).check();
+        await page.getByRole('button', { name: 'Create key' }).press('Enter');
+        await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
+        await page.getByText('No requests in the last 24 hours.').waitFor();
+        await steps(page).waitFor({ state: 'hidden' });
+        await eventually(async () => (await focused(page)) === 'Overview', PATIENCE);
+      },
+      { width: 390, theme: 'dark' },
+    );
+  });
+
+  test('it shows the requests of all keys by period, operation and error code; the period is in the address', async () => {
+    const of = await makeOrganisation(gateway);
+    await makeKey(gateway, of, { name: 'Web shop' });
+    const counted = { keyId: organisationUsageId(of.id), requests: 1200, errors: 30, rate_limited: 4 };
+    const details = new Map([
+      ['operations.quotes.requests', 900],
+      ['operations.quotes.errors', 30],
+      ['operations.quotes.t2', 800],
+      ['codes.not_found', 30],
+    ]);
+    await gateway.control.usage.add([
+      { ...counted, hour: new Date(), details },
+      { ...counted, hour: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
+    ]);
+    await visit(
+      of,
+      async (page) => {
+        await page.getByRole('img', { name: /all keys in the last 24 hours: 1,200, including 30 errors/ }).waitFor();
+        await page.locator('#traffic').getByText('By operation').click();
+        await page.locator('#traffic').getByText('By error code').click();
+        await page.getByRole('rowheader', { name: 'quotes' }).waitFor();
+        const code = page.getByRole('link', { name: 'not_found' });
+        expect(await code.getAttribute('href')).toBe('/errors/not_found');
+        await page.getByRole('radio', { name: '30 days' }).check();
+        await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
+        expect(new URL(page.url()).search).toBe('?overview=last_30d');
+        await page.reload();
+        await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
+        await page.locator('#traffic').getByText('By operation').click();
+        await shot(page, 'overview');
+        await expectAccessible(page);
+      },
+      { theme: 'dark' },
+    );
+  });
+
+  test('a key that expires within a week is named at the top, until it is rotated there; others are not', async () => {
+    const of = await makeOrganisation(gateway);
+    const soon = await makeKey(gateway, of, { name: 'nightly', expiresAt: inDays(2.5) });
+    const sooner = await makeKey(gateway, of, { name: 'sooner', expiresAt: inDays(1.5) });
+    // so that the one that replaces it has a long life
+    const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    await keys.updateOne({ _id: soon.id }, { $set: { created_at: inDays(-90) } });
+    await makeKey(gateway, of, { name: 'later', expiresAt: inDays(8) });
+    await makeKey(gateway, of, { name: 'gone', expiresAt: inDays(-1) });
+    await makeKey(gateway, of, { name: 'endless' });
+    const warning = (page: Page) => page.locator('#expiring');
+    await visit(
+      of,
+      async (page) => {
+        await warning(page).getByText('2 keys expire within 7 days').waitFor();
+        expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner', 'nightly']);
+        expect(await warning(page).getByRole('button').count()).toBe(0);
+        await warning(page).getByRole('link', { name: 'nightly' }).click();
+        await page.getByRole('heading', { name: 'nightly' }).waitFor();
+        expect(new URL(page.url()).searchParams.get('key')).toBe(soon.id);
+      },
+      { role: 'member', name: 'Max' },
+    );
+    await visit(
+      of,
+      async (page) => {
+        await warning(page).getByText('expires in 2 days').waitFor();
+        await shot(page, 'expiring');
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Rotate nightly' }).press('Enter');
+        await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
+        await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
+        await warning(page).getByText('1 key expires within 7 days').waitFor();
+        expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner']);
+        await gateway.control.apiKeys.revoke(sooner.id);
+        await page.reload();
+        await page.getByText('No requests in the last 24 hours.').waitFor();
+        await warning(page).waitFor({ state: 'hidden' });
+      },
+      { width: 390 },
+    );
+  });
+
+  test('members are listed with their last sign-in and whether they are signed in', async () => {
+    const of = await makeOrganisation(gateway);
+    await signInPerson(gateway, of, 'member', 'Max');
+    await gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
+    await visit(
+      of,
+      async (page) => {
+        const rows = page.locator('#members tr');
+        await rows.first().waitFor();
+        const texts = (await rows.allTextContents()).map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'));
+        expect(texts[0]).toMatch(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/);
+        expect(texts[1]).toMatch(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/);
+        await page.getByRole('heading', { name: 'Members' }).scrollIntoViewIfNeeded();
+        await shot(page, 'members');
+      },
+      { width: 390 },
+    );
+  });
+
+  test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    for (const view of [{ javaScriptEnabled: false }, { permissions, width: 390, theme: 'dark' }] as const) {
+      const { page, faults, close } = await visitor(browser, [gateway.url], { ...view } as never);
+      try {
+        await page.goto(`${gateway.url}/settings/sign-in`);
+        await page.getByText('npx scopegate org list').waitFor();
+        const copy = page.getByRole('button', { name: 'Copy' });
+        if ('javaScriptEnabled' in view) {
+          expect(await copy.count()).toBe(0);
+          continue;
+        }
+        await copy.first().waitFor();
+        await shot(page, 'sign-in');
+        await expectAccessible(page);
+        await copy.first().press('Enter');
+        await page.getByText('Copied', { exact: true }).waitFor();
+        expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx scopegate org list');
+        expect(faults).toEqual([]);
+      } finally {
+        await close();
+      }
+    }
+  });
+});
