@@ -53,7 +53,7 @@ const ARROWS = {
     'schema',
     'units',
   ],
-  recording: ['access', 'http', 'log', 'metrics', 'organisations'],
+  recording: ['access', 'http', 'log', 'metrics', 'organisations', 'within'],
   faces: ['graphql', 'http', 'mcp', 'metrics', 'rest', 'settings'],
   published: ['events', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
 };

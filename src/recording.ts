@@ -9,6 +9,7 @@ import { organisationUsageId } from './organisations/keyUsage';
 import { createRequestRecorder } from './organisations/requestRecorder';
 import { KEY_FACES, type KeyFace } from './organisations/requestFilters';
 import { createUsageCounter } from './organisations/usageCounter';
+import { within } from './within';
 
 export interface RecordingOptions {
   readonly control: Pick<Control, 'usage' | 'requests'>;
@@ -20,6 +21,8 @@ export interface RecordingOptions {
   readonly logs: boolean;
 }
 
+/** How long a gateway that stops waits for its last writes, in milliseconds: less than is left of a drain (src/server.ts). */
+const LAST_WRITES = 3000;
 /** Longest path that is stored. */
 const PATH_LENGTH = 200;
 
@@ -90,9 +93,13 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
         }),
       );
     },
-    /** Writes what is left. */
+    /** Writes what is left, unless the database does not answer. */
     async stop(): Promise<void> {
-      await Promise.all([usage.stop(), recorder?.stop()]);
+      try {
+        await within(LAST_WRITES, Promise.all([usage.stop(), recorder?.stop()]));
+      } catch (error) {
+        logger.warn({ error: describeError(error) }, 'the last usage and requests of keys were not written');
+      }
     },
   };
 }

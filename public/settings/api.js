@@ -86,12 +86,12 @@ async function send(body, headers) {
 
 function signedOut() {
   const message = 'You have been signed out.';
-  if (!document.querySelector('dialog[open]')) {
+  if (!document.querySelector('dialog[open], [data-unsaved]')) {
     location.assign('/settings/sign-in');
     return new Failure(message, { code: 'unauthenticated' });
   }
-  // what was typed, or a secret that is shown, must not be lost
-  return new Failure(`${message} Sign in again in another tab, then go on here: nothing that you typed is lost.`, {
+  // what was typed or read, or a secret that is shown, must not be lost
+  return new Failure(`${message} Sign in again in another tab, then go on here: nothing is lost.`, {
     code: 'unauthenticated',
     link: { href: '/settings/sign-in', text: 'Sign in' },
   });

@@ -105,10 +105,11 @@ export function row(event) {
 }
 
 /** `name: nightly · scopes: quotes:read`, without members that are not set; of changes `mcp: read → off`. */
-function details({ from, to, ...given }) {
+function details(given) {
+  const { from, to, ...rest } = given;
   const isChange = [from, to].every((one) => typeof one === 'object' && one !== null);
-  const others = isChange ? given : { ...given, from, to };
-  const shown = Object.entries(others).filter(([, value]) => value !== undefined && value !== null && !isEmpty(value));
+  const others = isChange ? rest : given;
+  const shown = Object.entries(others).filter(([, value]) => value !== null && !isEmpty(value));
   const changes = isChange
     ? Object.keys(to).map((name) => [name, changed(name, from[name]), changed(name, to[name])])
     : [];

@@ -95,7 +95,7 @@ function pause(reason, link) {
 }
 
 function finish() {
-  if (job.events.length === 0) return close('There are no such events.');
+  if (job.events.length === 0) return leave('There are no such events.');
   save();
 }
 
@@ -107,20 +107,24 @@ function save() {
   element('a', { href, download: name }).click();
   // the browser has it by then
   setTimeout(() => URL.revokeObjectURL(href), 60_000);
-  const all = cursor === null ? '' : ' Older ones are not in it: choose an action or a key for those.';
-  close(`Saved ${counted(Math.min(events.length, most()))} as ${name}.${all}`);
+  const isCut = cursor !== null && events.length >= most();
+  const advice = isCut ? ' Older ones are not in it: choose an action or a key for those.' : '';
+  leave(`Saved ${counted(Math.min(events.length, most()))} as ${name}.${advice}`);
 }
 
-function close(message) {
+function leave(message) {
   job = undefined;
   show(message);
   say(message);
-  if (document.activeElement === document.body) button.focus();
 }
 
 function show(message, ...actions) {
   state.hidden = false;
+  state.classList.toggle('warning', actions.length > 0);
+  // a session that ends then must not take the page away
+  state.toggleAttribute('data-unsaved', job !== undefined && job.events.length > 0);
   text.textContent = message;
+  if (buttons.contains(document.activeElement)) button.focus();
   buttons.replaceChildren(...actions.filter((one) => one !== undefined));
 }
 

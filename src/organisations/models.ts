@@ -190,7 +190,13 @@ const auditEvents = defineCollection<AuditEvent>(
     key_id: optionalText,
     details: Schema.Types.Mixed,
   },
-  [{ on: { at: -1, _id: -1 } }, { on: { organisation_id: 1, at: -1, _id: -1 } }],
+  [
+    { on: { at: -1, _id: -1 } },
+    { on: { organisation_id: 1, at: -1, _id: -1 } },
+    // as the settings page filters them
+    { on: { organisation_id: 1, key_id: 1, at: -1, _id: -1 } },
+    { on: { organisation_id: 1, action: 1, at: -1, _id: -1 } },
+  ],
   { minimize: false },
 );
 const sessions = defineCollection<SessionDocument>('sessions', { ...signInShape, used_at: date }, signInIndexes);

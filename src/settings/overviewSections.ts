@@ -81,11 +81,11 @@ const TRAFFIC = html`<div id="traffic-body" hidden>
         <tbody id="all-codes"></tbody>
       </table>
     </details>
+    <p class="hint">
+      Of all keys, the revoked and expired ones included. Updated once a minute; times are in UTC. Errors are requests
+      that failed, except with status 429.
+    </p>
   </div>
-  <p class="hint">
-    Of all keys, the revoked and expired ones included. Updated once a minute; times are in UTC. Errors are requests
-    that failed, except with status 429.
-  </p>
 </div>`;
 
 export const MEMBERS_SECTION = html`<section aria-labelledby="members-title">

@@ -67,6 +67,7 @@ test('org erase, killed anywhere, is finished by running it again', async () => 
       '--scopes',
       'all',
     );
+    await recordUse(cli, id, key);
     const folder = await mkdtemp(join(tmpdir(), 'scopegate-erased-'));
     const args = ['org', 'erase', id, '--confirm', name, '--export', folder];
     const killed = await killedAt(cli, args, nth);
@@ -83,10 +84,18 @@ test('org erase, killed anywhere, is finished by running it again', async () => 
   expect(steps).toEqual(
     expect.arrayContaining([
       ...['commitTransaction 1', 'update organisations', 'dropDatabase 1', 'delete key_usage'],
-      ...['delete api_keys', 'delete audit_events'],
+      ...['delete api_keys', 'delete request_log', 'delete audit_events'],
     ]),
   );
 }, 600_000);
+
+/** What a gateway stores of the requests of a key. */
+async function recordUse({ controlDatabase }: CommandLine, organisation: string, key: string): Promise<void> {
+  const rows = (name: string) => server.useDb(controlDatabase).db!.collection<{ _id: string }>(name);
+  const counted = [key, `org:${organisation}`].map((of) => ({ _id: `${of}:day:2026-11-23`, key_id: of }));
+  await rows('key_usage').insertMany(counted);
+  await rows('request_log').insertOne({ _id: key, ...{ organisation_id: organisation, key_id: key } });
+}
 
 /** The collections of the control database with rows that contain one of these texts; audit events must be of the erasure. */
 async function rowsThatMention(cli: CommandLine, texts: readonly string[]): Promise<string[]> {

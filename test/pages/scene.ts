@@ -1,12 +1,10 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import type { Json } from '../support/client';
 import { openBrowser, visitor } from '../support/browser';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+export { overflowOf as overflow, violationsOf as violations } from '../support/axe';
 
 /** A gateway with some rows of Northwind and a key with all scopes, and a browser to visit it. */
 export interface PagesScene {
@@ -48,15 +46,4 @@ export async function openScene(environment: Record<string, string> = {}): Promi
       await gateway.stop();
     },
   };
-}
-
-/** The violations that axe finds, each with the elements. */
-export async function violations(page: Page): Promise<unknown[]> {
-  const found = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
-  return found.violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html.slice(0, 300))]);
-}
-
-/** How far the page is wider than the window, in pixels. */
-export function overflow(page: Page): Promise<number> {
-  return page.evaluate('document.documentElement.scrollWidth - innerWidth');
 }

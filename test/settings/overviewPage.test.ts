@@ -30,9 +30,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
   const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
-  /** For who looks at the pages. */
-  const shot = async (page: Page, name: string): Promise<void> => {
-    if (process.env.SHOTS) await page.screenshot({ path: `${process.env.SHOTS}/${name}.png`, fullPage: true });
+  const shot = async (page: Page, name: string, place = 'body'): Promise<void> => {
+    if (process.env.SHOTS) await page.locator(place).screenshot({ path: `${process.env.SHOTS}/${name}.png` });
   };
 
   test('without any key it says what a key is and makes the first one, by keyboard; a member is told to ask', async () => {
@@ -133,7 +132,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       of,
       async (page) => {
         await warning(page).getByText('expires in 2 days').waitFor();
-        await shot(page, 'expiring');
+        await shot(page, 'expiring', '#traffic');
         await expectAccessible(page);
         await page.getByRole('button', { name: 'Rotate nightly' }).press('Enter');
         await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
@@ -171,7 +170,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     for (const view of [{ javaScriptEnabled: false }, { permissions, width: 390, theme: 'dark' }] as const) {
-      const { page, faults, close } = await visitor(browser, [gateway.url], { ...view } as never);
+      const { page, faults, close } = await visitor(browser, [gateway.url], { ...view });
       try {
         await page.goto(`${gateway.url}/settings/sign-in`);
         await page.getByText('npx scopegate org list').waitFor();

@@ -31,8 +31,13 @@ describe('the request log', () => {
     await caller.graphql('{ quotes(limit: 0) { has_more } me { key { id } } }');
     await caller.mcp('tools/call', { name: 'quotes' });
     await client(gateway, revoked.key).get('/quotes');
-    await client(gateway, `${revoked.key.slice(0, -12)}${'A'.repeat(12)}`).get('/quotes');
-    await eventually(async () => (await logOf(office.admin)).data.length >= 7);
+    // right checksum and id, wrong secret
+    const guessed = await makeKey(gateway, organisation);
+    const rows = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    await rows.updateOne({ _id: guessed.id }, { $set: { hash: 'another' } });
+    await client(gateway, guessed.key).get('/quotes');
+    await client(gateway, reader.key).get('/quotes', { limit: 2 }, { 'X-Request-Id': 'last' });
+    await eventually(async () => (await logOf(office.admin, { request_id: 'last' })).data.length > 0);
   });
   afterAll(() => office.gateway.stop());
 
@@ -45,8 +50,9 @@ describe('the request log', () => {
 
   test('has every request of the keys over each API, newest first, with its id, key, operation, status, code, time and address', async () => {
     const { data } = await logOf(office.member);
-    expect(data).toHaveLength(7);
+    expect(data).toHaveLength(8);
     expect(data.map(({ face, operation, status, code }: Json) => [face, operation, status, code])).toEqual([
+      ['rest', 'quotes', 200, null],
       ['rest', 'quotes', 401, 'unauthenticated'],
       ['mcp', 'quotes', 200, null],
       ['graphql', 'quotes me', 200, 'invalid_request'],
@@ -79,7 +85,7 @@ describe('the request log', () => {
     [{ request_id: 'gone' }, ['404 not_found']],
     [{ status: '404' }, ['404 not_found']],
     [{ status: '4XX', face: 'rest' }, ['401 unauthenticated', '404 not_found', '403 insufficient_scope']],
-    [{ failed: false }, ['200 null', '200 null', '200 null']],
+    [{ failed: false }, ['200 null', '200 null', '200 null', '200 null']],
     [{ failed: true, face: 'graphql' }, ['200 invalid_request']],
     [{ code: 'insufficient_scope' }, ['403 insufficient_scope']],
     [{ operation: 'quotes', face: 'mcp' }, ['200 null']],
@@ -89,7 +95,7 @@ describe('the request log', () => {
   });
 
   test('takes null as no filter, and refuses one that is empty', async () => {
-    expect(await idsOf({ request_id: null, status: null, code: null })).toHaveLength(7);
+    expect(await idsOf({ request_id: null, status: null, code: null })).toHaveLength(8);
     expect(await logOf(office.member, { request_id: '' })).toMatchObject({ code: 'invalid_request' });
   });
 
@@ -103,9 +109,9 @@ describe('the request log', () => {
     const first = await logOf(office.member, { limit: 5 });
     expect(first.has_more).toBe(true);
     const second = await logOf(office.member, { limit: 5, cursor: first.next_cursor });
-    expect(second.data).toHaveLength(2);
+    expect(second.data).toHaveLength(3);
     const ids = [...first.data, ...second.data].map(({ id }: Json) => id);
-    expect(new Set(ids).size).toBe(7);
+    expect(new Set(ids).size).toBe(8);
     expect(await logOf(office.member, { failed: true, cursor: first.next_cursor })).toMatchObject({
       code: 'invalid_request',
     });
@@ -150,7 +156,14 @@ describe('stored requests', () => {
   const rowsOf = (organisation: string, count: number, failed: boolean): RequestRow[] =>
     Array.from({ length: count }, (_, at) => ({
       ...{ _id: `${organisation}-${String(failed)}-${String(at)}`, organisation_id: organisation, key_id: 'k' },
-      ...{ at: new Date(Date.now() - at * 1000), request_id: String(at), face: 'rest', method: 'GET', path: '/' },
+      // so that none of one kind is as old as one of the other
+      ...{
+        at: new Date(Date.now() - at * 1000 - (failed ? 0 : 100_000)),
+        request_id: String(at),
+        face: 'rest',
+        method: 'GET',
+        path: '/',
+      },
       ...{ operation: null, status: failed ? 500 : 200, code: null, ms: 1, address: '::1', failed, similar: 0 },
     }));
 
@@ -167,15 +180,13 @@ describe('stored requests', () => {
     expect(await log.list({ organisationId: two }, 1000)).toHaveLength(30);
   });
 
-  test('are not stored twice if the answer of their write was lost, and another failure is one', async () => {
+  test('are not stored twice if the answer of their write was lost', async () => {
     const log = requestLog(controlModels(gateway.databases));
     const organisation = crypto.randomUUID();
     const rows = rowsOf(organisation, 5, true);
     await log.add(rows.slice(0, 3));
     await log.add(rows);
     expect(await log.list({ organisationId: organisation }, 100)).toHaveLength(5);
-    const tooLarge = { ...rows[0]!, _id: crypto.randomUUID(), path: 'x'.repeat(17 * 1024 * 1024) };
-    await expect(log.add([...rows, tooLarge])).rejects.toThrow();
   });
 
   test('of a list are read in parts, as many as asked for', async () => {

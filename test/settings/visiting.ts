@@ -1,15 +1,12 @@
-import { readFileSync } from 'node:fs';
 import type { Browser, Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
 import type { Role } from '../../src/access/roles';
+import { overflowOf, violationsOf } from '../support/axe';
 import { visitor } from '../support/browser';
-import type { Json } from '../support/client';
 import type { TestGateway } from '../support/gateway';
 import { makeLink } from './people';
 
 /* Users of the settings page in a real browser. */
-
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
 
 type View = NonNullable<Parameters<typeof visitor>[2]>;
 
@@ -66,7 +63,6 @@ export async function choose(page: Page, key: string | RegExp, action: string | 
 
 /** No fault that axe-core finds, and no scrolling to the side. */
 export async function expectAccessible(page: Page): Promise<void> {
-  const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
-  expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
+  expect(await violationsOf(page)).toEqual([]);
+  expect(await overflowOf(page)).toBeLessThanOrEqual(0);
 }

@@ -19,7 +19,12 @@ test('the version of the control schema is raised when its indexes change', () =
     indexes: {
       organisations: ['created_at_1__id_1', 'cluster_1_created_at_1__id_1', 'copies.cluster_1', 'move.to_1'],
       api_keys: ['organisation.id_1_created_at_1'],
-      audit_events: ['at_-1__id_-1', 'organisation_id_1_at_-1__id_-1'],
+      audit_events: [
+        'at_-1__id_-1',
+        'organisation_id_1_at_-1__id_-1',
+        'organisation_id_1_key_id_1_at_-1__id_-1',
+        'organisation_id_1_action_1_at_-1__id_-1',
+      ],
       sessions: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],
       sign_in_links: ['ends_at_1 expires 0', 'organisation_id_1_user.id_1'],
       key_usage: ['ends_at_1 expires 0', 'key_id_1_unit_1_start_1'],

@@ -22,11 +22,15 @@ describe('the recorder of requests', () => {
   let written: RequestRow[][];
   let trimmed: string[];
   let isAway: boolean;
+  let refused: string[];
   const onLeftOut = jest.fn();
   const onError = jest.fn();
   const log = {
     add: (rows: readonly RequestRow[]) => {
-      if (isAway) return Promise.reject(new Error('away'));
+      if (isAway) {
+        refused.push(...rows.map(({ _id }) => _id));
+        return Promise.reject(new Error('away'));
+      }
       written.push(rows.map((row) => ({ ...row })));
       return Promise.resolve();
     },
@@ -41,7 +45,7 @@ describe('the recorder of requests', () => {
 
   beforeEach(() => {
     jest.useFakeTimers({ now: Date.parse('2026-11-23T10:00:00Z') });
-    [written, trimmed, isAway] = [[], [], false];
+    [written, trimmed, refused, isAway] = [[], [], [], false];
     onLeftOut.mockClear();
     onError.mockClear();
   });
@@ -123,6 +127,8 @@ describe('the recorder of requests', () => {
     isAway = false;
     await recorder.stop();
     expect(rows().map(({ status }) => status)).toEqual([400, 401, 402, 403]);
+    // they may have been stored although the write failed
+    expect(rows().map(({ _id }) => _id)).toEqual([...refused, expect.any(String)]);
     expect(onLeftOut.mock.calls).toEqual([[2]]);
   });
 
