@@ -38,7 +38,7 @@ const ARROWS = {
   ],
   rest: ['context', 'errors', 'http', 'schema'],
   graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
-  mcp: ['context', 'errors', 'http', 'mask', 'schema', 'version'],
+  mcp: ['context', 'errors', 'http', 'mask', 'schema', 'units', 'version'],
   pages: ['errors', 'http', 'units', 'version'],
   settings: [
     'access',

@@ -9,3 +9,6 @@ export const DAY = 24 * HOUR;
 export const MEBIBYTE = 1024 * 1024;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** An Idempotency-Key: 1 to 255 visible ASCII characters. */
+export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;

@@ -6,7 +6,7 @@ import { isDuplicateKey, isWriteConflict } from './faults';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import { AppError, invalidRequest } from '../errors';
-import { DAY } from '../units';
+import { DAY, IDEMPOTENCY_KEY_FORM } from '../units';
 
 /** The first answer to a write with an Idempotency-Key, stored in the organisation's database. */
 interface IdempotencyRecord {
@@ -32,11 +32,9 @@ export const idempotencyRecords = defineCollection<IdempotencyRecord>(
   [{ on: { created_at: 1 }, options: { expireAfterSeconds: REPLAY_SECONDS } }],
 );
 
-const SANE_KEY = /^[\x21-\x7e]{1,255}$/;
-
 /** @throws AppError invalid_request if a key is empty, longer than 255 characters, or not visible ASCII. */
 export function checkIdempotencyKey(key: string): string {
-  if (SANE_KEY.test(key)) return key;
+  if (IDEMPOTENCY_KEY_FORM.test(key)) return key;
   throw invalidRequest([
     { parameter: 'Idempotency-Key', code: 'format', detail: 'must be 1 to 255 visible ASCII characters' },
   ]);

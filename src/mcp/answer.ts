@@ -61,25 +61,66 @@ export function setApart(value: unknown, selected: readonly Selected[], stranger
   );
 }
 
-/** How long texts and lists may be, in characters and elements, from one attempt to the next. */
-const SHORTER = [
-  { characters: 2000, elements: 200 },
-  { characters: 1000, elements: 50 },
-  { characters: 300, elements: 20 },
-  { characters: 100, elements: 10 },
-  { characters: 100, elements: 3 },
-] as const;
+/** The least length of a text and of a list, in characters and elements, which every object fits in. */
+const LEAST = { characters: 100, elements: 3 };
+/** How often the length that fits is halved in. */
+const ATTEMPTS = 7;
 
-/** An answer with shorter texts and lists, until it fits; the last attempt is what every object fits in. Its own members stay whole. */
-export function shortened(answer: Json, fits: (answer: Json) => boolean): Json {
-  let shorter = answer;
-  for (const most of SHORTER) {
-    shorter = Object.fromEntries(
-      Object.entries(answer).map(([name, member]) => [name, typeof member === 'string' ? member : cut(member, most)]),
-    );
-    if (fits(shorter)) break;
+export interface Shortened {
+  readonly answer: Json;
+  /** Its lists that lack elements, and how many each has of how many. */
+  readonly lists: readonly string[];
+}
+
+/**
+ * An answer with shorter texts and lists, as long as fits, by one share of the longest of each. Its own texts stay whole.
+ * A page says that there is more.
+ */
+export function shortened(answer: Json, fits: (answer: Json) => boolean): Shortened {
+  const longest = longestIn(answer);
+  const by = (share: number): Json => {
+    const most = {
+      characters: Math.max(LEAST.characters, Math.floor(longest.characters * share)),
+      elements: Math.max(LEAST.elements, Math.floor(longest.elements * share)),
+    };
+    const members = Object.entries(answer).map(([name, member]) => [
+      name,
+      typeof member === 'string' ? member : cut(member, most),
+    ]);
+    return withMore(answer, Object.fromEntries(members) as Json);
+  };
+  let best = by(0);
+  for (let attempt = 0, [least, most] = [0, 1]; attempt < ATTEMPTS; attempt += 1) {
+    const share = (least + most) / 2;
+    const tried = by(share);
+    if (fits(tried)) [best, least] = [tried, share];
+    else most = share;
   }
-  return shorter;
+  const lists = Object.entries(answer).flatMap(([name, list]) => {
+    const kept = best[name];
+    if (!Array.isArray(list) || !Array.isArray(kept) || kept.length === list.length) return [];
+    return `${name} has ${String(kept.length)} of ${String(list.length)} elements`;
+  });
+  return { answer: best, lists };
+}
+
+function withMore(whole: Json, shorter: Json): Json {
+  const [rows, kept] = [whole[ROWS], shorter[ROWS]];
+  const lacksRows = Array.isArray(rows) && Array.isArray(kept) && kept.length < rows.length;
+  return lacksRows && 'has_more' in shorter ? { ...shorter, has_more: true } : shorter;
+}
+
+/** The lengths of the longest text and list in a value. */
+function longestIn(value: unknown): { characters: number; elements: number } {
+  if (typeof value === 'string') return { characters: value.length, elements: 0 };
+  if (typeof value !== 'object' || value === null) return { characters: 0, elements: 0 };
+  const longest = { characters: 0, elements: Array.isArray(value) ? value.length : 0 };
+  for (const member of Object.values(value)) {
+    const { characters, elements } = longestIn(member);
+    longest.characters = Math.max(longest.characters, characters);
+    longest.elements = Math.max(longest.elements, elements);
+  }
+  return longest;
 }
 
 function cut(value: unknown, most: { readonly characters: number; readonly elements: number }): unknown {

@@ -1,9 +1,10 @@
 import type { RequestContext } from '../context';
-import { type Fault, validationFailed } from '../errors';
+import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { argumentChecks } from '../schema/argumentChecks';
 import type { Schemas } from '../schema/build';
 import { inKeptSpelling } from '../schema/compared';
-import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/mcpGaps';
+import { FIELDS, IDEMPOTENCY_KEY } from '../schema/mcpGaps';
+import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
 import { createRuns, type Runs } from './run';
@@ -42,21 +43,28 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
      * @throws ProtocolError if there is no such tool; AppError for what is wrong with the call or could not be done
      */
     async call({ name, arguments: given = {} }: Params, context: RequestContext, hooks: CallHooks): Promise<Content[]> {
-      const found = typeof name === 'string' ? byName.get(name) : undefined;
-      if (!found)
-        throw new ProtocolError(CODES.params, 'Unknown tool: tools/list has those that the key may use.', 200);
+      if (typeof name !== 'string') throw new ProtocolError(CODES.params, 'params.name must name a tool.', 200);
+      const found = byName.get(name);
+      if (!found) {
+        const problem = `There is no tool ${JSON.stringify(shorten(name))}`;
+        throw new ProtocolError(CODES.params, `${problem}; tools/list has those that the key may use.`, 200);
+      }
       if (!isObject(given)) throw new ProtocolError(CODES.params, 'params.arguments must be an object.', 200);
       const { tool, check, runs } = found;
       hooks.onTool(tool);
       requireUse(tool, context);
       const { [FIELDS]: fields, [IDEMPOTENCY_KEY]: idempotencyKey, ...rest } = { ...given };
+      // null is what clients send for what they leave out
       if (tool.isWrite) {
-        if (fields !== undefined) throw validationFailed([unknown(FIELDS)]);
-        if (typeof idempotencyKey === 'string') hooks.onIdempotencyKey(idempotencyKey);
-        else if (idempotencyKey !== undefined) throw validationFailed([mistyped(IDEMPOTENCY_KEY, 'must be a string')]);
-      } else if (idempotencyKey !== undefined) throw validationFailed([unknown(IDEMPOTENCY_KEY)]);
+        if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
+        if (isGiven(idempotencyKey)) hooks.onIdempotencyKey(checkedKey(idempotencyKey));
+      } else if (isGiven(idempotencyKey)) throw validationFailed([unknown(IDEMPOTENCY_KEY, tool)]);
       const args = inKeptSpelling(rest);
-      check(args);
+      try {
+        check(args);
+      } catch (error) {
+        throw namingArguments(error, tool);
+      }
       return answer(tool, runs, { args, members: membersOf(tool, fields) }, context);
     },
   };
@@ -71,10 +79,14 @@ function objectsOf(tools: readonly Tool[], isRest: boolean) {
 }
 
 /** The members that a call wants of each row; undefined for the usual ones. @throws AppError validation_failed */
-function membersOf({ rows }: Tool, fields: unknown): readonly string[] | undefined {
-  if (fields === undefined) return undefined;
-  if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknown(FIELDS)]);
-  if (!Array.isArray(fields) || fields.length === 0) throw validationFailed([mistyped(FIELDS, 'must list members')]);
+function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
+  const { rows } = tool;
+  if (!isGiven(fields)) return undefined;
+  if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknown(FIELDS, tool)]);
+  if (!Array.isArray(fields) || fields.length === 0) {
+    const detail = `must be a list of one or more of ${rows.all.join(', ')}`;
+    throw validationFailed([{ pointer: `/${FIELDS}`, code: 'type', detail }]);
+  }
   const faults = fields.flatMap((name: unknown, at): Fault[] =>
     rows.all.includes(name as string)
       ? []
@@ -84,12 +96,36 @@ function membersOf({ rows }: Tool, fields: unknown): readonly string[] | undefin
   return rows.all.filter((name) => name === 'id' || fields.includes(name));
 }
 
-function unknown(name: string): Fault {
-  return { pointer: `/${name}`, code: 'unknown', detail: 'is not an argument of this tool' };
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null;
 }
 
-function mistyped(name: string, detail: string): Fault {
-  return { pointer: `/${name}`, code: 'type', detail };
+/** @throws AppError validation_failed */
+function checkedKey(key: unknown): string {
+  if (typeof key === 'string' && IDEMPOTENCY_KEY_FORM.test(key)) return key;
+  const code = typeof key === 'string' ? 'format' : 'type';
+  const detail = 'must be a text of 1 to 255 visible ASCII characters, e.g. a UUID';
+  throw validationFailed([{ pointer: `/${IDEMPOTENCY_KEY}`, code, detail }]);
+}
+
+function unknown(name: string, tool: Tool): Fault {
+  return { pointer: `/${name}`, code: 'unknown', detail: unknownDetail(tool) };
+}
+
+function unknownDetail({ argumentNames }: Tool): string {
+  const names = argumentNames.join(', ');
+  return `is not an argument of this tool, which ${names === '' ? 'has none' : `has ${names}`}`;
+}
+
+/** The error of a check; a fault about an unknown argument says which there are. */
+function namingArguments(error: unknown, tool: Tool): unknown {
+  if (!(error instanceof AppError) || !error.extras.errors) return error;
+  const errors = error.extras.errors.map((fault) => {
+    const isOwn = fault.code === 'unknown' && (fault.parameter !== undefined || /^\/[^/]*$/.test(fault.pointer ?? ''));
+    return isOwn ? { ...fault, detail: unknownDetail(tool) } : fault;
+  });
+  const { moreErrors } = error.extras;
+  return error.code === 'invalid_request' ? invalidRequest(errors, moreErrors) : validationFailed(errors, moreErrors);
 }
 
 interface Wanted {
@@ -124,14 +160,19 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
       await context.charge(1);
       continue;
     }
-    notes.push(shortenedNote(tool, value));
-    return blocks(shortened(value, (one) => sizeOf(blocks(one)) <= MOST_DATA));
+    const shorter = shortened(value, (one) => sizeOf(blocks(one)) <= MOST_DATA);
+    notes[0] = shortenedNote(tool, value, shorter.lists);
+    return blocks(shorter.answer);
   }
 }
 
-function shortenedNote(tool: Tool, value: Json): string {
-  const rows = value[ROWS];
-  const how = 'The answer was too long: long texts end in … and long lists lack elements.';
-  const most = tool.rows && Array.isArray(rows) ? ` It has ${String(rows.length)} rows in full.` : '';
-  return `${how}${most} Ask for less, or read it over REST.`;
+function shortenedNote({ operation, isWrite }: Tool, value: Json, lists: readonly string[]): string {
+  const what = ['long texts end in …', ...(lists.length > 0 ? [`${lists.join(', ')} (those with errors first)`] : [])];
+  const next = typeof value.next_cursor === 'string' ? ' Ask again with next_cursor for more rows.' : '';
+  const how = isWrite
+    ? 'It was done in full; with fewer elements in a call, each is reported.'
+    : operation.rest
+      ? 'Ask for less, or read it over REST.'
+      : 'Ask for less: fewer groups, or a shorter time.';
+  return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
 }

@@ -16,6 +16,8 @@ export interface Tool {
   /** What `tools/list` says of it. */
   readonly definition: Readonly<Record<string, unknown>>;
   readonly isWrite: boolean;
+  /** What a call may have, in the order of the schema. */
+  readonly argumentNames: readonly string[];
   /** The members of the rows, if it is a list. */
   readonly rows: Rows | undefined;
   /** Page size if a call has none; undefined if it has no pages. */
@@ -54,12 +56,14 @@ function toolOf(operation: Operation, field: Field, components: Readonly<Record<
   const takesLimit = field.args.some(({ name }) => name === 'limit');
   const limit = takesLimit ? (mcp?.limit ?? 20) : undefined;
   const isOpen = hasUntrusted(everyField(field.type));
+  const input = inputSchema(field, { components, rows, limit, isWrite });
   return {
     ...{ operation, field, isWrite, rows, limit, isOpen },
+    argumentNames: Object.keys(input.properties ?? {}),
     definition: {
       name: operation.name,
       description: told(field.description, true),
-      inputSchema: inputSchema(field, { components, rows, limit, isWrite }),
+      inputSchema: input,
       annotations: {
         readOnlyHint: !isWrite,
         destructiveHint: isWrite && mcp?.destructive !== false,
@@ -96,8 +100,10 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   const own = concise(argumentsSchema(field.args, { queries: !isWrite }), isWrite);
   const properties = { ...(own.properties as Record<string, JsonSchema>) };
   if (limit !== undefined) {
-    const { description: _description, ...bounds } = properties.limit ?? {};
-    properties.limit = { ...bounds, default: limit };
+    const { description, ...bounds } = properties.limit ?? {};
+    // of pages it says what its bounds say
+    const isOfPages = field.args.some(({ name }) => name === 'cursor' || name === 'after');
+    properties.limit = { ...bounds, default: limit, ...(!isOfPages && description !== undefined && { description }) };
   }
   if (rows && rows.usual.length < rows.all.length) {
     const description = `Default: ${rows.usual.join(', ')}.`;
@@ -107,7 +113,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
     properties[IDEMPOTENCY_KEY] = {
       type: 'string',
       description:
-        'A text of your own for this write: sent again with the same arguments, it returns the first answer.',
+        'Your own id of this write, e.g. a UUID (1 to 255 visible ASCII characters): sent again with the same arguments, it returns the first answer.',
     };
   }
   const schema = { ...own, properties };
@@ -133,6 +139,8 @@ function namedIn(
 
 /** What descriptions say too, or a fault says to the few that need it. */
 const UNTOLD: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
+/** Formats of JSON Schema; validators of clients refuse others. */
+const FORMATS: readonly unknown[] = ['date', 'date-time', 'email', 'uri', 'uuid'];
 
 /** Sentences about other APIs or lengths. */
 const UNSAID = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters/;
@@ -151,7 +159,8 @@ function concise(schema: JsonSchema, isWrite: boolean): JsonSchema {
   // what an object is, is said where it is used
   const text = properties || values !== undefined ? '' : told(description, isWrite);
   const rest = Object.entries(others).filter(
-    ([name]) => !UNTOLD.includes(name) && (isWrite || !name.endsWith('Items')),
+    ([name, value]) =>
+      !UNTOLD.includes(name) && (isWrite || !name.endsWith('Items')) && (name !== 'format' || FORMATS.includes(value)),
   );
   return {
     ...(anyOf !== undefined && !isWrite ? first : anyOf !== undefined && { anyOf }),

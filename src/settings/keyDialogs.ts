@@ -167,7 +167,11 @@ const MADE_DIALOG = secretDialog(
     ${copyable('Example request with the key', html`<code data-curl></code>`)}
     <details data-assistant>
       <summary>Connect an assistant</summary>
-      <p class="hint">For clients of the Model Context Protocol that read a file, such as <code>.mcp.json</code>:</p>
+      <p class="hint">
+        For clients of the Model Context Protocol that read a file, such as <code>.mcp.json</code>. It contains the key:
+        keep the file out of version control, or write <code>\${SCOPEGATE_KEY}</code> in its place where your client
+        replaces that by the environment’s.
+      </p>
       ${copyable('Configuration for an assistant', html`<code data-mcp></code>`)}
     </details>
     <p data-old></p>`,

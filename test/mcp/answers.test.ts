@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
 import { MOST_BYTES } from '../../src/mcp/answer';
 import { client, type Answer, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
@@ -10,10 +11,11 @@ import { blocksIn } from '../support/mcpFace';
 
 let gateway: TestGateway;
 let caller: Client;
+let organisation: Organisation;
 
 beforeAll(async () => {
   gateway = await startGateway();
-  const organisation = await makeOrganisation(gateway);
+  organisation = await makeOrganisation(gateway);
   ({ caller } = { caller: client(gateway, (await makeKey(gateway, organisation)).key) });
   await store(gateway, organisation, {
     customers: northwind('customers').slice(0, 30),
@@ -118,7 +120,10 @@ describe('an answer has at most 40 kB', () => {
     const failed = report.results.filter(({ outcome }: Json) => outcome === 'failed');
     expect(failed.map(({ index }: Json) => index)).toEqual([450, 901]);
     expect(failed[0].errors[0]).toMatchObject({ pointer: '/products/450/name', code: 'type' });
-    expect(blocksIn(answer).at(-1)).toContain('too long');
+    const said = new RegExp(`too long: .*results has ${String(report.results.length)} of 902 elements.*done in full`);
+    expect(blocksIn(answer).at(-1)).toMatch(said);
+    // as many as fit, not as few as fit whatever they are
+    expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
   });
 
   test('an object that is longer loses the ends of its long texts and lists, never its ids', async () => {
@@ -134,6 +139,7 @@ describe('an answer has at most 40 kB', () => {
     const customer = first(answer);
     expect(customer).toMatchObject({ id: made.id, external_ref: 'LONG' });
     expect(customer.contacts.length).toBeGreaterThan(3);
+    expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
     for (const { id } of customer.contacts) expect(id).toMatch(/^[0-9a-f-]{36}$/);
   });
 });
@@ -172,6 +178,66 @@ describe("strangers' words", () => {
     expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
     expect(blocksIn(answer)[1]).toContain('𝄞𝄞');
     expect(blocksIn(answer)[1]!.isWellFormed()).toBe(true);
+    expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
+    // it is one message: there is no next page to ask for
+    expect(blocksIn(answer).at(-1)).toMatch(/^The answer was too long: long texts end in …\. Ask for less/);
+  });
+});
+
+test('totals that are too long say so, and that there are more', async () => {
+  const seed = northwind('orders')[0]!;
+  const orders = Array.from({ length: 400 }, (_, at) => ({
+    ...{ ...seed, id: randomUUID(), number: `T-${String(at)}` },
+    placed_at: new Date(Date.UTC(1950 + Math.floor(at / 12), at % 12, 2)).toISOString(),
+  }));
+  await store(gateway, organisation, { orders });
+  const answer = await use('order_totals', { group_by: ['MONTH'] });
+  const { data, has_more } = first(answer);
+  expect(data.length).toBeGreaterThan(100);
+  expect(has_more).toBe(true);
+  expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
+  expect(sizeOf(answer)).toBeLessThanOrEqual(MOST_BYTES);
+  const said = new RegExp(`data has ${String(data.length)} of \\d{3} elements.*fewer groups, or a shorter time`);
+  expect(blocksIn(answer).at(-1)).toMatch(said);
+});
+
+describe('what is wrong with a call can be mended from the error', () => {
+  test.each<[string, string, object, string, RegExp]>([
+    [
+      'orders',
+      'an argument that it has not',
+      { query: 'x' },
+      'query',
+      /is not an argument of this tool, which has .*customer_id.*fields/,
+    ],
+    [
+      'upsert_products',
+      'members',
+      { products: [], fields: ['name'] },
+      '/fields',
+      /not an argument .*products.*idempotency_key/,
+    ],
+    ['orders', 'one member as text', { fields: 'number' }, '/fields', /must be a list of one or more of id, number/],
+    [
+      'open_request',
+      'a key with a space',
+      { text: 'x', idempotency_key: 'order 1' },
+      '/idempotency_key',
+      /1 to 255 visible ASCII/,
+    ],
+    ['open_request', 'a long key', { text: 'x', idempotency_key: 'x'.repeat(256) }, '/idempotency_key', /1 to 255/],
+    ['open_request', 'a key that is a number', { text: 'x', idempotency_key: 1 }, '/idempotency_key', /must be a text/],
+  ])('%s with %s', async (tool, _title, args, place, detail) => {
+    const { errors, detail: said } = MCP.errorOf(await use(tool, args));
+    expect(errors[0].pointer ?? errors[0].parameter).toBe(place);
+    expect(errors[0].detail).toMatch(detail);
+    expect(said).toMatch(detail);
+  });
+
+  test('null is as if it was left out, also of what tools add', async () => {
+    const page = first(await use('orders', { fields: null, cursor: null, limit: 1 }));
+    expect(page.data).toHaveLength(1);
+    expect(first(await use('open_request', { text: 'Null', idempotency_key: null, fields: null })).id).toBeDefined();
   });
 });
 

@@ -61,7 +61,7 @@ describe.each(MODES)('a client with $mode', (negotiation) => {
 
   test('is told of an unknown tool, and of a wrong key, with an error', async () => {
     await connected(negotiation, async (agent) => {
-      await expect(agent.callTool({ name: 'nothing', arguments: {} })).rejects.toThrow(/Unknown tool/);
+      await expect(agent.callTool({ name: 'nothing', arguments: {} })).rejects.toThrow(/There is no tool "nothing"/);
     });
     await expect(connected(negotiation, () => Promise.resolve(), 'Bearer svc_live_wrong')).rejects.toThrow();
   });
