@@ -122,11 +122,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await page.evaluate(`{
         window.shown = [];
         const months = document.querySelector('[data-part=months]');
-        new MutationObserver(() => window.shown.push(months.innerText)).observe(months, { childList: true, subtree: true });
+        new MutationObserver(() => window.shown.push(months.textContent)).observe(months, { childList: true, subtree: true });
       }`);
       const asked = page.waitForRequest((request) => request.postData()?.includes('"from":"2001-01-01') === true);
       await year.selectOption('2001');
       await asked;
+      expect(await page.locator('[data-part=months]').isVisible()).toBe(false);
       await year.selectOption('1997');
       answer();
       await eventually(async () => (await captions(page, 'months')).length === 2, 30_000);
