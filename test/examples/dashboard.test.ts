@@ -132,7 +132,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       answer();
       await eventually(async () => (await captions(page, 'months')).length === 2, 30_000);
       expect((await captions(page, 'months'))[1]).toBe('JPY: ¥2,500 in 1 order');
-      expect(((await page.evaluate('window.shown')) as string[]).join('\n')).not.toContain('¥3,000 in 1 order');
+      const shown: string[] = await page.evaluate('window.shown');
+      expect(shown.join('\n')).not.toContain('¥3,000 in 1 order');
     });
   });
 
