@@ -139,6 +139,7 @@ function leave() {
   reads = undefined;
   title.textContent = 'Sales dashboard';
   panels.hidden = true;
+  panels.removeAttribute('aria-busy');
   message.hidden = true;
   connection.open = true;
   updated.textContent = element('names').textContent = '';
@@ -155,7 +156,12 @@ function wordsOf({ code, message: text, scope }, isKnown) {
   }
   if (code === 'insufficient_scope') return [`The key lacks the scope ${scope}`, text];
   if (code === 'rate_limited') return ['Rate limit reached', text];
-  if (code === 'unauthenticated') return ['The key is not valid', text];
+  if (code === 'unauthenticated') {
+    return [
+      'The key is not valid',
+      'It is mistyped, expired or revoked. An admin of the organisation can create another.',
+    ];
+  }
   return ['The gateway cannot answer', text];
 }
 
