@@ -153,7 +153,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
         const texts = (await rows.allTextContents()).map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'));
         expect(texts[0]).toMatch(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/);
         expect(texts[1]).toMatch(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/);
-        await page.getByRole('heading', { name: 'Members' }).scrollIntoViewIfNeeded();
       },
       { width: 390 },
     );
