@@ -1,42 +1,53 @@
+import { answerBar } from './explorer/answer.js';
+import { offerOnly } from './explorer/complete.js';
 import { examplesPlugin } from './explorer/examples.js';
 import { createFetcher, INTROSPECTION } from './explorer/send.js';
 import { createStorage, openingTabs } from './explorer/tabs.js';
+import { onKey } from './key.js';
 
 const { createElement, useEffect } = window.React;
-const { useSchemaContext } = window.GraphiQL.React;
+const { useEditorContext, useSchemaContext } = window.GraphiQL.React;
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
-const keys = new EventTarget();
+const answers = new EventTarget();
 
-/** Loads the schema once a key was accepted: before, there was none to ask for it with. Shows nothing. */
-function SchemaLoader() {
-  const { introspect, schema } = useSchemaContext({ nonNull: true });
+/** Loads the schema again when the key changes, which decides whether there is one and what it says. Shows nothing. */
+function KeyFollower() {
+  const { introspect } = useSchemaContext({ nonNull: true });
+  const { queryEditor } = useEditorContext({ nonNull: true });
   useEffect(() => {
-    const load = () => {
-      if (!schema) introspect();
-    };
-    keys.addEventListener('accepted', load);
-    return () => keys.removeEventListener('accepted', load);
-  }, [introspect, schema]);
+    if (settings.introspection === 'off') return undefined;
+    let isFirst = true;
+    return onKey(() => {
+      // GraphiQL asks for the first by itself
+      if (!isFirst) introspect();
+      isFirst = false;
+    });
+  }, [introspect]);
+  useEffect(() => offerOnly(queryEditor), [queryEditor]);
   return null;
 }
 
 window.ReactDOM.createRoot(document.getElementById('graphiql')).render(
-  createElement(window.GraphiQL, {
-    fetcher: createFetcher({
-      introspection: settings.introspection,
-      onKey: () => keys.dispatchEvent(new Event('accepted')),
-    }),
-    introspectionQueryName: INTROSPECTION,
-    storage: createStorage(),
-    defaultTabs: openingTabs(settings.tabs, headers),
-    defaultHeaders: headers,
-    defaultEditorToolsVisibility: 'headers',
-    isHeadersEditorEnabled: true,
-    shouldPersistHeaders: false,
-    plugins: [examplesPlugin(settings.tabs)],
-    toolbar: { additionalComponent: SchemaLoader },
-    // null stops GraphiQL from requesting a schema that it cannot get
-    ...(settings.introspection === 'off' ? { schema: null } : {}),
-  }),
+  createElement(
+    window.GraphiQL,
+    {
+      fetcher: createFetcher({
+        introspection: settings.introspection,
+        onAnswer: (detail) => answers.dispatchEvent(new CustomEvent('answer', { detail })),
+      }),
+      introspectionQueryName: INTROSPECTION,
+      storage: createStorage(),
+      defaultTabs: openingTabs(settings.tabs, headers),
+      defaultHeaders: headers,
+      defaultEditorToolsVisibility: 'headers',
+      isHeadersEditorEnabled: true,
+      shouldPersistHeaders: false,
+      plugins: [examplesPlugin(settings.tabs)],
+      toolbar: { additionalComponent: KeyFollower },
+      // null stops GraphiQL from requesting a schema that it cannot get
+      ...(settings.introspection === 'off' ? { schema: null } : {}),
+    },
+    createElement(window.GraphiQL.Footer, null, createElement(answerBar(answers))),
+  ),
 );

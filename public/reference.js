@@ -1,7 +1,12 @@
+import { onKey } from './key.js';
 import { errorsInOneLine, headersOnRequest } from './reference/answers.js';
 import { readable } from './reference/document.js';
+import { openLinked, tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
+import { drawList, operationsOf } from './reference/list.js';
+import { samples } from './reference/samples.js';
 import { askBeforeExamples } from './reference/writes.js';
 
+const SCHEME = 'api_key';
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const dark = matchMedia('(prefers-color-scheme: dark)');
 
@@ -9,23 +14,23 @@ function showScheme() {
   document.documentElement.classList.toggle('dark-mode', dark.matches);
 }
 
-/** The document's name for the security scheme with a bearer key. */
-function bearerScheme(ui) {
-  const schemes = ui.specSelectors.specJson().toJS().components?.securitySchemes ?? {};
-  return Object.keys(schemes).find((name) => schemes[name].type === 'http' && schemes[name].scheme === 'bearer');
-}
-
-const readableDocument = {
-  statePlugins: { spec: { wrapActions: { updateSpec: (update) => (text) => update(text && readable(text)) } } },
-};
-
 showScheme();
 dark.addEventListener('change', showScheme);
 
+// Swagger UI handles every fragment as its own, and would take the focus back
+document.querySelector('.skip').addEventListener('click', (event) => {
+  event.preventDefault();
+  document.getElementById('content').focus();
+});
+
+const answer = await fetch(settings.document);
+const spec = await answer.json();
+const operations = operationsOf(spec);
+const list = drawList(operations);
+
 const ui = window.SwaggerUIBundle({
-  url: settings.document,
+  spec: readable(spec),
   dom_id: '#reference',
-  deepLinking: true,
   docExpansion: 'list',
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
@@ -36,16 +41,30 @@ const ui = window.SwaggerUIBundle({
   syntaxHighlight: { theme: 'tomorrow-night' },
   // no standalone preset, which would add a topbar
   presets: [window.SwaggerUIBundle.presets.apis],
-  plugins: [readableDocument, errorsInOneLine, headersOnRequest, askBeforeExamples],
-  layout: 'BaseLayout',
+  plugins: [
+    withoutItsOwnBars,
+    tellsWhatIsOpen((ids) => list.markOpen(ids)),
+    errorsInOneLine,
+    headersOnRequest,
+    askBeforeExamples,
+    samples,
+  ],
+  layout: 'OurLayout',
   onComplete: () => {
-    const scheme = bearerScheme(ui);
-    if (settings.key && scheme) ui.preauthorizeApiKey(scheme, settings.key);
+    let isAuthorized = false;
+    onKey(({ key, scopes }) => {
+      if (key) ui.preauthorizeApiKey(SCHEME, key);
+      else if (isAuthorized) ui.authActions.logout([SCHEME]);
+      isAuthorized = key !== undefined;
+      list.markScopes(scopes);
+    });
+    openLinked(ui, operations);
   },
 });
 
-// Swagger UI handles every fragment as its own, and would take the focus back
-document.querySelector('.skip').addEventListener('click', (event) => {
-  event.preventDefault();
-  document.getElementById('content').focus();
+addEventListener('hashchange', () => openLinked(ui, operations));
+// the link of what is open changes no fragment
+document.getElementById('operations').addEventListener('click', (event) => {
+  const link = event.target.closest('a');
+  if (link?.hash === location.hash) openLinked(ui, operations);
 });

@@ -20,11 +20,8 @@ const REPAIRS = [
   // the editor tools, of which one is open
   ['.graphiql-editor-tools button', (button) => show(button, button.classList.contains('active'))],
   // Swagger UI: content outside landmarks, links inside buttons, a list without a name, skipped heading levels
-  ['.information-container > section', named('About this API')],
-  ['.scheme-container > section', named('Server and key')],
   ['section.models', named('Schemas')],
   ['.opblock-summary-control a[href]', without('href')],
-  ['#servers', named('Server')],
   ['h3.opblock-tag, section.models h4', attributes({ 'aria-level': '2' })],
   ['.opblock h4', attributes({ 'aria-level': '3' })],
   ['.opblock h5', attributes({ 'aria-level': '4' })],
@@ -32,12 +29,6 @@ const REPAIRS = [
   ['.body-param textarea', named('Request body')],
   ['.responses-table[role]', without('role')],
   ['.json-schema-2020-12-accordion:not(:has(.json-schema-2020-12__title))', named('Members')],
-  // its dialog for keys
-  ['.close-modal', named('Close')],
-  ['.modal-ux-header h3', attributes({ 'aria-level': '2' })],
-  ['.auth-container h4', attributes({ 'aria-level': '3' })],
-  ['.auth-container h6', attributes({ 'aria-level': '4' })],
-  ['.modal-btn[aria-label]', without('aria-label')],
   ['pre.microlight', attributes({ tabindex: '0', role: 'group', 'aria-label': 'Code' })],
 ];
 

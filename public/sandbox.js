@@ -1,4 +1,5 @@
 import { forKeys } from './explorer/schema.js';
+import { fillKey, knownKey, takeKey } from './key.js';
 
 const PATIENCE_MS = 3_000;
 const settings = JSON.parse(document.getElementById('settings').textContent);
@@ -37,17 +38,19 @@ function begin() {
   });
 }
 
-/** Sends a request from the Sandbox, without cookies; rejects the placeholder key with a hint. */
+/** Sends a request from the Sandbox, without cookies. Sandbox is not told the visitor's key: it is filled in here. */
 async function send(url, options) {
-  const authorization = Object.entries(options.headers ?? {}).find(
-    ([name]) => name.toLowerCase() === 'authorization',
-  )?.[1];
-  if (authorization?.includes('…')) {
-    const message = 'Enter your API key in the Authorization header, in place of svc_live_…';
+  const { scopes } = await knownKey();
+  const { headers, isMissing, typed } = fillKey(options.headers);
+  if (isMissing) {
+    const message = 'Enter your API key above, or in the Authorization header in place of svc_live_…';
     return Response.json({ errors: [{ message }] });
   }
-  const answer = await fetch(url, { ...options, credentials: 'omit' });
-  return answer.ok && isIntrospection(options.body) ? withoutPeople(answer) : answer;
+  const answer = await fetch(url, { ...options, headers, credentials: 'omit' });
+  if (!answer.ok) return answer;
+  if (isIntrospection(options.body)) return withoutPeople(answer, scopes);
+  if (typed !== undefined) void takeKey(typed);
+  return answer;
 }
 
 /** Whether Sandbox asks for the schema. */
@@ -55,9 +58,9 @@ function isIntrospection(body) {
   return typeof body === 'string' && body.includes('"operationName":"IntrospectionQuery"');
 }
 
-async function withoutPeople(answer) {
+async function withoutPeople(answer, scopes) {
   const { data, ...rest } = await answer.json();
-  return Response.json({ ...rest, data: data?.__schema ? forKeys(data) : data }, { headers: answer.headers });
+  return Response.json({ ...rest, data: data?.__schema ? forKeys(data, scopes) : data }, { headers: answer.headers });
 }
 
 script.src = settings.script;

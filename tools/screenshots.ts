@@ -87,8 +87,13 @@ async function main(): Promise<void> {
   const browser = await openBrowser();
   const dashboard: Shot = {
     name: 'dashboard',
-    path: `${origin}/#${new URLSearchParams({ url: demo.url, key: demo.key }).toString()}`,
-    prepare: (page) => page.getByText('in 830 orders').waitFor(),
+    path: `${origin}/#${new URLSearchParams({ url: demo.url }).toString()}`,
+    prepare: async (page) => {
+      await page.getByLabel('Read-only key').fill(demo.key);
+      await page.getByRole('button', { name: 'Connect' }).click();
+      await page.locator('[data-part=customers]').getByText('QUICK-Stop').waitFor();
+      await page.locator('#live[data-state=live]').waitFor();
+    },
   };
   for (const { name, path, prepare } of [...SHOTS, dashboard]) {
     for (const theme of THEMES) {

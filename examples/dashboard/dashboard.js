@@ -1,139 +1,213 @@
-import { amount, barChart, barTable, clear } from './draw.js';
+import { ask } from './gateway.js';
+import { ALL, MOST_NAMES, namesRequest, partsOf, periodOf, queryFor, START, typesFor } from './parts.js';
+import { persist } from './patience.js';
+import { createReads } from './reads.js';
+import { follow } from './stream.js';
+import { clear, explain, show, shownCustomers } from './views.js';
 
-const QUERY = `query Dashboard($from: DateTime, $to: DateTime) {
-  me { organisation { name } }
-  months: order_totals(group_by: [MONTH], from: $from, to: $to) {
-    data { month currency count total_minor }
-    has_more
-  }
-  quotes: quote_totals(group_by: [STATUS], from: $from, to: $to) {
-    data { status currency count total_minor }
-  }
-  products: product_sales(limit: 10, from: $from, to: $to) {
-    data { sku description currency uom qty net_minor }
-  }
-}`;
+const element = (id) => document.getElementById(id);
+const [connection, form, url, key, year] = ['connection', 'connect', 'url', 'key', 'year'].map(element);
+const [title, live, message, panels, updated] = ['title', 'live', 'message', 'panels', 'updated'].map(element);
 
-const form = document.getElementById('connect');
-const message = document.getElementById('message');
-const panels = document.getElementById('panels');
+/** Where the tab keeps the key, with the gateway that it is for. */
+const STORED = 'gateway';
 
-/** Error codes worth retrying for reads (guide for integrators, "Retrying"). */
-const RETRIED = ['rate_limited', 'unavailable', 'internal'];
-const MOST_TRIES = 4;
+/** Ends with everything that belongs to the gateway and key in the form. */
+let session = new AbortController();
+let reads;
 
-const pause = (seconds) => new Promise((resolve) => setTimeout(resolve, seconds * 1000));
-
-/** Queries the gateway; retries after the delay it asks for. */
-async function ask(url, key, variables) {
-  for (let attempt = 1; ; attempt += 1) {
-    const { data, errors } = await send(url, key, variables).catch((error) => {
-      if (attempt === MOST_TRIES) throw error;
-      return { errors: [{ extensions: { code: 'unavailable', retry_after: attempt / 4 } }] };
-    });
-    if (!errors) return data;
-    const [{ message: words, extensions }] = errors;
-    if (attempt === MOST_TRIES || !RETRIED.includes(extensions.code)) {
-      throw new Error(`${words} (${extensions.code}, request ${extensions.request_id})`);
-    }
-    const seconds = extensions.retry_after ?? attempt;
-    if (extensions.code === 'rate_limited') {
-      message.textContent = `Rate limit reached; retrying in ${seconds} s.`;
-    }
-    await pause(seconds);
-  }
-}
-
-/** @throws TypeError if there is no answer */
-async function send(url, key, variables) {
-  const answer = await fetch(new URL('/graphql', url), {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${key}` },
-    body: JSON.stringify({ query: QUERY, variables }),
-  });
-  return answer.json();
-}
-
-/** Groups rows by currency, so that a chart never mixes currencies. */
-function byCurrency(rows) {
-  return Object.entries(Object.groupBy(rows, ({ currency }) => currency));
-}
-
-function show({ me, months, quotes, products }) {
-  document.getElementById('title').textContent = me.organisation.name;
-  const [monthly, best, statuses] = ['months', 'products', 'quotes'].map((id) => clear(document.getElementById(id)));
-  for (const [currency, rows] of byCurrency(months.data)) {
-    const sum = rows.reduce((total, { total_minor: minor }) => total + minor, 0);
-    const count = rows.reduce((total, row) => total + row.count, 0);
-    monthly.append(
-      barChart({
-        caption: `${currency}: ${amount(sum, currency)} in ${count.toLocaleString()} orders`,
-        bars: rows.map((row) => ({ name: row.month, value: row.total_minor, text: amount(row.total_minor, currency) })),
-      }),
-    );
-  }
-  for (const [currency, rows] of byCurrency(products.data)) {
-    best.append(
-      barTable({
-        caption: `${currency}, net of discounts`,
-        headings: ['Product', 'Quantity', 'Sales'],
-        rows: rows.map((row) => ({
-          cells: [row.description, `${row.qty.toLocaleString()} ${row.uom}`, amount(row.net_minor, currency)],
-          value: row.net_minor,
-        })),
-      }),
-    );
-  }
-  for (const [currency, rows] of byCurrency(quotes.data)) {
-    statuses.append(
-      barTable({
-        caption: currency,
-        headings: ['Status', 'Quotes', 'Total'],
-        rows: rows
-          .toSorted((a, b) => b.count - a.count)
-          .map((row) => ({
-            cells: [row.status, row.count.toLocaleString(), amount(row.total_minor, currency)],
-            value: row.count,
-          })),
-      }),
-    );
-  }
-  offerYears(months.data);
-}
-
-/** Fills the year selection from the first answer, which covers all years. */
-function offerYears(rows) {
-  const { year } = form.elements;
-  if (year.options.length > 1) return;
-  for (const name of new Set(rows.map(({ month }) => month.slice(0, 4)))) year.append(new Option(name));
-}
-
-async function refresh() {
-  const { url, key, year } = form.elements;
-  const variables = year.value
-    ? { from: `${year.value}-01-01T00:00:00Z`, to: `${Number(year.value) + 1}-01-01T00:00:00Z` }
-    : {};
-  message.textContent = 'Loading…';
+async function connect() {
+  leave();
+  const { signal } = session;
+  const gateway = { url: url.value.trim(), key: key.value.trim() };
+  sessionStorage.setItem(STORED, JSON.stringify(gateway));
+  say('info', 'Connecting…');
+  let isKnown = false;
+  const onWait = (problem, seconds) => {
+    const [heading, text] = wordsOf(problem, isKnown);
+    say('wait', heading, `${text} Trying again at ${timeIn(seconds)}.`, problem.requestId);
+  };
+  const onStop = (problem) => fail(problem);
   try {
-    show(await ask(url.value, key.value, variables));
-    panels.hidden = false;
-    message.textContent = '';
-  } catch (error) {
-    panels.hidden = true;
-    message.textContent =
-      error instanceof TypeError
-        ? `Cannot reach ${url.value}: is CORS_ORIGINS set to ${location.origin}?`
-        : error.message;
+    const { me, events } = await persist(() => start(gateway, signal), { signal, onWait });
+    isKnown = true;
+    const { scopes } = me.key;
+    const names = new Map();
+    title.textContent = me.organisation.name;
+    const read = (parts, dropped) => readParts({ gateway, scopes, names, parts, signal: dropped });
+    reads = createReads({ read, signal, onWait, onStop });
+    reads.mark(ALL);
+    await listen({ gateway, types: typesFor(scopes), cursor: events?.next_cursor, names, signal });
+  } catch (problem) {
+    if (!signal.aborted) fail(problem);
+  }
+}
+
+/** @throws Problem */
+async function start(gateway, signal) {
+  const { data, problems } = await ask(gateway, START, {}, signal);
+  if (!data.me) throw problems.get('me');
+  return data;
+}
+
+async function readParts({ gateway, scopes, names, parts, signal }) {
+  const { data, problems } = await ask(gateway, queryFor(parts), periodOf(year.value), signal);
+  const nameOf = (id) => (id === null ? 'No customer' : (names.get(id) ?? `Customer ${id.slice(0, 8)}`));
+  for (const part of parts) {
+    const problem = problems.get(part);
+    if (problem) explain(part, wordsOf(problem, true).join('. '));
+    else show(part, data[part], nameOf);
+  }
+  if (data.months) offerYears(data.months.data);
+  panels.hidden = false;
+  const temporary = [...problems.values()].find(({ isTemporary }) => isTemporary);
+  if (temporary) throw temporary;
+  if (data.customers) await readNames({ gateway, scopes, names, totals: data.customers, nameOf, signal });
+  settle();
+}
+
+/** Asks for the names that are not known yet. */
+async function readNames({ gateway, scopes, names, totals, nameOf, signal }) {
+  if (!scopes.includes('customers:read')) {
+    element('names').textContent = 'Names need the scope customers:read.';
+    return;
+  }
+  const unknown = shownCustomers(totals.data).filter((id) => !names.has(id));
+  const asked = unknown.slice(0, MOST_NAMES);
+  if (asked.length === 0) return;
+  const { data, problems } = await ask(gateway, ...namesRequest(asked), signal);
+  asked.forEach((id, n) => {
+    const problem = problems.get(`c${n}`);
+    if (problem?.isTemporary) throw problem;
+    names.set(id, data[`c${n}`]?.name ?? `Unknown customer ${id.slice(0, 8)}`);
+  });
+  show('customers', totals, nameOf);
+  if (unknown.length > asked.length) reads.mark(['customers']);
+}
+
+/** Reads again what events say has changed. */
+async function listen({ gateway, types, cursor, names, signal }) {
+  if (types.length === 0) return setLive('off', 'Not live: the key has no scope for events');
+  await follow({
+    gateway,
+    types,
+    cursor,
+    signal,
+    onOpen(isResumed) {
+      setLive('live', 'Live');
+      if (!isResumed) reads.mark(ALL);
+    },
+    onEvent(event) {
+      const { object, changes } = event;
+      const isRenamed = object?.type === 'customer' && (changes.length === 0 || changes.includes('name'));
+      reads.mark(isRenamed && names.delete(object.id) ? ['customers'] : partsOf(event));
+    },
+    onWait: (problem, seconds) => setLive('wait', `Reconnecting at ${timeIn(seconds)}`, problem.message),
+    onEnd(problem) {
+      // the scopes may have changed; anything else concerns the reads too
+      if (problem.code === 'insufficient_scope') setLive('off', 'Not live', problem.message);
+      else fail(problem);
+    },
+  });
+}
+
+/** Everything asked for is shown. */
+function settle() {
+  message.hidden = true;
+  panels.removeAttribute('aria-busy');
+  const isFirst = updated.textContent === '';
+  updated.textContent = `Updated ${timeIn(0)}`;
+  // later somebody may have opened it again
+  if (!isFirst || !connection.open) return;
+  const hadFocus = connection.contains(document.activeElement);
+  connection.open = false;
+  if (hadFocus) connection.querySelector('summary').focus();
+}
+
+/** Ends the session with a problem that another attempt would not solve. */
+function fail(problem) {
+  leave();
+  if (problem.code === 'unauthenticated') sessionStorage.removeItem(STORED);
+  const [heading, text] = wordsOf(problem, true);
+  say('error', heading, text, problem.requestId);
+}
+
+/** Ends the session: nothing of it stays, since the next may be of another organisation. */
+function leave() {
+  session.abort();
+  session = new AbortController();
+  reads = undefined;
+  title.textContent = 'Sales dashboard';
+  panels.hidden = true;
+  message.hidden = true;
+  connection.open = true;
+  updated.textContent = element('names').textContent = '';
+  year.replaceChildren(new Option('All years', ''));
+  setLive('', '');
+  for (const part of ALL) clear(part);
+}
+
+/** @returns what a problem is called, and what to do */
+function wordsOf({ code, message: text, scope }, isKnown) {
+  if (code === 'unreachable') {
+    const hint = `If it is running, it may not allow this page: add ${location.origin} to its CORS_ORIGINS.`;
+    return ['The gateway does not answer', isKnown ? text : `${text} ${hint}`];
+  }
+  if (code === 'insufficient_scope') return [`The key lacks the scope ${scope}`, text];
+  if (code === 'rate_limited') return ['Rate limit reached', text];
+  if (code === 'unauthenticated') return ['The key is not valid', text];
+  return ['The gateway cannot answer', text];
+}
+
+function say(kind, heading, text = '', requestId = '') {
+  message.hidden = false;
+  message.dataset.kind = kind;
+  element('message-heading').textContent = heading;
+  element('message-text').textContent = text;
+  element('message-request').textContent = requestId && `Request ${requestId}`;
+}
+
+function setLive(state, text, reason = '') {
+  live.dataset.state = state;
+  live.title = reason;
+  // said once, not for each event
+  if (live.textContent !== text) live.textContent = text;
+}
+
+function timeIn(seconds) {
+  return new Date(Date.now() + seconds * 1000).toLocaleTimeString('en-GB');
+}
+
+/** Adds the years that are not offered yet, the latest first. */
+function offerYears(rows) {
+  const known = [...year.options].map(({ value }) => value);
+  const found = rows.map(({ month }) => month.split('-')[0]).filter((value) => !known.includes(value));
+  for (const value of new Set(found)) {
+    const next = [...year.options].find((option) => option.value !== '' && option.value < value);
+    year.add(new Option(value, value), next ?? null);
   }
 }
 
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void refresh();
+  void connect();
 });
-form.elements.year.addEventListener('change', () => void refresh());
+element('forget').addEventListener('click', () => {
+  sessionStorage.removeItem(STORED);
+  key.value = '';
+  leave();
+  key.focus();
+});
+year.addEventListener('change', () => {
+  panels.setAttribute('aria-busy', 'true');
+  reads?.restart(ALL);
+});
 
-// #url=…&key=… fills in the form; fragments are never sent to a server
-const given = new URLSearchParams(location.hash.slice(1));
-for (const [name, value] of given) if (form.elements[name]) form.elements[name].value = value;
-if (given.has('key')) void refresh();
+element('origin').textContent = location.origin;
+// #url=… names the gateway. A key must not stand in an address, which is kept and shared, and one for a gateway is sent to no other
+const stored = JSON.parse(sessionStorage.getItem(STORED) ?? '{}');
+url.value = new URLSearchParams(location.hash.slice(1)).get('url') ?? stored.url ?? url.value;
+if (stored.key && stored.url === url.value) {
+  key.value = stored.key;
+  void connect();
+}

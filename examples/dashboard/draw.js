@@ -1,53 +1,74 @@
-/** Formats an amount in minor units: 123456 USD → $1,234.56. */
+/* Amounts and elements. */
+
+function digitsOf(currency) {
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits;
+}
+
+/** Formats an amount in minor units, a number or a BigInt: 123456 USD → $1,234.56. */
 export function amount(minor, currency) {
-  const format = new Intl.NumberFormat('en', { style: 'currency', currency });
-  return format.format(minor / 10 ** format.resolvedOptions().maximumFractionDigits);
+  const digits = digitsOf(currency);
+  // as text, which Intl takes exactly; a quotient of large numbers would be rounded
+  const [, sign, text] = /^(-?)(\d+)$/.exec(String(minor));
+  const padded = text.padStart(digits + 1, '0');
+  const exact = digits === 0 ? padded : `${padded.slice(0, -digits)}.${padded.slice(-digits)}`;
+  return new Intl.NumberFormat('en', { style: 'currency', currency }).format(sign + exact);
 }
 
-export function clear(element) {
-  element.replaceChildren();
-  return element;
+/** A number of minor units in units of the currency, for the geometry of a chart. */
+export function major(minor, currency) {
+  return minor / 10 ** digitsOf(currency);
 }
 
-function make(name, attributes = {}, ...children) {
-  const element = document.createElement(name);
+/** Formats units briefly: 134567 → 134.6K. */
+export function brief(value) {
+  return new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value);
+}
+
+/** Formats units of a currency for an axis: 2500 USD → $2.5K. */
+export function tick(value, currency) {
+  const options = { style: 'currency', currency, notation: 'compact', maximumFractionDigits: 2 };
+  return new Intl.NumberFormat('en', options).format(value);
+}
+
+/** Sums one member of rows of the same currency, exactly. */
+export function sumOf(rows, member) {
+  return rows.reduce((sum, row) => sum + BigInt(row[member]), 0n);
+}
+
+export function make(name, attributes = {}, ...children) {
+  return dress(document.createElement(name), attributes, children);
+}
+
+export function makeSvg(name, attributes = {}, ...children) {
+  return dress(document.createElementNS('http://www.w3.org/2000/svg', name), attributes, children);
+}
+
+function dress(element, attributes, children) {
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
   element.append(...children);
   return element;
 }
 
-function shareOf(value, most) {
-  return `${most > 0 ? Math.max(0, (value / most) * 100) : 0}%`;
-}
-
-/** A column per bar, with its name and value for screen readers; the list scrolls with the keyboard. */
-export function barChart({ caption, bars }) {
-  const most = Math.max(...bars.map(({ value }) => value));
-  const list = make('ol', { class: 'chart', tabindex: '0', 'aria-label': caption });
-  for (const { name, value, text } of bars) {
-    const bar = make('span', { class: 'bar' });
-    bar.style.height = shareOf(value, most);
-    list.append(
-      make(
-        'li',
-        { title: `${name}: ${text}` },
-        make('span', { class: 'column' }, bar),
-        make('span', { class: 'name' }, name),
-        make('span', { class: 'unseen' }, ` ${text}`),
-      ),
-    );
-  }
-  return make('figure', {}, make('figcaption', {}, caption), list);
-}
-
-/** A table with a bar below the first cell of each row. */
-export function barTable({ caption, headings, rows }) {
-  const most = Math.max(...rows.map(({ value }) => value));
+/** A table whose rows can be replaced: `{ cells, share }`, with a bar of that share (0 to 1) below the first cell. */
+export function makeTable(headings) {
+  const caption = make('caption');
+  const body = make('tbody');
   const head = make('tr', {}, ...headings.map((text) => make('th', { scope: 'col' }, text)));
-  const body = rows.map(({ cells: [first, ...others], value }) => {
+  return {
+    element: make('table', {}, caption, make('thead', {}, head), body),
+    update(text, rows) {
+      caption.textContent = text;
+      body.replaceChildren(...rows.map(makeRow));
+    },
+  };
+}
+
+function makeRow({ cells: [first, ...others], share }) {
+  const header = make('th', { scope: 'row' }, first);
+  if (share !== undefined) {
     const bar = make('span', { class: 'bar' });
-    bar.style.width = shareOf(value, most);
-    return make('tr', {}, make('th', { scope: 'row' }, first, bar), ...others.map((text) => make('td', {}, text)));
-  });
-  return make('table', {}, make('caption', {}, caption), make('thead', {}, head), make('tbody', {}, ...body));
+    bar.style.width = `${Math.max(0, share * 100)}%`;
+    header.append(bar);
+  }
+  return make('tr', {}, header, ...others.map((text) => make('td', {}, text)));
 }

@@ -1,6 +1,8 @@
+import { onKey } from '../key.js';
+
 /* A plugin of GraphiQL that opens examples beside the visitor's own tabs. */
 
-const { createElement, useEffect, useRef } = window.React;
+const { createElement, useEffect, useRef, useState } = window.React;
 const { useEditorContext } = window.GraphiQL.React;
 
 export function examplesPlugin(examples) {
@@ -10,6 +12,8 @@ export function examplesPlugin(examples) {
 function Examples({ examples }) {
   const editor = useEditorContext({ nonNull: true });
   const wanted = useRef();
+  const [scopes, setScopes] = useState();
+  useEffect(() => onKey((key) => setScopes(key.scopes)), []);
   const { tabs, activeTabIndex } = editor;
   // a new tab gets GraphiQL's own text first
   useEffect(() => {
@@ -47,6 +51,7 @@ function Examples({ examples }) {
             nameOf(example),
           ),
           createElement('p', null, aboutOf(example)),
+          lackOf(example, scopes),
         ),
       ),
     ),
@@ -55,6 +60,12 @@ function Examples({ examples }) {
 
 function nameOf({ query }) {
   return /^(?:query|mutation|subscription) (\w+)/m.exec(query)[1];
+}
+
+/** Which scopes the key lacks for it, if those that it has are known. */
+function lackOf(example, scopes) {
+  const lacking = scopes ? example.scopes.filter((scope) => !scopes.includes(scope)) : [];
+  return lacking.length > 0 && createElement('p', { className: 'lack' }, `Your key lacks ${lacking.join(' and ')}.`);
 }
 
 /** The comment above the operation. */

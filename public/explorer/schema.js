@@ -1,11 +1,16 @@
 /* The schema as the explorer shows it. */
 
-/** In the description of a field that only signed-in users can use (src/schema/requirements.ts). */
+/* What src/schema/requirements.ts adds to the descriptions of fields: that only signed-in users can use it, or the scopes of which a key needs one. */
 const FOR_PEOPLE = /API keys cannot use it\./;
+const SCOPES = /Requires (?:the scope|one of the scopes) ((?:`[a-z]+:[a-z]+`(?:, )?)+)\./;
+const LACKS = 'Your key lacks ';
 
-/** An answer to the introspection query without what a key cannot use, and without the types that only that refers to. */
-export function forKeys({ __schema: schema }) {
-  const types = new Map(schema.types.map((type) => [type.name, usableByKeys(type)]));
+/**
+ * An answer to the introspection query without what a key cannot use, and without the types that only that refers to. Fields for which a key
+ * with these scopes lacks one say so first; undefined if its scopes are not known.
+ */
+export function forKeys({ __schema: schema }, scopes) {
+  const types = new Map(schema.types.map((type) => [type.name, usableByKeys(type, scopes)]));
   const reached = new Set();
   const reach = (reference) => {
     if (!reference) return;
@@ -23,8 +28,25 @@ export function forKeys({ __schema: schema }) {
   return { __schema: { ...schema, types: [...types.values()].filter(isKept) } };
 }
 
-function usableByKeys(type) {
-  return type.fields
-    ? { ...type, fields: type.fields.filter(({ description }) => !FOR_PEOPLE.test(description)) }
-    : type;
+function usableByKeys(type, scopes) {
+  if (!type.fields) return type;
+  const fields = type.fields.filter(({ description }) => !FOR_PEOPLE.test(description));
+  return { ...type, fields: fields.map((field) => withLack(field, scopes)) };
+}
+
+function withLack(field, scopes) {
+  const needed = [...(SCOPES.exec(field.description)?.[1].matchAll(/`([^`]+)`/g) ?? [])].map(([, scope]) => scope);
+  const lack = lackOf(needed, scopes);
+  return lack ? { ...field, description: `**${lack}** ${field.description}` } : field;
+}
+
+/** Says which of the scopes, of which a key needs one, it lacks; undefined if it may, or if its scopes are not known. */
+export function lackOf(needed, scopes) {
+  if (!scopes || needed.length === 0 || needed.some((scope) => scopes.includes(scope))) return undefined;
+  return `${LACKS}${needed.join(' or ')}.`;
+}
+
+/** Whether the key may use a field with this description. */
+export function isOffered(description) {
+  return !description?.startsWith(`**${LACKS}`);
 }

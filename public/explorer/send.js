@@ -1,38 +1,30 @@
+import { fillKey, knownKey, takeKey } from '../key.js';
 import { forKeys } from './schema.js';
 
 /* Sends what GraphiQL asks for. Whatever fails becomes an error of GraphQL, since GraphiQL shows exceptions with their stack. */
 
 const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then run this again.';
-const NO_KEY = 'Enter your API key under Headers, below the query, in place of svc_live_…';
+const NO_KEY = 'Enter your API key above, or under Headers in place of svc_live_…';
 
 /** What GraphiQL calls its own introspection; one that is written in the editor is answered as it is. */
 export const INTROSPECTION = 'ExplorerIntrospection';
 
 /**
- * GraphiQL's fetcher. `introspection` is who may introspect; `onKey` is called when the gateway first accepts a key. That
- * key also serves tabs that still have the placeholder, until the page is left.
+ * GraphiQL's fetcher. `introspection` is who may introspect; `onAnswer` is called with the status and the milliseconds of each answer to the
+ * visitor. A key under Headers that the gateway accepts serves the other tabs and the reference too.
  */
-export function createFetcher({ introspection, onKey }) {
-  let accepted;
-  return async (parameters, { headers: given = {} } = {}) => {
+export function createFetcher({ introspection, onAnswer }) {
+  return async (parameters, { headers: given } = {}) => {
     const isIntrospection = parameters.operationName === INTROSPECTION;
-    const [name, authorization] = Object.entries(given).find(([one]) => one.toLowerCase() === 'authorization') ?? [];
-    const headers = { ...given };
-    const isPlaceholder = authorization?.includes('…');
-    if (isPlaceholder && accepted !== undefined) headers[name] = accepted;
-    else if (isPlaceholder) {
-      if (!isIntrospection || introspection !== 'public') return failure(NO_KEY);
-      // the placeholder would be refused as a key
-      delete headers[name];
-    }
-    const answer = await post(parameters, headers);
+    const { scopes } = await knownKey();
+    const { headers, isMissing, typed } = fillKey(given);
+    if (isMissing && (!isIntrospection || introspection !== 'public')) return failure(NO_KEY);
+    const start = performance.now();
+    const { status, answer } = await post(parameters, headers);
+    if (!isIntrospection) onAnswer({ status, ms: performance.now() - start });
     if (answer.errors) return answer;
-    if (isIntrospection) return answer.data?.__schema ? { data: forKeys(answer.data) } : answer;
-    if (authorization !== undefined && !isPlaceholder) {
-      const isFirst = accepted === undefined;
-      accepted = authorization;
-      if (isFirst) onKey();
-    }
+    if (isIntrospection) return answer.data?.__schema ? { data: forKeys(answer.data, scopes) } : answer;
+    if (typed !== undefined) void takeKey(typed);
     return answer;
   };
 }
@@ -46,23 +38,24 @@ async function post(parameters, given) {
       ...given,
     });
   } catch {
-    return failure('The headers cannot be sent: names and values must be plain ASCII text.');
+    return { answer: failure('The headers cannot be sent: names and values must be plain ASCII text.') };
   }
-  let answer;
+  let response;
   try {
     const body = JSON.stringify(withoutStaleName(parameters));
-    answer = await fetch('/graphql', { method: 'POST', credentials: 'omit', headers, body });
-    if (answer.headers.get('Content-Type')?.startsWith('text/event-stream')) return results(answer.body);
-    return await answer.json();
+    response = await fetch('/graphql', { method: 'POST', credentials: 'omit', headers, body });
+    const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
+    return { status: response.status, answer: isStream ? results(response.body) : await response.json() };
   } catch (error) {
     // a proxy's page instead of an answer
-    const isNotJson = answer !== undefined && error instanceof SyntaxError;
-    return failure(isNotJson ? `The answer is not JSON: HTTP ${String(answer.status)}.` : UNREACHABLE);
+    const isNotJson = response !== undefined && error instanceof SyntaxError;
+    const words = isNotJson ? `The answer is not JSON: HTTP ${String(response.status)}.` : UNREACHABLE;
+    return { status: response?.status, answer: failure(words) };
   }
 }
 
 /** After a tab change GraphiQL may still send the previous tab's operation name, so it is only sent if it is needed. */
-function withoutStaleName({ operationName, ...parameters }) {
+export function withoutStaleName({ operationName, ...parameters }) {
   const named = parameters.query.match(/^\s*(query|mutation|subscription)\b/gm) ?? [];
   return named.length > 1 ? { operationName, ...parameters } : parameters;
 }

@@ -4,14 +4,13 @@
  * Swagger UI prefills each field with its example, and all filters together match nothing. So the examples of optional
  * parameters are moved into their descriptions. Links between operations are for programs.
  */
-export function readable(text) {
-  const document = JSON.parse(text);
-  const operations = Object.values(document.paths).flatMap((path) => Object.values(path));
-  for (const operation of operations) {
+export function readable(document) {
+  const shown = structuredClone(document);
+  for (const operation of Object.values(shown.paths).flatMap((path) => Object.values(path))) {
     for (const parameter of operation.parameters ?? []) moveExample(parameter);
     for (const response of Object.values(operation.responses)) delete response.links;
   }
-  return JSON.stringify(document);
+  return shown;
 }
 
 function moveExample(parameter) {

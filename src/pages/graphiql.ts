@@ -1,5 +1,6 @@
 import { graphiqlPolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
+import { KEY_FORM } from './keyForm';
 import { authorizationOf, type Page } from './page';
 import { EXAMPLE_QUERIES } from './queries';
 
@@ -11,11 +12,12 @@ export const graphiql: Page = {
   description: 'GraphiQL for the Scopegate schema.',
   current: '/graphql',
   kind: 'tool',
-  styles: ['vendor/graphiql.css'],
+  styles: ['vendor/graphiql.css', 'key.css'],
   scripts: ['repairs.js', 'vendor/react.js', 'vendor/react-dom.js', 'vendor/graphiql.js'],
   module: 'graphiql.js',
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: GraphiQL</h1>
+      ${KEY_FORM}
       <div class="stage" id="graphiql">
         <noscript
           ><p class="notice">
@@ -24,5 +26,5 @@ export const graphiql: Page = {
           </p></noscript
         >
       </div>
-      ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf(visit), introspection: visit.introspection })}`,
+      ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf({}), introspection: visit.introspection, key: visit.demoKey })}`,
 };

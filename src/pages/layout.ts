@@ -44,12 +44,7 @@ export function layout(options: LayoutOptions): Html {
           <a class="brand" href="/">${LOGO}<span>Scopegate</span></a>
           <nav aria-label="Main">${NAVIGATION.map((entry) => navigationLink(entry, current))}</nav>
         </header>
-        ${
-          // Swagger UI has its own main element
-          kind === 'reference'
-            ? html`<div id="content" tabindex="-1">${body}</div>`
-            : html`<main id="content" tabindex="-1">${body}</main>`
-        }
+        <main id="content" tabindex="-1">${body}</main>
         ${
           kind === 'tool'
             ? undefined

@@ -22,12 +22,12 @@ export interface Page extends Omit<LayoutOptions, 'body'> {
   readonly otherMethods?: readonly string[];
 }
 
-/** Placeholder for a key that the visitor has to enter. The scripts detect it by its ellipsis, which no header can contain. */
+/** Placeholder for the visitor's key. public/key.js detects it by its ellipsis, which no header can contain. */
 const KEY_PLACEHOLDER = 'svc_live_…';
 
-/** The Authorization header that a tool starts with. */
-export function authorizationOf(visit: Visit): string {
-  return `Bearer ${visit.demoKey ?? KEY_PLACEHOLDER}`;
+/** The Authorization header that a tool starts with; public/key.js fills in the visitor's key. */
+export function authorizationOf({ demoKey }: Pick<Visit, 'demoKey'>): string {
+  return `Bearer ${demoKey ?? KEY_PLACEHOLDER}`;
 }
 
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;

@@ -2,6 +2,8 @@
 export interface ExampleQuery {
   readonly query: string;
   readonly variables?: string;
+  /** The scopes that it needs, all of them. */
+  readonly scopes: readonly string[];
 }
 
 const QUOTES = `# Accepted quotes, newest first, with
@@ -115,11 +117,11 @@ query Me {
 
 /** The tabs that GraphiQL opens with. */
 export const EXAMPLE_QUERIES: readonly ExampleQuery[] = [
-  { query: QUOTES },
-  { query: ORDERS },
-  { query: PRODUCTS, variables: '{\n  "q": "ch"\n}\n' },
-  { query: SALES },
-  { query: ME },
+  { query: QUOTES, scopes: ['quotes:read', 'customers:read'] },
+  { query: ORDERS, scopes: ['orders:read', 'customers:read'] },
+  { query: PRODUCTS, variables: '{\n  "q": "ch"\n}\n', scopes: ['products:read'] },
+  { query: SALES, scopes: ['orders:read'] },
+  { query: ME, scopes: [] },
 ];
 
 /** The query that Sandbox opens with. */

@@ -1,5 +1,6 @@
 import { SANDBOX_SCRIPT, sandboxPolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
+import { KEY_FORM } from './keyForm';
 import { authorizationOf, type Page } from './page';
 import { FIRST_QUERY } from './queries';
 
@@ -12,9 +13,11 @@ export const sandbox: Page = {
   description: 'Apollo Sandbox for the Scopegate schema.',
   current: '/graphql',
   kind: 'tool',
+  styles: ['key.css'],
   module: 'sandbox.js',
   body: (visit) =>
     html`<h1 class="unseen">GraphQL: Apollo Sandbox</h1>
+      ${KEY_FORM}
       <div class="stage" id="sandbox">
         <p class="notice" id="loading" role="status">
           Loading Apollo Sandbox… <a href="/graphiql">Use the bundled GraphiQL instead</a>
@@ -27,5 +30,5 @@ export const sandbox: Page = {
         >
       </div>
       <p class="aside"><a href="/graphiql">Use GraphiQL instead (no CDN)</a></p>
-      ${jsonBlock('settings', { script: SANDBOX_SCRIPT, document: FIRST_QUERY, authorization: authorizationOf(visit) })}`,
+      ${jsonBlock('settings', { script: SANDBOX_SCRIPT, document: FIRST_QUERY, authorization: authorizationOf(visit), key: visit.demoKey })}`,
 };

@@ -1,82 +1,156 @@
-import { readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import express from 'express';
-import type { Browser } from 'playwright-core';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
-import type { Json } from '../support/client';
-import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from '../http/eventually';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import { client } from '../support/client';
+import { makeKey, northwind } from '../support/factories';
 import { describeWith } from '../support/programs';
-import { ROOT } from './run';
+import { expectAccessible } from '../settings/visiting';
+import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
 
-const AXE = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const READ_ONLY = ['orders:read', 'quotes:read'] as const;
+/* What the example dashboard shows; what it does when something is wrong is in dashboardTrouble.test.ts. */
+
+const ROWS = 40;
+const dollars = (minor: number): string => (minor / 100).toLocaleString('en', { style: 'currency', currency: 'USD' });
+const totalOf = (file: string): number =>
+  northwind(file)
+    .slice(0, ROWS)
+    .reduce((sum, row) => sum + (row.total_minor as number), 0);
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from another origin', () => {
-  let site: Server;
-  let origin: string;
-  let gateway: TestGateway;
-  let browser: Browser;
-  let key: string;
+  let dashboard: Dashboard;
 
   beforeAll(async () => {
-    site = createServer(express().use(express.static(join(ROOT, 'examples', 'dashboard'))));
-    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-    origin = `http://127.0.0.1:${String((site.address() as AddressInfo).port)}`;
-    gateway = await startGateway({ CORS_ORIGINS: origin });
-    ({ key } = await makeKey(gateway, await makeNorthwind(gateway), { scopes: READ_ONLY }));
-    browser = await openBrowser();
+    dashboard = await openDashboard({}, ROWS);
+    const placed = (month: string): object => ({ placed_at: `${month}-09T00:00:00.000Z`, status: 'placed' });
+    await storeOrders(dashboard, [
+      makeOrder({ total_minor: 9_007_199_254_740_991, currency: 'EUR', ...placed('1997-02') }),
+      makeOrder({ total_minor: 1500, currency: 'JPY', ...placed('1996-11') }),
+      makeOrder({ total_minor: 2500, currency: 'JPY', customer_id: null, ...placed('1997-02') }),
+      makeOrder({ total_minor: 3000, currency: 'JPY', ...placed('2001-02') }),
+    ]);
   }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    site.close();
-    await gateway.stop();
+  afterAll(() => dashboard.close());
+
+  test.each([
+    { theme: 'light', width: 1280 },
+    { theme: 'dark', width: 390 },
+  ] as const)('each currency has its own figures, with axis, values and a table ($theme, $width px)', async (view) => {
+    await dashboard.visit(view, async (page) => {
+      await page.getByRole('heading', { name: 'Northwind Traders' }).waitFor();
+      await isLive(page);
+      const orders = dollars(totalOf('orders'));
+      expect(await captions(page, 'months')).toEqual([
+        'EUR: €90,071,992,547,409.91 in 1 order',
+        'JPY: ¥7,000 in 3 orders',
+        `USD: ${orders} in ${String(ROWS)} orders`,
+      ]);
+      expect(await captions(page, 'statuses')).toContain(`USD: ${String(ROWS)} orders, ${orders}`);
+      expect(await captions(page, 'quotes')).toEqual([`USD: ${String(ROWS)} quotes, ${dollars(totalOf('quotes'))}`]);
+
+      const yen = page.locator('[data-part=months] [data-currency=JPY]');
+      expect(await yen.locator('svg').getAttribute('aria-label')).toBe(
+        'JPY: ¥7,000 in 3 orders, November 1996 to February 2001. Highest: February 2001, ¥3,000 in 1 order.',
+      );
+      // the months between have no orders, and one gap stands for four years
+      expect(await yen.locator('.column').count()).toBe(6);
+      expect(await yen.locator('.column title').allTextContents()).toContain('December 1996: ¥0 in 0 orders');
+      expect(await yen.locator('.tick').allTextContents()).toEqual(
+        expect.arrayContaining(['¥0', '¥1K', '¥3K', '1996']),
+      );
+      expect(await yen.locator('.value').allTextContents()).toContain('3K');
+
+      const summary = yen.locator('summary');
+      await summary.focus();
+      await page.keyboard.press('Enter');
+      expect(await yen.locator('tbody tr').allInnerTexts()).toEqual([
+        'November 1996\t1\t¥1,500',
+        'February 1997\t1\t¥2,500',
+        'February 2001\t1\t¥3,000',
+      ]);
+      const customers = page.locator('[data-part=customers] [data-currency=JPY] tbody');
+      await customers.getByText('No customer').waitFor();
+      await page.locator('[data-part=customers] [data-currency=USD]').getByText('others').waitFor();
+      await expectAccessible(page);
+    });
   });
 
-  const filledIn = (): string => `${origin}/#${new URLSearchParams({ url: gateway.url, key }).toString()}`;
+  test('a write appears without a reload, and only what it changed is read again', async () => {
+    await dashboard.visit({}, async (page, sent) => {
+      await isLive(page);
+      const krone = page.locator('[data-part=months] [data-currency=NOK]');
+      await page.locator('[data-part=months] [data-currency=USD] summary').press('Enter');
+      const begun = sent.reads().length;
+      const owner = northwind('customers')[0]!;
+      const order = makeOrder({ total_minor: 4200, currency: 'NOK', status: 'placed', customer_id: owner.id });
+      await storeOrders(dashboard, [order]);
+      await krone.locator('figcaption').getByText('42.00 in 1 order').waitFor();
+      await page.locator('[data-part=customers] [data-currency=NOK]').waitFor();
+      expect(sent.reads().slice(begun)).toEqual([['months', 'statuses', 'customers', 'products']]);
+      // what somebody was looking at stays
+      expect(await page.locator('[data-part=months] [data-currency=USD] details[open] summary:focus').count()).toBe(1);
 
-  test.each(THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width }))))(
-    'shows months, products and statuses, and is accessible ($theme, $width px)',
-    async (view) => {
-      const { page, faults, foreign, close } = await visitor(browser, [origin, gateway.url], view);
-      await page.goto(filledIn());
-      await page.getByRole('heading', { name: 'Northwind Traders' }).waitFor();
-      await page.getByText('USD: $1,330,735.45 in 830 orders').waitFor();
-      expect(await page.locator('#months li').count()).toBe(23);
-      expect(await page.locator('#products tbody tr').count()).toBe(10);
-      expect(await page.locator('#products tbody tr').first().innerText()).toMatch(
-        /Côte de Blaye\s+623 each\s+\$141,396\.73/,
-      );
-      expect(await page.locator('#quotes tbody tr').allInnerTexts()).toContainEqual(
-        expect.stringMatching(/^accepted\s+830\s/),
-      );
-      const { violations } = (await page.evaluate(`${AXE}; axe.run(document)`)) as Json;
-      expect(violations.map(({ id, nodes }: Json) => [id, nodes.map(({ html }: Json) => html)])).toEqual([]);
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0);
-      expect({ faults, foreign }).toEqual({ faults: [], foreign: [] });
-      await close();
-    },
-  );
+      await storeOrders(dashboard, [{ ...order, status: 'confirmed', updated_at: '2026-11-01T00:00:00.000Z' }]);
+      await page.locator('[data-part=statuses] [data-currency=NOK]').getByText('confirmed').waitFor();
+      expect(sent.reads().slice(begun + 1)).toEqual([['statuses', 'products']]);
 
-  test('filters by year, and explains a missing scope and a CORS origin that is not allowed', async () => {
-    const elsewhere = origin.replace('127.0.0.1', 'localhost');
-    const { page, close } = await visitor(browser, [origin, elsewhere, gateway.url]);
-    await page.goto(filledIn());
-    await page.getByText('in 830 orders').waitFor();
-    await page.getByLabel('Year').selectOption('1997');
-    await page.getByText('in 408 orders').waitFor();
-    expect(await page.locator('#months li').count()).toBe(12);
+      const { key } = await makeKey(dashboard.gateway, dashboard.organisation);
+      const row = page.locator('[data-part=customers] [data-currency=NOK] tbody');
+      const rename = (name: string): Promise<unknown> =>
+        client(dashboard.gateway, key).post('/customers/bulk', {
+          customers: [{ external_ref: owner.external_ref, name }],
+        });
+      await row.getByText(owner.name as string).waitFor();
+      await rename('A new name');
+      await row.getByText('A new name').waitFor();
+      expect(sent.reads().slice(begun + 2)).toEqual([['customers']]);
+    });
+  });
 
-    const other = await makeNorthwind(gateway, 1);
-    await page.getByLabel('Read-only key').fill((await makeKey(gateway, other, { scopes: ['orders:read'] })).key);
-    await page.getByRole('button', { name: 'Show' }).press('Enter');
-    await page.getByText('insufficient_scope').waitFor();
-    expect(await page.locator('#panels').isHidden()).toBe(true);
+  test('a year is chosen with the keyboard, and the answer of the year before is dropped', async () => {
+    await dashboard.visit({}, async (page) => {
+      await isLive(page);
+      const year = page.getByLabel('Period');
+      expect(await year.locator('option').allInnerTexts()).toEqual(['All years', '2001', '1997', '1996']);
+      let answer = (): void => undefined;
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      await page.route('**/graphql', async (route) => {
+        if (route.request().postData()?.includes('2001-01-01') !== true) return route.fallback();
+        await held;
+        // the page may have closed it
+        await route.fallback().catch(() => undefined);
+      });
+      const left = page.waitForEvent('requestfailed');
+      await year.selectOption('2001');
+      await page.waitForRequest((request) => request.postData()?.includes('"from":"2001-01-01') === true);
+      await year.selectOption('1997');
+      await left;
+      answer();
+      await eventually(async () => (await captions(page, 'months')).length === 2, 30_000);
+      expect((await captions(page, 'months'))[1]).toBe('JPY: ¥2,500 in 1 order');
+    });
+  });
 
-    await page.goto(filledIn().replace(origin, elsewhere));
-    await page.getByText(`is CORS_ORIGINS set to ${elsewhere}?`).waitFor();
-    await close();
+  test('a key is kept for this tab and its gateway only, and never in the address', async () => {
+    await dashboard.visit({}, async (page, sent) => {
+      await isLive(page);
+      expect(page.url()).not.toContain(dashboard.key);
+      await page.reload();
+      await isLive(page);
+
+      const before = sent.all().length;
+      await page.goto('about:blank');
+      await page.goto(`${dashboard.origin}/#url=${encodeURIComponent('http://127.0.0.1:9')}`);
+      expect(await page.getByLabel('Read-only key').inputValue()).toBe('');
+      expect(sent.all().length).toBe(before);
+
+      await page.goto('about:blank');
+      await page.goto(dashboard.origin);
+      await page.locator('#connection:not([open]) summary').waitFor();
+      await page.locator('#connection summary').press('Enter');
+      await page.getByRole('button', { name: 'Forget key' }).press('Enter');
+      expect(await page.locator('#panels').isHidden()).toBe(true);
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+      await page.reload();
+      expect(await page.getByLabel('Read-only key').inputValue()).toBe('');
+    });
   });
 });

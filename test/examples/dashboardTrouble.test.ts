@@ -1,0 +1,228 @@
+import type { Page } from 'playwright-core';
+import { eventually } from '../http/eventually';
+import { openTunnel, type Tunnel } from '../http/tunnel';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import { makeKey } from '../support/factories';
+import { describeWith } from '../support/programs';
+import { expectAccessible } from '../settings/visiting';
+import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
+
+/* What the example dashboard does when something is wrong, and what it never does however wrong it goes. */
+
+const PATIENCE = 30_000;
+/** What the browser reports of refused requests and broken connections. */
+const REFUSED = /Failed to load resource|net::ERR|CORS policy/;
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is wrong', () => {
+  let dashboard: Dashboard;
+  let tunnel: Tunnel;
+  let through: string;
+
+  beforeAll(async () => {
+    dashboard = await openDashboard();
+    tunnel = await openTunnel(dashboard.gateway.url);
+    through = new URL(tunnel.uri).origin;
+  }, 120_000);
+  afterAll(async () => {
+    await dashboard.close();
+    await tunnel.cut();
+  });
+
+  const says = (page: Page, text: RegExp): Promise<void> => page.locator('#message').getByText(text).first().waitFor();
+  const reconnecting = (page: Page): Promise<void> => page.locator('#live[data-state=wait]').waitFor();
+
+  test('a missing scope is named where its figures would be, and the others are shown', async () => {
+    const { key } = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['orders:read'] });
+    await dashboard.visit({ key }, async (page) => {
+      await isLive(page);
+      await page.getByText('The key lacks the scope quotes:read').waitFor();
+      await page.getByText('Names need the scope customers:read').waitFor();
+      expect(await captions(page, 'quotes')).toEqual([]);
+      expect(await captions(page, 'statuses')).not.toEqual([]);
+      expect(await page.locator('[data-part=customers] th[scope=row]').first().innerText()).toMatch(
+        /^Customer [\da-f]{8}/,
+      );
+      await expectAccessible(page);
+    });
+    const none = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['products:read'] });
+    await dashboard.visit({ key: none.key }, async (page, sent) => {
+      await page.getByText('The key lacks the scope orders:read').first().waitFor();
+      await page.getByText('Not live').waitFor();
+      expect(sent.streams()).toEqual([]);
+    });
+  });
+
+  test('a key that is not valid ends it: at once, and while it shows figures, which go', async () => {
+    await dashboard.visit({ key: 'svc_live_wrong', tolerates: REFUSED }, async (page) => {
+      await says(page, /The key is not valid/);
+      await says(page, /^Request \S+/);
+      await expectAccessible(page);
+      expect(await page.evaluate('sessionStorage.length')).toBe(0);
+    });
+    const { key, id } = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['orders:read'] });
+    await dashboard.visit({ key, tolerates: REFUSED }, async (page) => {
+      await isLive(page);
+      await page.getByText('in 40 orders').first().waitFor();
+      await dashboard.gateway.control.apiKeys.revoke(id);
+      await says(page, /The key is not valid/);
+      expect(await page.locator('#panels').isHidden()).toBe(true);
+      expect(await page.locator('body').innerText()).not.toContain('Northwind');
+    });
+  });
+
+  test('a gateway that is away, or does not allow the page, is asked again after waits that grow', async () => {
+    await tunnel.cut();
+    await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
+      await says(page, new RegExp(`does not answer.*add ${dashboard.origin} to its CORS_ORIGINS`, 's'));
+      await expectWaits(page, '#message-text', [1, 2, 4, 8, 16, 30, 30], () => sent.all().length);
+      // axe waits by the page's clock
+      await page.clock.resume();
+      await expectAccessible(page);
+      await tunnel.restore();
+      await page.clock.runFor(40_000);
+      await isLive(page);
+      await page.locator('#panels').waitFor();
+      expect(await page.locator('#message').isHidden()).toBe(true);
+    });
+    await dashboard.visit({ host: 'localhost', tolerates: REFUSED }, async (page) => {
+      await says(page, new RegExp(`add ${dashboard.origin.replace('127.0.0.1', 'localhost')} to its CORS_ORIGINS`));
+    });
+  });
+
+  test('a stream that is cut is resumed where it was, and shows what was written meanwhile', async () => {
+    await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
+      await isLive(page);
+      await page.clock.runFor(1000);
+      await storeOrders(dashboard, [makeOrder({ total_minor: 100, currency: 'SEK' })]);
+      await page.locator('[data-part=months] [data-currency=SEK]').waitFor();
+      await page.clock.runFor(1000);
+      await tunnel.cut();
+      await reconnecting(page);
+      await storeOrders(dashboard, [makeOrder({ total_minor: 100, currency: 'DKK' })]);
+      await tunnel.restore();
+      await page.clock.runFor(2000);
+      await isLive(page);
+      await page.locator('[data-part=months] [data-currency=DKK]').waitFor();
+      const [first, second] = sent.streams().map((request) => request.headers()['last-event-id']);
+      expect(second).toEqual(expect.any(String));
+      expect(second).not.toBe(first);
+    });
+  });
+
+  test('a stream without a sign of life is opened again', async () => {
+    await dashboard.visit({ isPaused: true }, async (page, sent) => {
+      await isLive(page);
+      await page.clock.runFor(46_000);
+      await reconnecting(page);
+      await page.clock.runFor(2000);
+      await eventually(() => sent.streams().length === 2, PATIENCE);
+      await isLive(page);
+    });
+  });
+
+  test('a stream that ends at once is opened again after waits that grow, and its figures stay', async () => {
+    const prepare = (page: Page): Promise<void> => answerStreams(page, ':\n\n');
+    await dashboard.visit({ prepare, isPaused: true }, async (page, sent) => {
+      await reconnecting(page);
+      await expectWaits(page, '#live', [1, 2, 4, 8], () => sent.streams().length);
+      expect(await page.locator('#panels').isVisible()).toBe(true);
+    });
+  });
+
+  test('if events were missed, everything is read again', async () => {
+    await dashboard.visit({ isPaused: true }, async (page, sent) => {
+      await isLive(page);
+      const expired = { message: 'Too old.', extensions: { code: 'cursor_expired', status: 410 } };
+      const frame = `event: next\ndata: ${JSON.stringify({ errors: [expired] })}\n\nevent: complete\ndata: \n\n`;
+      await answerStreams(page, frame, 1);
+      await page.clock.runFor(46_000);
+      await reconnecting(page);
+      await page.clock.runFor(2000);
+      await eventually(() => sent.streams().length === 2, PATIENCE);
+      await eventually(async () => {
+        // while it waits; an open stream would count as silent
+        if (await page.locator('#live[data-state=wait]').isVisible()) await page.clock.runFor(1000);
+        return sent.streams().length === 3 && sent.reads().length === 2;
+      }, PATIENCE);
+      expect(sent.reads()[1]).toEqual(sent.reads()[0]);
+      expect(sent.streams()[2]!.headers()['last-event-id']).toBeUndefined();
+    });
+  });
+
+  test('a thousand events are a read at once and one a second later', async () => {
+    await dashboard.visit({ isPaused: true }, async (page, sent) => {
+      await isLive(page);
+      await page.clock.runFor(1000);
+      expect(sent.reads().length).toBe(1);
+      for (let batch = 0; batch < 10; batch += 1) {
+        const orders = Array.from({ length: 100 }, () => makeOrder({ total_minor: 100, currency: 'CHF' }));
+        await storeOrders(dashboard, orders);
+      }
+      await eventually(() => sent.reads().length === 2, PATIENCE);
+      const francs = page.locator('[data-part=months] [data-currency=CHF] figcaption');
+      await francs.waitFor();
+      expect(sent.reads().length).toBe(2);
+      const resumedAt = Date.now();
+      await page.clock.resume();
+      await francs.getByText('in 1,000 orders').waitFor();
+      expect(sent.reads().length).toBeLessThanOrEqual(3 + (Date.now() - resumedAt) / 1000);
+    });
+  }, 120_000);
+});
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few points', () => {
+  test('the rate limit says when it goes on, and nothing is asked before', async () => {
+    const dashboard = await openDashboard({ RATE_LIMIT_PER_MINUTE: '4' }, 3);
+    try {
+      await dashboard.visit({ isPaused: true, tolerates: REFUSED }, async (page, sent) => {
+        await page.getByText('Rate limit reached').waitFor();
+        await expectWaits(page, '#message-text', [1, 1], () => sent.reads().length);
+        await page.clock.resume();
+        await expectAccessible(page);
+      });
+    } finally {
+      await dashboard.close();
+    }
+  }, 120_000);
+});
+
+/**
+ * Moves the clock of a page from one promised attempt ("at 12:01:07") to the next: each wait is at least as long as it should be in
+ * seconds, nothing is sent before, and something then.
+ */
+async function expectWaits(page: Page, promise: string, waits: readonly number[], sent: () => number): Promise<void> {
+  const read = (): Promise<string | undefined> =>
+    page
+      .locator(promise)
+      .evaluate((element: { textContent: string }) => / at ([\d:]{8})/.exec(element.textContent)?.[1]);
+  let before: string | undefined;
+  for (const seconds of waits) {
+    const promised = await eventually(async () => {
+      const found = await read();
+      return found === before ? undefined : found;
+    }, PATIENCE);
+    before = promised;
+    const now: number = await page.evaluate('Date.now()');
+    const at = Date.parse(`${new Date(now).toISOString().slice(0, 10)}T${promised}Z`);
+    // shown without its fraction of a second
+    expect(at - now).toBeGreaterThan((seconds - 1) * 1000);
+    const count = sent();
+    await page.clock.runFor(Math.max(0, at - now - 1));
+    expect(sent()).toBe(count);
+    await page.clock.runFor(1100);
+    await eventually(() => sent() === count + 1, PATIENCE);
+  }
+}
+
+/** Answers requests for streams as something between page and gateway might. */
+async function answerStreams(page: Page, body: string, most = Infinity): Promise<void> {
+  let answered = 0;
+  await page.route('**/graphql', (route) => {
+    const isStream = route.request().postData()?.includes('subscription') === true;
+    if (!isStream || answered === most) return route.fallback();
+    answered += 1;
+    return route.fulfill({ status: 200, headers: STREAM, body });
+  });
+}
+
+const STREAM = { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' };
