@@ -31,10 +31,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     signedIn({ browser, gateway }, { of, ...view }, work);
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
 
-  const shot = async (page: Page, name: string, place = 'body'): Promise<void> => {
-    if (process.env.SHOTS) await page.locator(place).screenshot({ path: `${process.env.SHOTS}/${name}.png` });
-  };
-
   test('the audit log can be filtered by action and key, which the address keeps, and says what was changed', async () => {
     const of = await makeOrganisation(gateway);
     const { id } = await makeKey(gateway, of, { name: 'Till', expiresAt: inDays(30) });
@@ -63,7 +59,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
         await page.reload();
         await until(['Key changed']);
         expect([await action.inputValue(), await key.inputValue()]).toEqual(['key.updated', id]);
-        await shot(page, 'audit');
         await expectAccessible(page);
         await action.selectOption('key.revoked');
         await page.getByText('No matching events.').waitFor();
@@ -185,7 +180,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
           });
           await csv(page).click();
           await said(page).getByText('Could not reach the gateway. 100 events were read.').waitFor();
-          await shot(page, 'csv', 'section:has(#events)');
           await expectAccessible(page);
           const goOn = page.getByRole('button', { name: 'Go on' });
           await goOn.press('Enter');

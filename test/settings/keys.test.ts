@@ -224,6 +224,19 @@ test('keys are found by a part of their name in any case, or the characters of t
   expect(await found('web', 'ended')).toEqual([]);
 });
 
+test('the key that another replaced is found by it, also after it ended, and only in its own organisation', async () => {
+  const own = await makeOrganisation(gateway);
+  const there = await signIn(gateway, own);
+  const [first] = await Promise.all([makeKey(gateway, own), makeKey(gateway, own)]);
+  const second = (await there.call('rotate_api_key', { id: first.id, overlap_hours: 0 })).api_key.id as string;
+  const found = async (replaced_by: string, person = there): Promise<string[]> =>
+    (await person.call('api_keys', { replaced_by })).data.map(({ id }: { id: string }) => id);
+  expect(await found(second.toUpperCase())).toEqual([first.id]);
+  expect(await found(first.id)).toEqual([]);
+  expect(await found(second, await signIn(gateway, await makeOrganisation(gateway)))).toEqual([]);
+  expect(await there.call('api_keys', { replaced_by: 'x' })).toMatchObject({ code: 'invalid_request' });
+});
+
 describe('on a plan without integrations', () => {
   test('keys can be listed and revoked, but not created or rotated, from the next request on', async () => {
     const own = await makeOrganisation(gateway);

@@ -30,10 +30,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
   const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
-  const shot = async (page: Page, name: string, place = 'body'): Promise<void> => {
-    if (process.env.SHOTS) await page.locator(place).screenshot({ path: `${process.env.SHOTS}/${name}.png` });
-  };
-
   test('without any key it says what a key is and makes the first one, by keyboard; a member is told to ask', async () => {
     const of = await makeOrganisation(gateway);
     const steps = (page: Page) => page.getByText('Programs call the API with a key.');
@@ -54,7 +50,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
           '/api/v1/docs',
         );
         await page.getByRole('button', { name: 'Create the first key' }).waitFor();
-        await shot(page, 'empty');
         await expectAccessible(page);
         await page.getByRole('button', { name: 'Create the first key' }).press('Enter');
         await page.locator('#make-name').fill('first');
@@ -98,7 +93,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
         await page.reload();
         await page.getByRole('img', { name: /the last 30 days: 6,200/ }).waitFor();
         await page.locator('#traffic').getByText('By operation').click();
-        await shot(page, 'overview');
         await expectAccessible(page);
       },
       { theme: 'dark' },
@@ -132,7 +126,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       of,
       async (page) => {
         await warning(page).getByText('expires in 2 days').waitFor();
-        await shot(page, 'expiring', '#traffic');
         await expectAccessible(page);
         await page.getByRole('button', { name: 'Rotate nightly' }).press('Enter');
         await page.getByRole('button', { name: 'Rotate key' }).press('Enter');
@@ -160,8 +153,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
         const texts = (await rows.allTextContents()).map((text) => text.replace(/(\d\d[-: ]*)+ UTC/, 'TIME'));
         expect(texts[0]).toMatch(/^Ann \(you\)link:Annadmin.*TIME127\.0\.0\.1signed in$/);
         expect(texts[1]).toMatch(/^Maxlink:Maxmember.*TIME127\.0\.0\.1ended$/);
-        await page.getByRole('heading', { name: 'Members' }).scrollIntoViewIfNeeded();
-        await shot(page, 'members');
       },
       { width: 390 },
     );
@@ -180,7 +171,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
           continue;
         }
         await copy.first().waitFor();
-        await shot(page, 'sign-in');
         await expectAccessible(page);
         await copy.first().press('Enter');
         await page.getByText('Copied', { exact: true }).waitFor();

@@ -27,8 +27,8 @@ const USAGE = `requests errors rate_limited mcp buckets { start requests errors 
   operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests }`;
 
 const DOCUMENTS = {
-  api_keys: `query($state: String, $search: String, $expires_before: DateTime, $limit: Int, $cursor: String) {
-    api_keys(state: $state, search: $search, expires_before: $expires_before, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
+  api_keys: `query($state: String, $search: String, $replaced_by: ID, $expires_before: DateTime, $limit: Int, $cursor: String) {
+    api_keys(state: $state, search: $search, replaced_by: $replaced_by, expires_before: $expires_before, limit: $limit, cursor: $cursor) { data { ${KEY} } replaced { ${KEY} } has_more next_cursor } }`,
   api_key: `query($id: ID!) { api_key(id: $id) { ${KEY} } }`,
   key_usage: `query($id: ID!, $period: UsagePeriod!) {
     key_usage(id: $id, period: $period) { ${USAGE} } }`,
