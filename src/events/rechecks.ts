@@ -46,7 +46,7 @@ export function createRechecks(clock: () => number = () => performance.now()) {
   }
 
   /** Reads the keys of all that wait, unless it did so just now. */
-  return (all: () => Iterable<Checked>): void => {
+  function look(all: () => Iterable<Checked>): void {
     const now = clock();
     if (now - checkedAt <= EVERY) return;
     checkedAt = now;
@@ -67,5 +67,13 @@ export function createRechecks(clock: () => number = () => performance.now()) {
       const ofKey = (): Checked[] => [...all()].filter(({ caller }) => caller.principal.key.id === id);
       if (!check.isReading) void read(check, first.caller, ofKey);
     }
+  }
+
+  return {
+    look,
+    /** Forgets when keys were known to be valid: nothing waits, so nobody looks, and the next to wait has just shown its key. */
+    forget: (): void => {
+      checks.clear();
+    },
   };
 }

@@ -64,7 +64,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
   let isStopped = false;
   // a function, since it changes while something else is awaited
   const isOver = (): boolean => isStopped;
-  const recheck = createRechecks();
+  const rechecks = createRechecks();
 
   const ofCluster = (cluster: string): Waiter[] =>
     [...waiters].filter(({ caller }) => caller.principal.organisation.cluster === cluster);
@@ -143,8 +143,9 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       waiter.payAt += payEvery;
       waiter.caller.charge(1).catch(waiter.fail);
     }
-    recheck(checked);
+    rechecks.look(checked);
     if (waiters.size > 0) return;
+    rechecks.forget();
     clearInterval(timer);
     timer = undefined;
   }

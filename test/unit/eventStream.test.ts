@@ -154,3 +154,34 @@ test('a gateway has at most 1,000, and forgets those whose callers leave', () =>
   expect(waiting.counts().streams).toBe(0);
   waiting.stop();
 });
+
+test('a stream that is opened long after the last one of its key goes on', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+  const organisation = { id: 'one', cluster: 'default' };
+  const waiting = createWaiting({
+    streams: () => new Promise(() => undefined),
+    onError: () => undefined,
+    payEvery: 60_000,
+  });
+  const follow = () => {
+    const gone = new AbortController();
+    const caller = {
+      principal: { kind: 'key', key: { id: 'k' }, organisation },
+      recheck: () => Promise.resolve(organisation),
+      charge: () => Promise.resolve(),
+      hold: (wait: (signal: AbortSignal) => Promise<unknown>) => wait(gone.signal),
+    } as unknown as WaitingCaller;
+    const wanted = { types: undefined, objectId: undefined };
+    const { ended } = waiting.followOf(caller)(wanted, '0', () => new Promise(() => undefined));
+    return { ended, gone };
+  };
+  const first = follow();
+  await jest.advanceTimersByTimeAsync(5000);
+  first.gone.abort();
+  await jest.advanceTimersByTimeAsync(40_000);
+  const second = follow();
+  await jest.advanceTimersByTimeAsync(10_000);
+  expect(second.ended.aborted).toBe(false);
+  waiting.stop();
+  jest.useRealTimers();
+});

@@ -42,7 +42,7 @@ test('a key is read every 2 s, once for all that wait with it, and not again whi
   waits.add('b', '1', true);
   waits.add('c', '2', true);
   let now = 10_000;
-  const look = createRechecks(() => now);
+  const { look } = createRechecks(() => now);
   const lookAt = (time: number): void => {
     now = time;
     look(() => waits.all);
@@ -66,7 +66,7 @@ test('what is refused ends all that wait with the key; another cluster ends its 
   for (const waits of [refused, moved]) {
     waits.add('a', '1', true);
     waits.add('b', '1', false);
-    createRechecks(() => 10_000)(() => waits.all);
+    createRechecks(() => 10_000).look(() => waits.all);
   }
   await turn();
   expect([...refused.failures.keys()]).toEqual(['a', 'b']);
@@ -78,7 +78,7 @@ test('a stream whose key cannot be read for 30 s ends, and not before; a request
   const waits = over(() => answer());
   waits.add('a', '1', true);
   waits.add('b', '1', false);
-  const look = createRechecks(() => now);
+  const { look } = createRechecks(() => now);
   const lookAt = async (time: number): Promise<void> => {
     now = time;
     look(() => waits.all);
