@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { trusted } from 'mongoose';
 import type { Organisation } from '../src/access/principal';
+import { organisationUsageId } from '../src/organisations/keyUsage';
 import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';
 import { makeKey, makeOrganisation } from '../test/support/factories';
 import { startGateway, type TestGateway } from '../test/support/gateway';
 import { makeLink } from '../test/settings/people';
 import { someDeliveries } from '../test/settings/deliveryRows';
+import { failures, someRequests, someUsage, successes } from '../test/settings/logRows';
 import { ENVIRONMENT, officeOf } from '../test/webhooks/office';
 import { ROOT } from './facts';
 
@@ -33,7 +35,13 @@ async function main(): Promise<void> {
     ...{ name: 'Web shop', expiresAt: ends(20) },
     scopes: ['products:read', 'quotes:read', 'requests:write'],
   });
-  await gateway.control.usage.add(aBusyDay(shop.id));
+  await gateway.control.usage.add([...aBusyDay(shop.id), ...aBusyDay(organisationUsageId(organisation.id))]);
+  await someUsage(gateway, shop.id, [...successes(70, 9), ...failures(4)]);
+  await someRequests(gateway, organisation, shop.id, [
+    { status: 404, code: 'not_found', operation: 'quote', path: '/api/v1/quotes/689defbf-4477-4b15-966e-4830b650ded3' },
+    ...Array.from({ length: 4 }, (_, at) => ({ operation: at % 2 === 0 ? 'products' : 'quotes', ms: 6 + at })),
+    { face: 'mcp' as const, method: 'POST', path: '/mcp', status: 403, code: 'insufficient_scope', similar: 37 },
+  ]);
   await makeWebhooks(gateway, organisation);
   const browser = await openBrowser();
   for (const theme of THEMES) {
@@ -48,11 +56,14 @@ async function main(): Promise<void> {
       await page.getByRole('rowheader', { name: 'Web shop' }).waitFor();
       await page.getByRole('link', { name: FAILING }).waitFor();
       await page.evaluate('scrollTo(0, 0)');
-      // the keys and the webhooks; the logs continue below
+      // the overview and the keys; the rest continues below
+      await page.waitForSelector('#all-chart rect');
       await page.setViewportSize({ width, height: width === 390 ? 2300 : 1330 });
       await page.screenshot({ path: path('settings') });
-      await page.getByRole('link', { name: 'Web shop' }).click();
+      await page.getByRole('rowheader', { name: 'Web shop' }).getByRole('link').click();
       await page.waitForSelector('#usage .chart rect');
+      await page.locator('#key-requests tbody tr').first().waitFor();
+      await page.setViewportSize({ width, height: width === 390 ? 2300 : 1500 });
       await page.screenshot({ path: path('key') });
       await page.goBack();
       await page.getByRole('link', { name: FAILING }).click();
