@@ -18,7 +18,10 @@ const OPERATIONS = Object.entries(openApiDocument().paths).flatMap(([path, metho
 );
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'get');
 
-type View = { readonly theme: Theme; readonly width: Width };
+interface View {
+  readonly theme: Theme;
+  readonly width: Width;
+}
 /** Each theme and each width once. */
 const VIEWS = THEMES.map((theme, at): View => ({ theme, width: WIDTHS[at]! }));
 
