@@ -24,8 +24,21 @@ function Samples({ system, operation, pathMethod: [path, method] }) {
   const { createElement, useEffect, useReducer, useRef } = system.React;
   const [, draw] = useReducer((count) => count + 1, 0);
   const code = useRef(null);
-  // what is entered in the other fields
-  useEffect(() => system.getStore().subscribe(draw), []);
+  // what is entered in the other fields; drawn only if it changed, since every open operation listens
+  useEffect(() => {
+    const { specSelectors, oas3Selectors, getStore } = system;
+    const enteredNow = () => [
+      specSelectors.parameterValues([path, method]),
+      oas3Selectors.requestBodyValue(path, method),
+    ];
+    let entered = enteredNow();
+    return getStore().subscribe(() => {
+      const next = enteredNow();
+      if (entered[1] === next[1] && entered[0].equals(next[0])) return;
+      entered = next;
+      draw();
+    });
+  }, []);
   const text = LANGUAGES[chosen].write(requestOf(system, operation.toJS(), path, method));
   return createElement(
     'section',

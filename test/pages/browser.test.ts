@@ -1,6 +1,7 @@
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { describeWith } from '../support/programs';
 import { openScene, overflow, type PagesScene, violations } from './scene';
+import { enterKey } from './visitorKey';
 
 /** The pages, with a selector that matches once they are rendered. */
 const PAGES: readonly { path: string; drawn: string }[] = [
@@ -86,10 +87,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
 
   test('the reference can try a route with a key', async () => {
     await scene.visit('/api/v1/docs', async (page) => {
-      await page.locator('.btn.authorize').click();
-      await page.locator('.auth-container input').fill(scene.key);
-      await page.locator('.auth-btn-wrapper .authorize').click();
-      await page.locator('.auth-btn-wrapper .btn-done').click();
+      await enterKey(page, scene.key);
       await page.locator('#operations-me-get_me .opblock-summary-control').press('Enter');
       await page.locator('#operations-me-get_me .execute').click();
       const answer = page.locator('#operations-me-get_me .live-responses-table');

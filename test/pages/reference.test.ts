@@ -18,7 +18,10 @@ const OPERATIONS = Object.entries(openApiDocument().paths).flatMap(([path, metho
 );
 const WRITES = OPERATIONS.filter(({ method }) => method !== 'get');
 
-type View = { readonly theme: Theme; readonly width: Width };
+interface View {
+  readonly theme: Theme;
+  readonly width: Width;
+}
 /** Each theme and each width once. */
 const VIEWS = THEMES.map((theme, at): View => ({ theme, width: WIDTHS[at]! }));
 
@@ -78,7 +81,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
       expect(await page.evaluate("document.activeElement.closest('.opblock')?.id")).toBe('operations-orders-get_order');
       expect((await box(order)).y).toBeLessThan(100);
       // Back opens what was open before
-      await open(page, 'operations-me-get_me');
+      await page.locator('#operations-me-get_me .opblock-summary-control').click();
+      await page.locator('#operations-me-get_me .responses-table').waitFor();
+      expect(page.url()).toBe(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
       await order.locator('.opblock-summary-control').click();
       await order.locator('.responses-table').waitFor({ state: 'detached' });
       await page.goBack();
@@ -168,18 +173,25 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
 
   test('is accessible and not long with operations and dialogs open, without internet', async () => {
     const { faults, foreign } = await scene.visit('/api/v1/docs', async (page) => {
-      const check = async ({ width, theme }: View): Promise<void> => {
+      const turn = async ({ width, theme }: View): Promise<void> => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme: theme });
         // Swagger UI's scheme is a class, which a script sets
         await page.waitForSelector(theme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
-        expect(await violations(page)).toEqual([]);
         expect(await overflow(page)).toBeLessThanOrEqual(0);
+      };
+      const check = async (): Promise<void> => {
+        for (const view of VIEWS) {
+          await turn(view);
+          expect({ view, found: await violations(page) }).toEqual({ view, found: [] });
+        }
       };
       await enterKey(page, scene.key);
       for (const { id } of OPERATIONS) await open(page, id);
-      for (const view of VIEWS) {
-        await check(view);
+      // axe takes long for all of them, and in the other theme and width they do not differ from those below
+      expect(await violations(page)).toEqual([]);
+      for (const view of [...VIEWS].reverse()) {
+        await turn(view);
         const heights = await Promise.all(
           OPERATIONS.map(async ({ id }) => ({ id, height: (await box(page.locator(`#${id}`))).height })),
         );
@@ -193,10 +205,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
       await read.locator('.live-responses-table').waitFor();
       for (const headers of await page.locator('.answer-headers summary').all()) await headers.click();
       for (const schema of await page.getByRole('tab', { name: 'Schema' }).all()) await schema.click();
-      for (const view of VIEWS) await check(view);
+      await check();
+      await turn(VIEWS[0]!);
       await write.locator('.execute').click();
       await page.getByRole('dialog', { name: 'Send the example?' }).waitFor();
-      for (const view of VIEWS) await check(view);
+      await check();
     });
     expect({ faults, foreign }).toEqual({ faults: [], foreign: [] });
   }, 300_000);

@@ -1,7 +1,7 @@
-import { spawn } from 'node:child_process';
 import type { Locator, Page } from 'playwright-core';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { describeWith } from '../support/programs';
+import { output } from './output';
 import { openScene, type PagesScene } from './scene';
 import { enterKey, keyForm } from './visitorKey';
 
@@ -17,17 +17,6 @@ const RUN: Readonly<Record<string, readonly [string, ...string[]]>> = {
     'import sys\ntry: import requests\nexcept ImportError:\n from pip._vendor import requests\n sys.modules["requests"] = requests\nexec(sys.stdin.read())',
   ],
 };
-
-/** What a program prints for this input, with a key in its environment. */
-async function output([program, ...args]: readonly [string, ...string[]], input: string, key: string): Promise<string> {
-  const child = spawn(program, args, { env: { ...process.env, SCOPEGATE_KEY: key, NO_PROXY: '127.0.0.1' } });
-  let text = '';
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  child.stderr.setEncoding('utf8').on('data', (piece: string) => (text += piece));
-  child.stdin.end(input);
-  await new Promise((resolve) => child.on('close', resolve));
-  return text;
-}
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   let scene: PagesScene;
@@ -56,7 +45,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   async function runAll(texts: Record<string, string>, answer: string): Promise<void> {
     for (const [language, text] of Object.entries(texts)) {
       expect(text).not.toContain(scene.key);
-      const printed = await output(RUN[language]!, text, scene.key);
+      const printed = await output(RUN[language]!, text, { SCOPEGATE_KEY: scene.key });
       expect({ language, printed }).toEqual({ language, printed: expect.stringContaining(answer) });
     }
   }
@@ -72,7 +61,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
           .getByText('NW-001')
           .waitFor();
         // every character that a quotation could end at
-        const name = `it's "5\\" $HOME \`x\` ${'${y}'} é {z}`;
+        const name = `it's "5\\" $HOME \`x\` \${y} é {z}`;
         const products = [{ sku: 'SAMPLE-1', name, active: true, unit_price_minor: null }];
         await write.locator('textarea').fill(JSON.stringify({ products, atomic: false, dry_run: true }, null, 2));
         await runAll(await copied(page, write), 'SAMPLE-1');

@@ -1,0 +1,147 @@
+import type { Locator } from 'playwright-core';
+import type { Scope } from '../../src/access/scopes';
+import { EXAMPLE_QUERIES, type ExampleQuery } from '../../src/pages/queries';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import type { Json } from '../support/client';
+import { makeKey } from '../support/factories';
+import { describeWith } from '../support/programs';
+import { button, close, headers, openDocs, query, ready, response, run, write, writeKey } from './graphiqlPage';
+import { output } from './output';
+import { openScene, type PagesScene } from './scene';
+import { enterKey, keyForm } from './visitorKey';
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
+  let scene: PagesScene;
+
+  beforeAll(async () => {
+    scene = await openScene();
+  }, 120_000);
+  afterAll(() => scene.close());
+
+  test('a key that was entered in one tab serves all, and examples that are opened', async () => {
+    await scene.visit('/graphiql', async (page) => {
+      await ready(page);
+      await writeKey(page, scene.key);
+      await run(page);
+      await response(page).getByText('total_minor').first().waitFor();
+      await keyForm(page).getByText('Northwind Traders').waitFor();
+      await close(page, 'Me');
+      await page.getByLabel('Show Examples').click();
+      await page.locator('.examples').getByRole('button', { name: 'Me', exact: true }).click();
+      await page.locator('.graphiql-tab-active', { hasText: 'Me' }).waitFor();
+      await run(page);
+      await response(page).getByText('Northwind Traders').waitFor();
+    });
+  }, 60_000);
+
+  test('offers only what the key may call: completion, docs and examples say what it lacks', async () => {
+    const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read', 'customers:read'] });
+    await scene.visit('/graphiql', async (page) => {
+      await ready(page);
+      await enterKey(page, key);
+      await page.getByLabel('Show Examples').click();
+      const example = (name: string): Locator => page.locator('.examples li').filter({ has: button(page, name) });
+      await example('SalesByMonth').getByText('Your key lacks orders:read.').waitFor();
+      expect(await example('QuotesWithLines').innerText()).not.toContain('lacks');
+      const docs = await openDocs(page, 'Query');
+      await docs.getByText('Your key lacks orders:read.').first().waitFor();
+      expect(await docs.getByText('Your key lacks quotes:read.').count()).toBe(0);
+      // one of several scopes is enough
+      expect(await docs.getByText(/Your key lacks .* or /).count()).toBe(0);
+      const complete = async (): Promise<string[]> => {
+        await write(query(page), '{\n  \n}');
+        await query(page)
+          .locator('.CodeMirror')
+          .evaluate((element: unknown) => {
+            const { CodeMirror } = element as { CodeMirror: { setCursor(at: unknown): void; focus(): void } };
+            CodeMirror.focus();
+            CodeMirror.setCursor({ line: 1, ch: 2 });
+          });
+        await page.keyboard.press('Control+Space');
+        await page.locator('.CodeMirror-hint').first().waitFor();
+        const offered = await page.locator('.CodeMirror-hint').allInnerTexts();
+        await page.keyboard.press('Escape');
+        return offered.map((text) => text.split(/\s/)[0]!);
+      };
+      const offered = await complete();
+      expect(offered).toEqual(expect.arrayContaining(['quotes', 'customers', 'me', 'events']));
+      expect(offered.filter((name) => /order|product|request/.test(name))).toEqual([]);
+      await keyForm(page).getByRole('button', { name: 'Forget key' }).click();
+      await docs.getByText('Your key lacks').first().waitFor({ state: 'detached' });
+      expect(await complete()).toEqual(expect.arrayContaining(['orders', 'products']));
+    });
+  }, 90_000);
+
+  test('each example runs with exactly the scopes that it names', async () => {
+    const answer = async ({ query, variables }: ExampleQuery, scopes: readonly string[]): Promise<Json> => {
+      const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: scopes as Scope[] });
+      const call = await fetch(`${scene.gateway.url}/graphql`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ query, variables: JSON.parse(variables ?? '{}') as unknown }),
+      });
+      return call.json();
+    };
+    for (const example of EXAMPLE_QUERIES) {
+      const { scopes } = example;
+      expect(await answer(example, scopes)).toEqual({ data: expect.anything() });
+      for (const scope of scopes) {
+        const others = scopes.filter((one) => one !== scope);
+        const { errors } = await answer(example, others);
+        expect(errors[0].extensions).toMatchObject({ code: 'insufficient_scope', required_scope: scope });
+      }
+    }
+  }, 60_000);
+
+  test('shows status and time of the last answer, and copies the request as a curl command without the key', async () => {
+    const permissions = ['clipboard-read', 'clipboard-write'];
+    await scene.visit(
+      '/graphiql',
+      async (page) => {
+        await ready(page);
+        await enterKey(page, scene.key);
+        await write(query(page), "query Found($q: String) { products(q: $q) { data { name } } } # it's $HOME");
+        await button(page, 'Variables').click();
+        await write(page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(1)'), '{ "q": "chai" }');
+        await button(page, 'Headers').click();
+        await write(headers(page), JSON.stringify({ Authorization: `Bearer ${scene.key}`, 'X-Request-Id': 'curl-1' }));
+        await run(page);
+        await page
+          .getByLabel('Last answer')
+          .getByText(/^HTTP 200 in \d+ ms$/)
+          .waitFor();
+        await button(page, 'Copy as curl').click();
+        await button(page, 'Copied').waitFor();
+        const command = await page.evaluate<string>('navigator.clipboard.readText()');
+        expect(command).not.toContain('svc_');
+        const printed = await output(['bash', '-s'], `${command} -i`, { SCOPEGATE_KEY: scene.key });
+        expect(printed).toMatch(/x-request-id: curl-1/i);
+        expect(printed).toContain('{"data":{"products":{"data":[{"name":"Chai"}]}}}');
+        await write(query(page), '{ nothing_like_this }');
+        await run(page);
+        await page
+          .getByLabel('Last answer')
+          .getByText(/^HTTP 400 in/)
+          .waitFor();
+      },
+      { permissions },
+    );
+  }, 60_000);
+});
+
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL where introspection needs a key', () => {
+  test('loads the docs once a key was accepted', async () => {
+    const scene = await openScene({ INTROSPECTION: 'key' });
+    await scene.visit('/graphiql', async (page) => {
+      await ready(page);
+      await run(page);
+      await response(page).getByText('Enter your API key').waitFor();
+      await writeKey(page, scene.key);
+      await run(page);
+      await response(page).getByText('total_minor').first().waitFor();
+      const docs = await openDocs(page, 'Query');
+      await docs.getByText('Requires the scope quotes:read.').first().waitFor();
+    });
+    await scene.close();
+  }, 120_000);
+});
