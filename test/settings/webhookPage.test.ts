@@ -161,8 +161,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       const details = page.locator('.delivery-details:visible');
       await details.getByText('so full', { exact: true }).waitFor();
       await details.getByText(event.id).waitFor();
+      receiver.answer = (_arrival, response) => {
+        response.end(JSON.stringify({ errors: Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`) }));
+        return undefined;
+      };
       await details.getByRole('button', { name: 'Send again' }).click();
-      await details.getByText('Sent again: Accepted: the answer was 204').waitFor();
+      await details.getByText('Sent again: Accepted: the answer was 200').waitFor();
       expect(await details.locator('.attempts tbody tr').count()).toBe(3);
       const [{ body, headers } = { body: '', headers: {} }] = receiver.arrived;
       expect(new Webhook(secret).verify(body, headers)).toMatchObject({ id: event.id, type: 'quote.created' });
