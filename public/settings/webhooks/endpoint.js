@@ -134,7 +134,7 @@ function actionsOf(endpoint) {
       'Rotate secret',
       () =>
         rotateSecret(endpoint, {
-          read: () => read().catch(() => undefined),
+          read,
           changed() {
             lost.delete(endpoint.id);
             changed();
