@@ -47,9 +47,10 @@ export function rotateSecret(endpoint, { read, changed }) {
       const after = await read().catch(() => undefined);
       if (!after) throw new Failure(`${failure.message} Whether the secret was rotated is not known.`);
       if (after.old_secret_until === until) throw new Failure(`${failure.message} The secret was not rotated so far.`);
+      warn(after);
       changed();
       throw new Failure(
-        `The secret was rotated, but the new one was lost on its way. The old one signs until ${exact(after.old_secret_until)}. Rotate again for a secret that you see; the old one then ends at once, so have your server ready to get the new one.`,
+        `${failure.message} The secret was rotated meanwhile, by this page or by somebody else, and the new one is not known here. The one before signs until ${exact(until)}. First look in the audit log who rotated it, and ask whether they have the new secret; if nobody has, rotate again.`,
       );
     }
   });
