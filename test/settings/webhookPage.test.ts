@@ -130,6 +130,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       await page.getByRole('button', { name: 'I have saved it' }).click();
       const row = page.locator('#webhooks tr', { hasText: receiver.url });
       expect(await row.locator('.chips').textContent()).toBe('order.createdorder.updatedorder.status_changed');
+
+      await page.getByRole('button', { name: 'Add endpoint' }).click();
+      await dialog.getByLabel('URL').fill(`${receiver.url.replace('http', 'HTTP')}#again`);
+      await add.click();
+      await dialog.getByText('There is already an endpoint with this URL; it will get each event twice.').waitFor();
+      expect(await row.count()).toBe(1);
+      await add.click();
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      await row.nth(1).waitFor();
     });
   });
 
