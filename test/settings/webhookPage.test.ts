@@ -188,6 +188,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   test('a failing endpoint says what to do, and is enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2 * 3_600_000), parked: 12 });
+    await someDeliveries(gateway, of, id, 4, ['waiting']);
     const started = async (): Promise<Json[]> =>
       (await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 })).data.map(
         (one) => one.details.from,
@@ -197,6 +198,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       expect(await row.textContent()).toMatch(/failing.*the first failed 2 hours ago.*12 events to be tried again/);
       await open(page);
       await page.getByText('The last events of ten different objects failed').waitFor();
+      const attempts = (): Promise<string[]> => page.locator('#deliveries [data-label="Next attempt"]').allInnerTexts();
+      const after = 'after the oldest is accepted';
+      await page.locator('#deliveries tr').first().waitFor();
+      expect(await attempts()).toEqual(['none', after, after, 'as soon as there is room']);
       const dialog = page.locator('#webhook-enable-dialog');
       await page.getByRole('button', { name: 'Try again', exact: true }).click();
       await dialog.getByRole('button', { name: 'Try again' }).click();
@@ -206,6 +211,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       await page.getByRole('button', { name: 'Disable' }).click();
       await page.getByRole('button', { name: 'Disable endpoint' }).click();
       await page.getByText('Somebody disabled this endpoint').waitFor();
+      const waits = 'when it is enabled';
+      await eventually(async () => String(await attempts()) === String(['none', waits, waits, waits]));
       await page.getByRole('button', { name: 'Enable' }).click();
       await dialog.getByLabel('From a time').check();
       await dialog.getByLabel('Time (UTC)').fill('2020-01-01T00:00');

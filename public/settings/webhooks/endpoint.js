@@ -79,7 +79,7 @@ async function load() {
   }
   showFailure(place);
   draw(endpoint);
-  await openDeliveries(endpoint.id);
+  await openDeliveries(endpoint);
 }
 
 function changed() {
