@@ -7,7 +7,7 @@ import type { TestGateway } from '../support/gateway';
 
 /* Deliveries without the hours that they take. */
 
-const STATES = ['delivered', 'delivered', 'failed', 'held', 'skipped'] as const;
+const STATES: readonly DeliveryRow['state'][] = ['delivered', 'delivered', 'failed', 'held', 'skipped'];
 
 /** Tells events of the same second apart. */
 let calls = 0;
@@ -18,6 +18,7 @@ export async function someDeliveries(
   of: Organisation,
   endpoint: string,
   count: number,
+  states = STATES,
 ): Promise<{ id: string; object: string }> {
   const data = gateway.databases.organisationData(of);
   calls += 1;
@@ -27,11 +28,12 @@ export async function someDeliveries(
     const time = new Date((second - before * 60) * 1000);
     const position = positionOf(0, timeDigits({ t: second - before * 60, i: 1 }), calls);
     const attempt = { at: time, ok: false, status: 503, error: 'the answer was 503', answer: null, ms: 12 };
+    const state = before === 0 ? 'delivered' : states[before % states.length]!;
     const last = { ...attempt, ok: true, status: 200, error: null, answer: 'so full', ms: 7 };
     return {
       ...{ _id: deliveryId(endpoint, position), endpoint_id: endpoint, event_id: eventId(of.id, position) },
-      ...{ type: 'quote.created', object_id: randomUUID(), next_at: null, at: time },
-      state: before === 0 ? 'delivered' : STATES[before % STATES.length]!,
+      ...{ type: 'quote.created', object_id: randomUUID(), at: time, state },
+      next_at: state === 'waiting' ? time : null,
       attempts: before % STATES.length === 3 ? 0 : 2,
       log: before % STATES.length === 3 ? [] : [attempt, last],
     };

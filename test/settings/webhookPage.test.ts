@@ -130,6 +130,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       await page.getByRole('button', { name: 'I have saved it' }).click();
       const row = page.locator('#webhooks tr', { hasText: receiver.url });
       expect(await row.locator('.chips').textContent()).toBe('order.createdorder.updatedorder.status_changed');
+
+      await page.getByRole('button', { name: 'Add endpoint' }).click();
+      await dialog.getByLabel('URL').fill(`${receiver.url.replace('http', 'HTTP')}#again`);
+      await add.click();
+      await dialog.getByText('There is already an endpoint with this URL; it will get each event twice.').waitFor();
+      expect(await row.count()).toBe(1);
+      await add.click();
+      await page.getByRole('button', { name: 'I have saved it' }).click();
+      await row.nth(1).waitFor();
     });
   });
 
@@ -161,8 +170,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       const details = page.locator('.delivery-details:visible');
       await details.getByText('so full', { exact: true }).waitFor();
       await details.getByText(event.id).waitFor();
+      receiver.answer = (_arrival, response) => {
+        response.end(JSON.stringify({ errors: Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`) }));
+        return undefined;
+      };
       await details.getByRole('button', { name: 'Send again' }).click();
-      await details.getByText('Sent again: Accepted: the answer was 204').waitFor();
+      await details.getByText('Sent again: Accepted: the answer was 200').waitFor();
       expect(await details.locator('.attempts tbody tr').count()).toBe(3);
       const [{ body, headers } = { body: '', headers: {} }] = receiver.arrived;
       expect(new Webhook(secret).verify(body, headers)).toMatchObject({ id: event.id, type: 'quote.created' });
@@ -175,6 +188,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   test('a failing endpoint says what to do, and is enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2 * 3_600_000), parked: 12 });
+    await someDeliveries(gateway, of, id, 4, ['waiting']);
     const started = async (): Promise<Json[]> =>
       (await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 })).data.map(
         (one) => one.details.from,
@@ -184,6 +198,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       expect(await row.textContent()).toMatch(/failing.*the first failed 2 hours ago.*12 events to be tried again/);
       await open(page);
       await page.getByText('The last events of ten different objects failed').waitFor();
+      const attempts = (): Promise<string[]> => page.locator('#deliveries [data-label="Next attempt"]').allInnerTexts();
+      const after = 'after the oldest is accepted';
+      await page.locator('#deliveries tr').first().waitFor();
+      expect(await attempts()).toEqual(['none', after, after, 'as soon as there is room']);
       const dialog = page.locator('#webhook-enable-dialog');
       await page.getByRole('button', { name: 'Try again', exact: true }).click();
       await dialog.getByRole('button', { name: 'Try again' }).click();
@@ -193,6 +211,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       await page.getByRole('button', { name: 'Disable' }).click();
       await page.getByRole('button', { name: 'Disable endpoint' }).click();
       await page.getByText('Somebody disabled this endpoint').waitFor();
+      const waits = 'when it is enabled';
+      await eventually(async () => String(await attempts()) === String(['none', waits, waits, waits]));
       await page.getByRole('button', { name: 'Enable' }).click();
       await dialog.getByLabel('From a time').check();
       await dialog.getByLabel('Time (UTC)').fill('2020-01-01T00:00');

@@ -83,7 +83,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
   });
 
   test('if the answer to a rotation is lost, the page says whether the secret was replaced', async () => {
-    const { of, ids } = await endpoints(URL);
+    const { of, ids, admin } = await endpoints(URL);
     await visit({ of }, async (page) => {
       await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
       let isDone = false;
@@ -91,13 +91,33 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
         if (isDone) await route.fetch();
         await route.abort('connectionreset');
       });
-      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      // somebody else was here since the page was read
+      await page.locator('#endpoint-facts').getByText('shown once, when it was made').waitFor();
+      await admin('rotate_webhook_endpoint', { id: ids[0] });
       const dialog = page.locator('#webhook-rotate-dialog');
+      let isUnread = true;
+      await intercept(page, /webhook_endpoints/, (route) =>
+        isUnread ? route.abort('connectionreset') : route.continue(),
+      );
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      await dialog.getByText('The endpoint could not be read: nothing was changed.').waitFor();
+      expect(await dialog.getByRole('button', { name: 'Rotate secret' }).isVisible()).toBe(false);
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'hidden' });
+      isUnread = false;
+      await page.getByRole('button', { name: 'Rotate secret' }).click();
+      await dialog.getByText('If you rotate again, that one ends at once').waitFor();
+      await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+      await dialog.getByText('The secret was not rotated so far.').waitFor();
+      // whose rotation it was, the page cannot know
+      await admin('rotate_webhook_endpoint', { id: ids[0] });
+      await dialog.getByRole('button', { name: 'Rotate secret' }).click();
+      await dialog.getByText('rotated meanwhile, by this page or by somebody else').waitFor();
       await dialog.getByRole('button', { name: 'Rotate secret' }).click();
       await dialog.getByText('The secret was not rotated so far.').waitFor();
       isDone = true;
       await dialog.getByRole('button', { name: 'Rotate secret' }).click();
-      await dialog.getByText('the new one was lost on its way').waitFor();
+      await dialog.getByText('rotated meanwhile, by this page or by somebody else').waitFor();
     });
   });
 
@@ -227,7 +247,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     await visit({ of }, async (page) => {
       await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
       await page.getByRole('button', { name: 'Rotate secret' }).press('Enter');
-      await page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' }).press('Enter');
+      const rotate = page.locator('#webhook-rotate-dialog').getByRole('button', { name: 'Rotate secret' });
+      await rotate.press('Enter');
       await page.getByText('the one before signs too until').waitFor({ state: 'attached' });
       await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
       await page.getByRole('button', { name: 'Rotate secret' }).and(page.locator(':focus')).waitFor();

@@ -1,5 +1,5 @@
 import { call, Failure, failureOf, now } from '../api.js';
-import { byId, say } from '../dom.js';
+import { byId, say, showFailure } from '../dom.js';
 import { ask } from '../modal.js';
 import { exact } from '../time.js';
 import { showSecret } from './edit.js';
@@ -18,17 +18,23 @@ function dialogOf(name, { url }) {
   return dialog;
 }
 
-/** `read()` reads the endpoint again, for when it is not known whether the secret was replaced. */
+/** `read()` reads the endpoint again, since others may have rotated its secret; it resolves with null if there is none. */
 export function rotateSecret(endpoint, { read, changed }) {
   const dialog = dialogOf('rotate', endpoint);
-  const { id, old_secret_until: until } = endpoint;
-  const again = dialog.querySelector('[data-again]');
-  again.hidden = until === null;
-  again.textContent =
-    until === null
-      ? ''
-      : `The secret was rotated less than 24 hours ago, and the one before signs until ${exact(until)}. If you rotate again, that one ends at once: your server must have the current one by then.`;
-  ask(dialog, async () => {
+  const { id } = endpoint;
+  /** Until when the secret before signs, as it was read last. */
+  let until;
+  const warn = (fresh) => {
+    until = fresh.old_secret_until;
+    const again = dialog.querySelector('[data-again]');
+    again.hidden = until === null;
+    again.textContent =
+      until === null
+        ? ''
+        : `The secret was rotated less than 24 hours ago, and the one before signs until ${exact(until)}. If you rotate again, that one ends at once: your server must have the current one by then.`;
+  };
+  warn({ old_secret_until: null });
+  const isOpen = ask(dialog, async () => {
     try {
       const made = await call('rotateEndpoint', { id });
       return () => {
@@ -38,15 +44,33 @@ export function rotateSecret(endpoint, { read, changed }) {
     } catch (error) {
       const failure = failureOf(error);
       if (!failure.isUnsure) throw failure;
-      const after = await read();
+      const after = await read().catch(() => undefined);
       if (!after) throw new Failure(`${failure.message} Whether the secret was rotated is not known.`);
       if (after.old_secret_until === until) throw new Failure(`${failure.message} The secret was not rotated so far.`);
+      warn(after);
       changed();
       throw new Failure(
-        `The secret was rotated, but the new one was lost on its way. The old one signs until ${exact(after.old_secret_until)}. Rotate again for a secret that you see; the old one then ends at once, so have your server ready to get the new one.`,
+        `${failure.message} The secret was rotated meanwhile, by this page or by somebody else, and the new one is not known here. The one before signs until ${exact(until)}. First look in the audit log who rotated it, and ask whether they have the new secret; if nobody has, rotate again.`,
       );
     }
   });
+  void readFirst(dialog, { read, isOpen, then: warn });
+}
+
+/** Offers a dialog's main button once the endpoint was read, and not at all if that fails. */
+async function readFirst(dialog, { read, isOpen, then }) {
+  const [button, slow, failure] = ['[data-do]', '[data-slow]', '[data-failure]'].map((one) => dialog.querySelector(one));
+  button.hidden = true;
+  slow.textContent = 'Reading the endpoint again…';
+  const found = await read().catch(failureOf);
+  if (!isOpen()) return;
+  slow.textContent = '';
+  if (found instanceof Error) {
+    showFailure(failure, { message: `${found.message} The endpoint could not be read: nothing was changed.` });
+    return;
+  }
+  if (found) then(found);
+  button.hidden = false;
 }
 
 const ENABLING = {

@@ -2,6 +2,7 @@ import { call, failureOf, newest, settings } from '../api.js';
 import { byId, cell, element, say, showFailure } from '../dom.js';
 import { ago, exact } from '../time.js';
 import { answerOf, outcomeBox } from './outcome.js';
+import { nextAttempt } from './words.js';
 
 /* What was sent to an endpoint, newest event first. */
 
@@ -13,8 +14,11 @@ const failed = byId('deliveries-failure');
 // an answer that comes after another choice was made is dropped
 const { attempt, drop } = newest();
 
+/** Whose deliveries are shown, as it was read last. */
 let endpoint;
 let next = null;
+/** The rows' places for the next attempt, newest first: {delivery, place}. */
+let attemptsToCome = [];
 /** Ids of deliveries whose details are shown, and of those that are being sent again. */
 const opened = new Set();
 const sending = new Set();
@@ -22,14 +26,14 @@ const sending = new Set();
 const outcomes = new Map();
 
 /** Reads and shows the newest deliveries of an endpoint; undefined leaves them. */
-export async function openDeliveries(id) {
-  if (id !== endpoint) {
+export async function openDeliveries(of) {
+  if (of?.id !== endpoint?.id) {
     for (const kept of [opened, outcomes]) kept.clear();
     state.value = '';
     clear();
   }
-  endpoint = id;
-  if (id === undefined) drop();
+  endpoint = of;
+  if (of === undefined) drop();
   else await load();
 }
 
@@ -41,11 +45,12 @@ function clear() {
   showFailure(failed);
 }
 
-const read = (cursor) => call('deliveries', { endpoint, state: state.value || null, cursor });
+const read = (cursor) => call('deliveries', { endpoint: endpoint.id, state: state.value || null, cursor });
 
 async function load() {
   const page = await attempt(() => read(), failed, load);
   if (!page) return;
+  attemptsToCome = [];
   rows.replaceChildren(...page.data.flatMap(pair));
   byId('deliveries-table').hidden = page.data.length === 0;
   none.hidden = page.data.length > 0;
@@ -70,6 +75,15 @@ async function loadMore() {
 function follow(page) {
   next = page.next_cursor;
   more.hidden = next === null;
+  sayNextAttempts();
+}
+
+function sayNextAttempts() {
+  const open = attemptsToCome.filter(({ delivery }) => ['waiting', 'held'].includes(delivery.state));
+  // older ones may be on the next page
+  const hasOldest = state.value !== 'held' && (next === null || open.length >= endpoint.waiting);
+  const oldest = hasOldest ? open.at(-1) : undefined;
+  for (const one of attemptsToCome) one.place.replaceChildren(nextAttempt(endpoint, one.delivery, one === oldest));
 }
 
 state.addEventListener('change', () => {
@@ -114,9 +128,10 @@ function pair(delivery) {
   });
   details.addEventListener('changed', show);
   show();
-  const nextAttempt = cell('Next attempt', ago(again, 'none'));
+  const toCome = cell('Next attempt');
+  attemptsToCome.push({ delivery, place: toCome.firstElementChild });
   // cards leave it out
-  nextAttempt.classList.toggle('idle', again === null);
+  toCome.classList.toggle('idle', again === null);
   const quiet = note ?? (last && (last.ok ? `${last.status}, ${last.ms} ms` : last.error));
   const row = element(
     'tr',
@@ -125,7 +140,7 @@ function pair(delivery) {
     cell('Object', object === null ? '' : element('code', { class: 'id' }, object)),
     cell('State', element('span', { class: `tag ${tag}` }, words), quiet && element('span', { class: 'quiet' }, quiet)),
     cell('Attempts', String(attempts)),
-    nextAttempt,
+    toCome,
     cell('First sent', ago(at, '')),
     cell('Details', element('div', { class: 'actions' }, button)),
   );
@@ -198,14 +213,14 @@ function resendButton(delivery) {
 
 async function resend(delivery) {
   const { id } = delivery;
-  const of = endpoint;
+  const of = endpoint.id;
   sending.add(id);
   outcomes.delete(id);
   redraw(id);
   const done = await call('resend', { endpoint: of, delivery: id }).catch(failureOf);
   sending.delete(id);
   // another endpoint is shown by now
-  if (endpoint !== of) return;
+  if (endpoint?.id !== of) return;
   outcomes.set(id, done);
   if (!(done instanceof Error)) {
     // as the gateway notes it: the answer is kept of the last attempt only

@@ -50,12 +50,18 @@ function askEndpoint({ title, button, url, types }, work) {
 }
 
 /**
- * Asks for a new endpoint and shows its secret; then calls `changed`. If the answer is lost, `read()` reads the list again, and an endpoint that
- * is not among the `known` ids is given to `showLost`.
+ * Asks for a new endpoint and shows its secret; then calls `changed`. One of the `known` URLs, by their ids, is asked about first. If the answer
+ * is lost, `read()` reads the list again, and an endpoint that is not known is given to `showLost`.
  */
 export function addEndpoint({ known, read, changed, showLost }) {
   const start = { title: 'Add a webhook endpoint', button: 'Add endpoint', url: '', types: [] };
+  let askedAbout;
   askEndpoint(start, async (given) => {
+    if (askedAbout !== given.url && [...known.values()].some((url) => isSame(url, given.url))) {
+      askedAbout = given.url;
+      const faults = [{ pointer: '/url', detail: TWICE }];
+      throw new Failure(TWICE, { code: 'page', faults });
+    }
     try {
       const made = await call('createEndpoint', given);
       return () => {
@@ -79,6 +85,9 @@ export function addEndpoint({ known, read, changed, showLost }) {
     }
   });
 }
+
+const TWICE =
+  'There is already an endpoint with this URL; it will get each event twice. Press Add endpoint again to add it anyway.';
 
 /** Whether a stored URL is the one that was typed. */
 function isSame(stored, typed) {

@@ -79,7 +79,7 @@ async function load() {
   }
   showFailure(place);
   draw(endpoint);
-  await openDeliveries(endpoint.id);
+  await openDeliveries(endpoint);
 }
 
 function changed() {
@@ -134,7 +134,7 @@ function actionsOf(endpoint) {
       'Rotate secret',
       () =>
         rotateSecret(endpoint, {
-          read: () => read().catch(() => undefined),
+          read,
           changed() {
             lost.delete(endpoint.id);
             changed();

@@ -8,8 +8,8 @@ import { behind, stateNote, typeList, urlParts } from './words.js';
 
 const rows = byId('webhooks');
 const { attempt } = newest();
-/** Ids of the endpoints that were shown last. */
-let known = new Set();
+/** The URLs of the endpoints that were shown last, by their ids. */
+let known = new Map();
 
 /** The address of an endpoint's page. */
 export const addressOf = ({ id }) => `#webhook/${id}`;
@@ -19,7 +19,7 @@ export async function loadWebhooks() {
   const page = await attempt(() => call('endpoints'), byId('webhooks-failure'), loadWebhooks);
   if (!page) return undefined;
   const { data } = page;
-  known = new Set(data.map(({ id }) => id));
+  known = new Map(data.map(({ id, url }) => [id, url]));
   rows.replaceChildren(...data.map(row));
   byId('webhooks-table').hidden = data.length === 0;
   byId('no-webhooks').hidden = data.length > 0;

@@ -30,9 +30,29 @@ export function stateNote({ state, disabled_reason: reason, disabled_at: at, fai
   if (since === null) return [];
   if (state === 'enabled') return ['some events fail; the first failed ', ago(since)];
   const { next_attempt_at: next } = rest;
-  const isPast = next !== null && Date.parse(next) <= now();
-  const again = isPast ? ['; about to be tried again'] : ['; tried again ', ago(next)];
-  return ['the first failed ', ago(since), ...(next === null ? [] : again)];
+  return ['the first failed ', ago(since), ...(next === null ? [] : ['; tried again ', ahead(next)])];
+}
+
+/** A time to come; once it has passed, what it waits for. */
+function ahead(iso) {
+  return isPast(iso) ? SOON : element('span', { 'data-ahead': iso }, ago(iso));
+}
+
+const SOON = 'as soon as there is room';
+const isPast = (iso) => Date.parse(iso) <= now();
+
+setInterval(() => {
+  for (const place of document.querySelectorAll('[data-ahead]')) {
+    if (isPast(place.dataset.ahead)) place.replaceWith(SOON);
+  }
+}, 2000);
+
+/** When a delivery of an endpoint is tried again: of one that is failing, only the oldest is. */
+export function nextAttempt({ state, next_attempt_at: next }, { next_attempt_at: own }, isOldest) {
+  if (own === null) return 'none';
+  if (state === 'disabled') return 'when it is enabled';
+  if (state === 'failing') return isOldest ? ahead(next ?? own) : 'after the oldest is accepted';
+  return ahead(own);
 }
 
 /** How long events are kept, in seconds: nothing older is behind. */
