@@ -171,7 +171,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       await details.getByText('so full', { exact: true }).waitFor();
       await details.getByText(event.id).waitFor();
       receiver.answer = (_arrival, response) => {
-        response.end(JSON.stringify({ errors: Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`) }));
+        response.end(
+          JSON.stringify({ errors: Array.from({ length: 40 }, (_, at) => `No quote has the id ${String(at)}.`) }),
+        );
         return undefined;
       };
       await details.getByRole('button', { name: 'Send again' }).click();
