@@ -59,7 +59,9 @@ export function rotateSecret(endpoint, { read, changed }) {
 
 /** Offers a dialog's main button once the endpoint was read, and not at all if that fails. */
 async function readFirst(dialog, { read, isOpen, then }) {
-  const [button, slow, failure] = ['[data-do]', '[data-slow]', '[data-failure]'].map((one) => dialog.querySelector(one));
+  const [button, slow, failure] = ['[data-do]', '[data-slow]', '[data-failure]'].map((one) =>
+    dialog.querySelector(one),
+  );
   button.hidden = true;
   slow.textContent = 'Reading the endpoint again…';
   const found = await read().catch(failureOf);
