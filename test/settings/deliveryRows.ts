@@ -12,14 +12,14 @@ const STATES: readonly DeliveryRow['state'][] = ['delivered', 'delivered', 'fail
 /** Tells events of the same second apart. */
 let calls = 0;
 
-/** Stores deliveries, the last of which was delivered at its second attempt, and its event; resolves with that one's id and object. */
+/** Stores deliveries, the last of which was delivered at its second attempt, and its event; resolves with that one's id, object and position. */
 export async function someDeliveries(
   gateway: TestGateway,
   of: Organisation,
   endpoint: string,
   count: number,
   states = STATES,
-): Promise<{ id: string; object: string }> {
+): Promise<{ id: string; object: string; position: string }> {
   const data = gateway.databases.organisationData(of);
   calls += 1;
   const second = Math.floor(Date.now() / 1000);
@@ -49,5 +49,5 @@ export async function someDeliveries(
       ...{ changes: [], status: 'draft' },
     },
   ]);
-  return { id: newest.event_id, object };
+  return { id: newest.event_id, object, position };
 }

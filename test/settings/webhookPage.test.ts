@@ -190,7 +190,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   test('a failing endpoint says what to do, and is enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2 * 3_600_000), parked: 12 });
-    await someDeliveries(gateway, of, id, 4, ['waiting']);
+    const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
+    await become(id, { position });
     const started = async (): Promise<Json[]> =>
       (await gateway.control.audit.page({ organisationId: of.id, action: 'webhook.enabled', limit: 20 })).data.map(
         (one) => one.details.from,
@@ -204,11 +205,29 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       const after = 'after the oldest is accepted';
       await page.locator('#deliveries tr').first().waitFor();
       expect(await attempts()).toEqual(['none', after, after, 'as soon as there is room']);
+      await page.locator('#endpoint-facts').getByText('up to date, but for 12 events to be tried again').waitFor();
+      const notice = page.locator('#endpoint-notice');
+      for (const button of ['Send test event', 'Send again: quote.created']) {
+        if (button !== 'Send test event')
+          await page
+            .getByRole('button', { name: /^Details/ })
+            .first()
+            .click();
+        await page.getByRole('button', { name: button }).press('Enter');
+        await notice.getByText('what was sent by hand. That does not count').waitFor();
+        await page.getByRole('button', { name: button }).and(page.locator(':focus')).waitFor();
+        await page.reload();
+        await notice.getByText('The last events of ten different objects failed').waitFor();
+      }
+      await page.getByRole('button', { name: 'Refresh' }).press('Enter');
+      await page.locator('#said', { hasText: 'Refreshed.' }).waitFor({ state: 'attached' });
+      await page.getByRole('button', { name: 'Refresh' }).and(page.locator(':focus')).waitFor();
       const dialog = page.locator('#webhook-enable-dialog');
       await page.getByRole('button', { name: 'Try again', exact: true }).click();
       await dialog.getByRole('button', { name: 'Try again' }).click();
       await page.locator('#endpoint-state', { hasText: 'enabled' }).waitFor();
       expect(await started()).toEqual(['where it stopped']);
+      await notice.getByText('12 events failed, or wait behind one that failed.').waitFor();
 
       await page.getByRole('button', { name: 'Disable' }).click();
       await page.getByRole('button', { name: 'Disable endpoint' }).click();
@@ -237,9 +256,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   });
 
   test('URL and types are changed, the secret is rotated with an overlap, and the endpoint is deleted by its URL', async () => {
-    const { of, admin, secret } = await anEndpoint();
+    const { of, id, admin, secret } = await anEndpoint();
+    await become(id, { parked: 1 });
     await visit({ of }, async (page) => {
       await open(page);
+      await page.getByText('One event failed and is tried again automatically').waitFor();
       await page.getByRole('button', { name: 'Edit' }).click();
       const dialog = page.locator('#webhook-dialog');
       expect(await dialog.getByLabel('URL').inputValue()).toBe(receiver.url);

@@ -26,7 +26,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
   const refreshUntil = (page: Page, place: string, text: string, times = 1): Promise<true> =>
     eventually(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
-      await page.locator('#refresh-endpoint:not([disabled])').waitFor();
+      await page.locator('#refresh-endpoint:not([aria-disabled="true"])').waitFor();
       return (await page.locator(place).getByText(text).count()) === times || undefined;
     }, 30_000);
 

@@ -25,8 +25,11 @@ const sending = new Set();
 /** What became of what was sent again, by id of the delivery. */
 const outcomes = new Map();
 
-/** Reads and shows the newest deliveries of an endpoint; undefined leaves them. */
-export async function openDeliveries(of) {
+let onAccepted = () => undefined;
+
+/** Reads and shows the newest deliveries of an endpoint; undefined leaves them. After one was accepted that was sent again, calls `accepted`. */
+export async function openDeliveries(of, { accepted } = {}) {
+  onAccepted = accepted;
   if (of?.id !== endpoint?.id) {
     for (const kept of [opened, outcomes]) kept.clear();
     state.value = '';
@@ -198,7 +201,7 @@ function resendButton(delivery) {
     element(
       'button',
       {
-        ...{ class: 'button', type: 'button', disabled: isRunning, 'data-resend': true },
+        ...{ class: 'button', type: 'button', 'aria-disabled': String(isRunning), 'data-resend': true },
         ...{ 'aria-label': `Send again: ${type}`, click: () => resend(delivery) },
       },
       'Send again',
@@ -213,6 +216,7 @@ function resendButton(delivery) {
 
 async function resend(delivery) {
   const { id } = delivery;
+  if (sending.has(id)) return;
   const of = endpoint.id;
   sending.add(id);
   outcomes.delete(id);
@@ -226,6 +230,7 @@ async function resend(delivery) {
     // as the gateway notes it: the answer is kept of the last attempt only
     delivery.log = [...delivery.log.map((one) => ({ ...one, answer: null })), done].slice(-10);
     say(done.ok ? 'Sent again: accepted.' : 'Sent again: failed.');
+    if (done.ok) onAccepted();
   }
   redraw(id);
 }

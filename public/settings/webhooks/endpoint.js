@@ -20,6 +20,8 @@ const view = newest();
 const tests = newest();
 let shown;
 let isTesting = false;
+/** Whether the shown endpoint accepted something that was sent by hand. */
+let hasAccepted = false;
 let onChange = () => undefined;
 
 /** Shows what the address names, now and whenever it changes; `changed` is called after changes that are in the audit log. */
@@ -37,6 +39,7 @@ function follow() {
   view.drop();
   tests.drop();
   isTesting = false;
+  hasAccepted = false;
   for (const name of ['overview', 'lists']) byId(name).hidden = id !== undefined;
   page.hidden = id === undefined;
   body.hidden = true;
@@ -79,7 +82,7 @@ async function load() {
   }
   showFailure(place);
   draw(endpoint);
-  await openDeliveries(endpoint);
+  await openDeliveries(endpoint, { accepted: () => noteAccepted(endpoint) });
 }
 
 function changed() {
@@ -93,14 +96,24 @@ function draw(endpoint) {
   const tag = byId('endpoint-state');
   tag.textContent = state;
   tag.className = `tag ${state}`;
-  const notice = byId('endpoint-notice');
-  const text = lost.has(id) ? LOST : noticeOf(endpoint);
-  notice.textContent = text ?? '';
-  notice.hidden = text === undefined;
-  notice.className = state === 'enabled' && !lost.has(id) ? 'info' : 'alert';
+  drawNotice(endpoint);
   byId('endpoint-facts').replaceChildren(...factsOf(endpoint));
   const actions = byId('endpoint-actions');
   if (actions) redraw(actions, actionsOf(endpoint));
+}
+
+function drawNotice({ id, state, ...rest }) {
+  const notice = byId('endpoint-notice');
+  const text = lost.has(id) ? LOST : noticeOf({ state, hasAccepted, ...rest });
+  notice.textContent = text ?? '';
+  notice.hidden = text === undefined;
+  notice.className = state === 'enabled' && !lost.has(id) ? 'info' : 'alert';
+}
+
+/** Says what an accepted delivery by hand means for the endpoint. */
+function noteAccepted(endpoint) {
+  hasAccepted = true;
+  drawNotice(endpoint);
 }
 
 const LOST =
@@ -128,7 +141,11 @@ function actionsOf(endpoint) {
   const { hasPlan, canMakeWebhooks: canSign } = settings;
   const again = { disabled: 'Enable', failing: 'Try again', enabled: 'Send events again' }[state];
   return [
-    ...button('Send test event', sendTest, canSign, { class: 'button primary', id: 'send-test', disabled: isTesting }),
+    ...button('Send test event', () => sendTest(endpoint), canSign, {
+      class: 'button primary',
+      id: 'send-test',
+      'aria-disabled': String(isTesting),
+    }),
     ...button('Edit', () => editEndpoint(endpoint, changed)),
     ...button(
       'Rotate secret',
@@ -153,27 +170,34 @@ function deleted() {
   location.hash = '#webhooks-title';
 }
 
-async function sendTest() {
-  const id = shown;
+async function sendTest(endpoint) {
+  if (isTesting) return;
+  const { id } = endpoint;
   setTesting(true);
   result.replaceChildren(element('p', { class: 'hint' }, 'Sending a test event…'));
   const failure = element('p', { class: 'alert', hidden: true });
-  const done = await tests.attempt(() => call('testEndpoint', { id }), failure, sendTest);
+  const done = await tests.attempt(
+    () => call('testEndpoint', { id }),
+    failure,
+    () => sendTest(endpoint),
+  );
   // another endpoint is shown by now
   if (shown !== id) return;
   setTesting(false);
   result.replaceChildren(done ? outcomeBox('Test event', done) : failure);
+  if (done?.ok) noteAccepted(endpoint);
 }
 
 function setTesting(value) {
   isTesting = value;
-  const button = byId('send-test');
-  if (button) button.disabled = value;
+  byId('send-test')?.setAttribute('aria-disabled', String(value));
 }
 
+// a disabled button would lose the focus
 byId('refresh-endpoint').addEventListener('click', async ({ currentTarget: button }) => {
-  button.disabled = true;
+  if (button.ariaDisabled === 'true') return;
+  button.ariaDisabled = 'true';
   await load();
-  button.disabled = false;
+  button.ariaDisabled = 'false';
   say('Refreshed.');
 });

@@ -61,6 +61,7 @@ const KEPT = 30 * 86_400;
 /** How far it is behind. */
 export function behind({ lag_seconds: lag, waiting }) {
   const words = () => (lag > KEPT ? 'more than 30 days' : span(lag));
+  if (lag === 0 && waiting > 0) return [`up to date, but for ${events(waiting)} to be tried again`];
   const parts = [lag === null ? 'not known' : lag === 0 ? 'up to date' : words()];
   if (waiting > 0) parts.push(element('span', { class: 'quiet' }, `${events(waiting)} to be tried again`));
   return parts;
@@ -78,14 +79,19 @@ const NOTICES = {
   gone: 'This endpoint answered 410 Gone, which says that it wants nothing more, so it was disabled. Delete it if it is no longer needed; otherwise change its URL or repair it, send a test event, and enable it.',
 };
 
-/** What an admin should do about an endpoint; undefined if nothing. */
-export function noticeOf({ state, disabled_reason: reason, waiting }) {
+const ACCEPTED =
+  'The endpoint accepted what was sent by hand. That does not count: it stays failing until it accepts the oldest event that waits. To send that at once, and the others after it, press "Try again" and choose "From where it stopped".';
+
+/** What an admin should do about an endpoint, also after it has accepted something by hand; undefined if nothing. */
+export function noticeOf({ state, disabled_reason: reason, waiting, hasAccepted }) {
   if (state === 'disabled') return NOTICES[reason];
+  if (state === 'failing' && hasAccepted) return ACCEPTED;
   if (state === 'failing')
     return 'The last events of ten different objects failed. Until one is accepted, only the oldest is tried again; the others wait, and nothing is lost within 30 days. Look below at what the endpoint answers, repair it, and try again. After five days of nothing but failures it is disabled.';
-  return waiting > 0
-    ? `${events(waiting)} failed and ${waiting === 1 ? 'is' : 'are'} tried again by itself, for 75 hours. Later events of the same object wait behind it, so that they stay in order.`
-    : undefined;
+  if (waiting === 0) return undefined;
+  return waiting === 1
+    ? 'One event failed and is tried again automatically, for up to 75 hours. Later events of the same object wait behind it, so that they stay in order.'
+    : `${events(waiting)} failed, or wait behind one that failed. They are tried again automatically, for up to 75 hours, and events of the same object stay in order.`;
 }
 
 /** One line of what became of an attempt. */
