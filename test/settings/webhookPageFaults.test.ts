@@ -270,13 +270,31 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('an endpoint that was deleted by somebody else is said to be gone', async () => {
-    const { of, ids, admin } = await endpoints(URL);
+  test('an endpoint that was deleted by somebody else is said to be gone, whatever is done with it', async () => {
+    const actions = [
+      ['Refresh'],
+      ['Send test event'],
+      ['Rotate secret'],
+      ['Edit', 'Save'],
+      ['Disable', 'Disable endpoint'],
+      ['Send events again', 'Send again'],
+      ['Send again: quote.created'],
+    ];
+    const { of, ids, admin } = await endpoints(...actions.map((_, at) => `${URL}/${String(at)}`));
+    await someDeliveries(gateway, of, ids.at(-1)!, 1);
     await visit({ of }, async (page) => {
-      await page.getByRole('link', { name: URL }).click();
-      await page.getByText('Nothing was sent yet').waitFor();
-      await admin('delete_webhook_endpoint', { id: ids[0] });
-      await page.getByRole('button', { name: 'Refresh' }).click();
+      for (const [at, [action = '', button]] of actions.entries()) {
+        const url = `${URL}/${String(at)}`;
+        await page.getByRole('link', { name: url }).click();
+        const details = page.getByRole('button', { name: /^Details/ });
+        await (action.startsWith('Send again:') ? details.click() : page.getByText('Nothing was sent yet').waitFor());
+        await admin('delete_webhook_endpoint', { id: ids[at] });
+        await page.getByRole('button', { name: action, exact: true }).click();
+        if (button !== undefined) await page.locator('dialog[open]').getByRole('button', { name: button }).click();
+        await page.getByText(`The endpoint ${url} was deleted meanwhile`).waitFor();
+        await eventually(async () => (await page.locator('#webhooks tr').count()) === actions.length - 1 - at);
+      }
+      await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
       await page.getByText('This endpoint does not exist. It may have been deleted.').waitFor();
     });
   });

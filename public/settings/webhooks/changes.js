@@ -1,11 +1,11 @@
-import { call, Failure, failureOf, now } from '../api.js';
+import { Failure, failureOf, now } from '../api.js';
 import { byId, say, showFailure } from '../dom.js';
 import { ask } from '../modal.js';
 import { exact } from '../time.js';
-import { showSecret } from './edit.js';
+import { change, showSecret } from './edit.js';
 import { events } from './words.js';
 
-/* Rotating, enabling, disabling and deleting an endpoint. Each asks first, and calls `changed` afterwards. */
+/* Rotating, enabling, disabling and deleting an endpoint. Each asks first, and calls `changed` afterwards, or `gone` if it was deleted meanwhile. */
 
 const DAY = 86_400_000;
 /** Makes sure that "now" is not before what has just happened, in milliseconds. */
@@ -19,7 +19,7 @@ function dialogOf(name, { url }) {
 }
 
 /** `read()` reads the endpoint again, since others may have rotated its secret; it resolves with null if there is none. */
-export function rotateSecret(endpoint, { read, changed }) {
+export function rotateSecret(endpoint, { read, changed, gone }) {
   const dialog = dialogOf('rotate', endpoint);
   const { id } = endpoint;
   /** Until when the secret before signs, as it was read last. */
@@ -36,15 +36,15 @@ export function rotateSecret(endpoint, { read, changed }) {
   warn({ old_secret_until: null });
   const isOpen = ask(dialog, async () => {
     try {
-      const made = await call('rotateEndpoint', { id });
-      return () => {
+      return await change('rotateEndpoint', { id }, gone, (made) => {
         showSecret(made);
         changed();
-      };
+      });
     } catch (error) {
       const failure = failureOf(error);
       if (!failure.isUnsure) throw failure;
       const after = await read().catch(() => undefined);
+      if (after === null) return gone;
       if (!after) throw new Failure(`${failure.message} Whether the secret was rotated is not known.`);
       if (after.old_secret_until === until) throw new Failure(`${failure.message} The secret was not rotated so far.`);
       warn(after);
@@ -54,11 +54,11 @@ export function rotateSecret(endpoint, { read, changed }) {
       );
     }
   });
-  void readFirst(dialog, { read, isOpen, then: warn });
+  void readFirst(dialog, { read, isOpen, gone, then: warn });
 }
 
 /** Offers a dialog's main button once the endpoint was read, and not at all if that fails. */
-async function readFirst(dialog, { read, isOpen, then }) {
+async function readFirst(dialog, { read, isOpen, gone, then }) {
   const [button, slow, failure] = ['[data-do]', '[data-slow]', '[data-failure]'].map((one) =>
     dialog.querySelector(one),
   );
@@ -71,7 +71,12 @@ async function readFirst(dialog, { read, isOpen, then }) {
     showFailure(failure, { message: `${found.message} The endpoint could not be read: nothing was changed.` });
     return;
   }
-  if (found) then(found);
+  if (found === null) {
+    dialog.close();
+    gone();
+    return;
+  }
+  then(found);
   button.hidden = false;
 }
 
@@ -81,7 +86,7 @@ const ENABLING = {
   enabled: { title: 'Send events again?', button: 'Send again', done: 'The events are being sent.' },
 };
 
-export function enableEndpoint(endpoint, changed) {
+export function enableEndpoint(endpoint, { changed, gone }) {
   const dialog = dialogOf('enable', endpoint);
   const form = dialog.querySelector('form');
   const { id, state } = endpoint;
@@ -97,11 +102,11 @@ export function enableEndpoint(endpoint, changed) {
   };
   form.onchange();
   ask(dialog, async (data) => {
-    await call('enableEndpoint', { id, from: startOf(data.get('from'), data.get('time')) });
-    return () => {
+    const from = startOf(data.get('from'), data.get('time'));
+    return change('enableEndpoint', { id, from }, gone, () => {
       say(done);
       changed();
-    };
+    });
   });
 }
 
@@ -117,30 +122,23 @@ function startOf(choice, time) {
   return new Date(at).toISOString();
 }
 
-export function disableEndpoint(endpoint, changed) {
-  ask(dialogOf('disable', endpoint), async () => {
-    await call('disableEndpoint', { id: endpoint.id });
-    return () => {
+export function disableEndpoint(endpoint, { changed, gone }) {
+  ask(dialogOf('disable', endpoint), () =>
+    change('disableEndpoint', { id: endpoint.id }, gone, () => {
       say('Disabled the endpoint.');
       changed();
-    };
-  });
+    }),
+  );
 }
 
 export function deleteEndpoint(endpoint, deleted) {
   const dialog = dialogOf('delete', endpoint);
   dialog.querySelector('[data-waiting]').textContent =
     endpoint.waiting > 0 ? `${events(endpoint.waiting)} that wait to be tried again are never sent.` : '';
-  ask(dialog, async () => {
-    try {
-      await call('deleteEndpoint', { id: endpoint.id });
-    } catch (error) {
-      // somebody else was faster, or the answer to an earlier try was lost
-      if (failureOf(error).code !== 'not_found') throw error;
-    }
-    return () => {
-      say(`Deleted the endpoint ${endpoint.url}.`);
-      deleted();
-    };
-  });
+  const done = () => {
+    say(`Deleted the endpoint ${endpoint.url}.`);
+    deleted();
+  };
+  // if it is gone, somebody else was faster, or the answer to an earlier try was lost
+  ask(dialog, () => change('deleteEndpoint', { id: endpoint.id }, done, done));
 }

@@ -25,11 +25,12 @@ const sending = new Set();
 /** What became of what was sent again, by id of the delivery. */
 const outcomes = new Map();
 
-let onAccepted = () => undefined;
+/** What the endpoint's page does: after one was `accepted` that was sent again, and after something was `missing`. */
+let on = {};
 
-/** Reads and shows the newest deliveries of an endpoint; undefined leaves them. After one was accepted that was sent again, calls `accepted`. */
-export async function openDeliveries(of, { accepted } = {}) {
-  onAccepted = accepted;
+/** Reads and shows the newest deliveries of an endpoint; undefined leaves them. */
+export async function openDeliveries(of, then = {}) {
+  on = then;
   if (of?.id !== endpoint?.id) {
     for (const kept of [opened, outcomes]) kept.clear();
     state.value = '';
@@ -48,7 +49,15 @@ function clear() {
   showFailure(failed);
 }
 
-const read = (cursor) => call('deliveries', { endpoint: endpoint.id, state: state.value || null, cursor });
+async function read(cursor) {
+  const { missing } = on;
+  try {
+    return await call('deliveries', { endpoint: endpoint.id, state: state.value || null, cursor });
+  } catch (error) {
+    if (error.code === 'not_found') missing();
+    throw error;
+  }
+}
 
 async function load() {
   const page = await attempt(() => read(), failed, load);
@@ -226,11 +235,12 @@ async function resend(delivery) {
   // another endpoint is shown by now
   if (endpoint?.id !== of) return;
   outcomes.set(id, done);
+  if (done.code === 'not_found') on.missing();
   if (!(done instanceof Error)) {
     // as the gateway notes it: the answer is kept of the last attempt only
     delivery.log = [...delivery.log.map((one) => ({ ...one, answer: null })), done].slice(-10);
     say(done.ok ? 'Sent again: accepted.' : 'Sent again: failed.');
-    if (done.ok) onAccepted();
+    if (done.ok) on.accepted();
   }
   redraw(id);
 }

@@ -94,15 +94,25 @@ function isSame(stored, typed) {
   return URL.canParse(typed) && new URL(typed).href.replace(/#.*/, '') === stored;
 }
 
-/** Asks for an endpoint's new URL and types; then calls `changed`. */
-export function editEndpoint({ id, url, types }, changed) {
-  askEndpoint({ title: 'Edit this endpoint', button: 'Save', url, types }, async (given) => {
-    await call('updateEndpoint', { id, ...given });
-    return () => {
+/** Asks for an endpoint's new URL and types; then calls `changed`, or `gone`. */
+export function editEndpoint({ id, url, types }, { changed, gone }) {
+  askEndpoint({ title: 'Edit this endpoint', button: 'Save', url, types }, (given) =>
+    change('updateEndpoint', { id, ...given }, gone, () => {
       say('Saved the endpoint.');
       changed();
-    };
-  });
+    }),
+  );
+}
+
+/** Changes an endpoint; resolves with what comes after: `then(result)`, or `gone` if it was deleted meanwhile. @throws Failure */
+export async function change(operation, variables, gone, then) {
+  try {
+    const made = await call(operation, variables);
+    return () => then(made);
+  } catch (error) {
+    if (error.code !== 'not_found') throw error;
+    return gone;
+  }
 }
 
 /** Shows a secret once, and removes it from the page when its dialog is closed. */

@@ -22,6 +22,8 @@ let shown;
 let isTesting = false;
 /** Whether the shown endpoint accepted something that was sent by hand. */
 let hasAccepted = false;
+/** What the list says of the endpoint that was left, e.g. that somebody else deleted it. */
+let farewell;
 let onChange = () => undefined;
 
 /** Shows what the address names, now and whenever it changes; `changed` is called after changes that are in the audit log. */
@@ -53,6 +55,8 @@ function follow() {
 async function leave(before) {
   void openDeliveries(undefined);
   byId('webhooks-title').focus();
+  if (farewell !== undefined) showFailure(byId('failure'), { message: farewell });
+  farewell = undefined;
   await loadWebhooks();
   if (shown === undefined) document.querySelector(`a[href="${addressOf({ id: before })}"]`)?.focus();
 }
@@ -75,6 +79,10 @@ async function read() {
 async function load() {
   const endpoint = await view.attempt(read, place, load);
   if (endpoint === undefined) return;
+  if (endpoint === null && !body.hidden) {
+    gone();
+    return;
+  }
   body.hidden = endpoint === null;
   if (endpoint === null) {
     showFailure(place, { message: 'This endpoint does not exist. It may have been deleted.' });
@@ -82,7 +90,19 @@ async function load() {
   }
   showFailure(place);
   draw(endpoint);
-  await openDeliveries(endpoint, { accepted: () => noteAccepted(endpoint) });
+  await openDeliveries(endpoint, { accepted: () => noteAccepted(endpoint), missing: () => checkGone(endpoint.id) });
+}
+
+/** Goes back to the list, since the shown endpoint was deleted elsewhere. */
+function gone() {
+  farewell = `The endpoint ${byId('endpoint-title').textContent} was deleted meanwhile, by somebody else or in another tab.`;
+  deleted();
+}
+
+/** What may have been refused since the endpoint is gone. */
+async function checkGone(id) {
+  const found = await read().catch(() => undefined);
+  if (found === null && shown === id) gone();
 }
 
 function changed() {
@@ -136,6 +156,7 @@ function factsOf(endpoint) {
 
 function actionsOf(endpoint) {
   const { state } = endpoint;
+  const after = { changed, gone };
   const button = (text, click, isThere = true, more = {}) =>
     isThere ? [element('button', { class: 'button', type: 'button', 'data-focus': text, click, ...more }, text)] : [];
   const { hasPlan, canMakeWebhooks: canSign } = settings;
@@ -146,12 +167,13 @@ function actionsOf(endpoint) {
       id: 'send-test',
       'aria-disabled': String(isTesting),
     }),
-    ...button('Edit', () => editEndpoint(endpoint, changed)),
+    ...button('Edit', () => editEndpoint(endpoint, after)),
     ...button(
       'Rotate secret',
       () =>
         rotateSecret(endpoint, {
           read,
+          gone,
           changed() {
             lost.delete(endpoint.id);
             changed();
@@ -159,8 +181,8 @@ function actionsOf(endpoint) {
         }),
       hasPlan && canSign,
     ),
-    ...button(again, () => enableEndpoint(endpoint, changed), hasPlan),
-    ...button('Disable', () => disableEndpoint(endpoint, changed), state !== 'disabled'),
+    ...button(again, () => enableEndpoint(endpoint, after), hasPlan),
+    ...button('Disable', () => disableEndpoint(endpoint, after), state !== 'disabled'),
     ...button('Delete', () => deleteEndpoint(endpoint, deleted)),
   ];
 }
@@ -177,7 +199,7 @@ async function sendTest(endpoint) {
   result.replaceChildren(element('p', { class: 'hint' }, 'Sending a test event…'));
   const failure = element('p', { class: 'alert', hidden: true });
   const done = await tests.attempt(
-    () => call('testEndpoint', { id }),
+    () => post(id),
     failure,
     () => sendTest(endpoint),
   );
@@ -186,6 +208,15 @@ async function sendTest(endpoint) {
   setTesting(false);
   result.replaceChildren(done ? outcomeBox('Test event', done) : failure);
   if (done?.ok) noteAccepted(endpoint);
+}
+
+async function post(id) {
+  try {
+    return await call('testEndpoint', { id });
+  } catch (error) {
+    if (error.code === 'not_found') void checkGone(id);
+    throw error;
+  }
 }
 
 function setTesting(value) {
