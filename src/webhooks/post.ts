@@ -71,14 +71,15 @@ export function createPoster({
   // their own, so that no proxy of the environment and no connection of other requests is used
   const agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(kept) };
 
-  function request(url: URL, { headers, body }: Post): ClientRequest {
+  function request(url: URL, { headers, body }: Post, isAgain: boolean): ClientRequest {
     const protocol = url.protocol === 'https:' ? 'https:' : 'http:';
     const literal = literalOf(url);
     // a lookup is not called for it
     if (literal !== undefined) policy.judge(literal, protocol);
     const sent = (protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
-      agent: agents[protocol],
+      // another kept connection may be as dead, and each could have been read before it was closed
+      agent: isAgain ? false : agents[protocol],
       lookup: judgedLookup(resolve, policy, protocol),
       maxHeaderSize: MOST_HEADER_BYTES,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
@@ -100,9 +101,9 @@ export function createPoster({
     });
   }
 
-  function once(url: URL, post: Post, began: number): Promise<Omit<Attempt, 'at' | 'ms'> | 'again'> {
+  function once(url: URL, post: Post, began: number, isAgain = false): Promise<Omit<Attempt, 'at' | 'ms'> | 'again'> {
     return new Promise((resolve, reject) => {
-      const sent = request(url, post);
+      const sent = request(url, post, isAgain);
       let [timer, head]: [NodeJS.Timeout | undefined, IncomingMessage | undefined] = [undefined, undefined];
       const parts: Buffer[] = [];
       let [length, informed] = [0, 0];
@@ -149,7 +150,7 @@ export function createPoster({
   }
 
   return {
-    /** Posts once. Never fails: what went wrong is in the outcome. */
+    /** Posts once, or twice if a connection was kept too long. Never fails: what went wrong is in the outcome. */
     async post(post: Post): Promise<Attempt> {
       const at = new Date();
       const began = performance.now();
@@ -161,10 +162,10 @@ export function createPoster({
         if (Buffer.byteLength(post.body) > MOST_BODY)
           throw new Error(`the event is larger than ${String(MOST_BODY)} bytes`);
         const url = new URL(post.url);
-        for (;;) {
-          const outcome = await once(url, post, began);
-          if (outcome !== 'again') return done(outcome);
-        }
+        const first = await once(url, post, began);
+        const outcome = first === 'again' ? await once(url, post, began, true) : first;
+        if (outcome === 'again') throw new Error('the connection was closed without an answer');
+        return done(outcome);
       } catch (error) {
         return done({ ok: false, status: null, error: explain(error), answer: null });
       }

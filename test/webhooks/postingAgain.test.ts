@@ -1,0 +1,40 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { addressPolicy } from '../../src/webhooks/addresses';
+import { createPoster } from '../../src/webhooks/post';
+
+/* A receiver that answers on each connection once, and then reads what comes and resets the connection. */
+
+test('an event is posted at most twice in an attempt, however many connections were kept', async () => {
+  let heads = 0;
+  const waiting: Socket[] = [];
+  const answer = (socket: Socket): void => {
+    socket.write('HTTP/1.1 204 No Content\r\n\r\n');
+  };
+  const server = createServer((socket) => {
+    let isFirst = true;
+    socket
+      .on('error', () => undefined)
+      .on('data', (bytes) => {
+        if (!bytes.includes('POST ')) return;
+        heads += 1;
+        if (!isFirst) socket.resetAndDestroy();
+        else if (heads > 8) answer(socket);
+        else waiting.push(socket);
+        isFirst = false;
+        // all at once, so that each has its own connection
+        if (heads === 8) waiting.forEach(answer);
+      });
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const poster = createPoster({ policy: addressPolicy(['127.0.0.0/8']) });
+  const url = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/`;
+  const send = () => poster.post({ url, headers: {}, body: '{}' });
+  const all = await Promise.all(Array.from({ length: 8 }, send));
+  expect(all.map(({ status }) => status)).toEqual(Array<number>(8).fill(204));
+  heads = 8;
+  expect(await send()).toMatchObject({ ok: true, status: 204 });
+  expect(heads - 8).toBe(2);
+  poster.close();
+  server.close();
+});
