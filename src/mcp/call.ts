@@ -100,12 +100,13 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** @throws AppError validation_failed */
+/** @throws AppError validation_failed for what is no text; invalid_request, as on every face, for one that is no key */
 function checkedKey(key: unknown): string {
-  if (typeof key === 'string' && IDEMPOTENCY_KEY_FORM.test(key)) return key;
-  const code = typeof key === 'string' ? 'format' : 'type';
-  const detail = 'must be a text of 1 to 255 visible ASCII characters, e.g. a UUID';
-  throw validationFailed([{ pointer: `/${IDEMPOTENCY_KEY}`, code, detail }]);
+  if (typeof key !== 'string')
+    throw validationFailed([{ pointer: `/${IDEMPOTENCY_KEY}`, code: 'type', detail: 'must be a text' }]);
+  if (IDEMPOTENCY_KEY_FORM.test(key)) return key;
+  const detail = 'must be 1 to 255 visible ASCII characters, e.g. a UUID';
+  throw invalidRequest([{ parameter: IDEMPOTENCY_KEY, code: 'format', detail }]);
 }
 
 function unknown(name: string, tool: Tool): Fault {

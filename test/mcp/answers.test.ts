@@ -222,10 +222,10 @@ describe('what is wrong with a call can be mended from the error', () => {
       'open_request',
       'a key with a space',
       { text: 'x', idempotency_key: 'order 1' },
-      '/idempotency_key',
+      'idempotency_key',
       /1 to 255 visible ASCII/,
     ],
-    ['open_request', 'a long key', { text: 'x', idempotency_key: 'x'.repeat(256) }, '/idempotency_key', /1 to 255/],
+    ['open_request', 'a long key', { text: 'x', idempotency_key: 'x'.repeat(256) }, 'idempotency_key', /1 to 255/],
     ['open_request', 'a key that is a number', { text: 'x', idempotency_key: 1 }, '/idempotency_key', /must be a text/],
   ])('%s with %s', async (tool, _title, args, place, detail) => {
     const { errors, detail: said } = MCP.errorOf(await use(tool, args));
