@@ -1,4 +1,4 @@
-import { type ClientSession, trusted } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import type { Role } from '../access/roles';
 import type { MemberRow } from './memberRows';
 import type { ControlModels } from './models';
@@ -36,9 +36,10 @@ export function membersOf({ members, sessions }: ControlModels, now: () => numbe
         .limit(MOST_LISTED + 1)
         .lean();
       const listed = found.slice(0, MOST_LISTED);
-      const ids = trusted({ $in: listed.map(({ user }) => user.id) });
-      const current = { organisation_id: organisationId, 'user.id': ids, ends_at: trusted({ $gt: new Date(now()) }) };
-      const signedIn = new Set(await sessions.distinct('user.id', current));
+      const ids = { $in: listed.map(({ user }) => user.id) };
+      const current = { organisation_id: organisationId, 'user.id': ids, ends_at: { $gt: new Date(now()) } };
+      const users = await sessions.aggregate<{ _id: string }>([{ $match: current }, { $group: { _id: '$user.id' } }]);
+      const signedIn = new Set(users.map(({ _id }) => _id));
       return {
         data: listed.map(({ user: { id, name }, role, last_sign_in_at, from }) => ({
           ...{ id, name, role, last_sign_in_at, from, signed_in: signedIn.has(id) },
