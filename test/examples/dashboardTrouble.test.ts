@@ -140,9 +140,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
       await page.clock.runFor(2000);
       await eventually(() => sent.streams().length === 2, PATIENCE);
       await eventually(async () => {
-        // while it waits; an open stream would count as silent
+        // while it waits; an open stream would count as silent, and on a slow machine be opened again
         if (await page.locator('#live[data-state=wait]').isVisible()) await page.clock.runFor(1000);
-        return sent.streams().length === 3 && sent.reads().length === 2;
+        return sent.streams().length >= 3 && sent.reads().length >= 2;
       }, PATIENCE);
       expect(sent.reads()[1]).toEqual(sent.reads()[0]);
       expect(sent.streams()[2]!.headers()['last-event-id']).toBeUndefined();
