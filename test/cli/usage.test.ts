@@ -66,7 +66,7 @@ describe('wrong usage', () => {
     [[], 'Commands:'],
     [
       ['frobnicate'],
-      'commands: demo, serve, org, key, webhook, audit, events, import, export, customer, openapi, doctor',
+      'commands: demo, serve, org, key, webhook, audit, logs, events, import, export, customer, openapi, doctor',
     ],
     [['org', 'frobnicate'], 'commands: create, list, show, rename, set-plan, suspend, resume, move, drop-copy, erase'],
     [['org', 'create'], '--name'],
