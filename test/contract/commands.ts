@@ -22,7 +22,8 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
   const usesWritten: string[][] = [];
   gateway.databases.control.getClient().on('commandStarted', ({ databaseName, commandName, command }) => {
     const collection = String(command[commandName]);
-    if (commandName === 'ping' || (commandName === 'update' && collection === 'key_usage')) return;
+    const isPeriodic = collection === 'request_log' || (commandName === 'update' && collection === 'key_usage');
+    if (commandName === 'ping' || isPeriodic) return;
     const keys = usedKeys(command);
     if (keys.length > 0) usesWritten.push(keys);
     else commands.push({ database: databaseName, name: commandName, collection });
