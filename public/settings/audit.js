@@ -3,6 +3,7 @@ import { call, newest } from './api.js';
 import { wireCsv } from './csv.js';
 import { byId, cell, element } from './dom.js';
 import { nameOf, noteNames } from './keyPage/link.js';
+import { readsOn } from './paged.js';
 import { ago, exact } from './time.js';
 
 /* The audit log, newest first. What is chosen is in the address. */
@@ -10,7 +11,6 @@ import { ago, exact } from './time.js';
 const rows = byId('events');
 const table = byId('events-table');
 const none = byId('no-events');
-const more = byId('more-events');
 const place = byId('events-failure');
 const action = byId('event-action');
 const ofKey = byId('event-key');
@@ -19,7 +19,6 @@ const AT_ONCE = 20;
 const WORDS = new Map([...action.options].slice(1).map(({ value, text }) => [value, text]));
 // an answer that comes after another choice was made is dropped
 const { attempt } = newest();
-let next = null;
 
 if (WORDS.has(chosen('event'))) action.value = chosen('event');
 /** Id of the chosen key; null for the events of all keys, and of none. */
@@ -27,35 +26,20 @@ let keyId = /^[0-9a-f-]{36}$/i.test(chosen('event_key')) ? chosen('event_key').t
 
 const filters = () => ({ action: action.value || null, key_id: keyId });
 const read = (cursor) => call('events', { ...filters(), limit: AT_ONCE, cursor });
+const rowsOf = ({ data }) => data.map(row);
+const follow = readsOn(byId('more-events'), { attempt, place, read, rows, rowsOf });
 
 /** Loads and shows the newest events. */
 export async function loadEvents() {
   const page = await attempt(() => read(null), place, loadEvents);
   if (!page) return;
-  rows.replaceChildren(...page.data.map(row));
+  rows.replaceChildren(...rowsOf(page));
   table.hidden = page.data.length === 0;
   none.hidden = page.data.length > 0;
   follow(page);
 }
 
-async function loadMore() {
-  const page = await attempt(() => read(next), place, loadMore);
-  if (!page) return;
-  const added = page.data.map(row);
-  rows.append(...added);
-  follow(page);
-  // the button may be hidden now, so move the focus
-  added[0]?.setAttribute('tabindex', '-1');
-  added[0]?.focus();
-}
-
-more.addEventListener('click', loadMore);
 wireCsv(filters);
-
-function follow(page) {
-  next = page.next_cursor;
-  more.hidden = next === null;
-}
 
 action.addEventListener('change', () => {
   choose({ event: action.value || null });
@@ -136,6 +120,6 @@ function inWords(value) {
   if (value === null) return 'none';
   if (Array.isArray(value)) return value.map(inWords).join(', ');
   // as of the key that was rotated: its name and what is shown of it
-  if (typeof value === 'object' && value !== null) return Object.values(value).map(inWords).join(' ');
+  if (typeof value === 'object') return Object.values(value).map(inWords).join(' ');
   return TIME.test(value) ? exact(value) : String(value);
 }

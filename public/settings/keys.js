@@ -5,12 +5,12 @@ import { keyLink, noteNames } from './keyPage/link.js';
 import { ASSISTANTS, keyText } from './keyPage/words.js';
 import { menuButton } from './menu.js';
 import { redraw } from './modal.js';
+import { readsOn } from './paged.js';
 import { ago } from './time.js';
 
 /* The table of keys. */
 
 const rows = byId('keys');
-const more = byId('more-keys');
 const none = byId('no-keys');
 const place = byId('keys-failure');
 const state = byId('state');
@@ -19,7 +19,6 @@ const search = byId('search-keys');
 const TYPING = 250;
 // an answer that comes after another choice was made is dropped
 const { attempt } = newest();
-let next = null;
 let actions = {};
 /** Keys that have been replaced and still work, by id of the key whose row they are shown in. */
 let replaced = new Map();
@@ -32,6 +31,7 @@ search.value = chosen('search') ?? '';
 
 const read = (cursor) =>
   call('keys', { state: state.value === ALL ? null : state.value, search: searched() || null, cursor });
+const follow = readsOn(byId('more-keys'), { attempt, place, read, rows, rowsOf });
 
 /** What is searched for; of a whole key, which must go nowhere, its last four characters. */
 function searched() {
@@ -55,15 +55,6 @@ export async function loadKeys(on = actions) {
   follow(page);
 }
 
-async function loadMore() {
-  const page = await attempt(() => read(next), place, loadMore);
-  if (!page) return;
-  const added = rowsOf(page);
-  rows.append(...added);
-  follow(page);
-  added[0]?.querySelector('button')?.focus();
-}
-
 state.addEventListener('change', () => {
   choose({ keys: state.value === 'active' ? null : state.value });
   void loadKeys();
@@ -76,12 +67,6 @@ search.addEventListener('input', () => {
     void loadKeys();
   }, TYPING);
 });
-more.addEventListener('click', loadMore);
-
-function follow(page) {
-  next = page.next_cursor;
-  more.hidden = next === null;
-}
 
 /** The rows of a page. Keys that were replaced come after those that replaced them, in whose rows they are. */
 function rowsOf({ data, replaced: old }) {

@@ -3,6 +3,7 @@ import { call, newest } from './api.js';
 import { cell, element, say, showFailure, wireCopying } from './dom.js';
 import { namedLink, showNames } from './keyPage/link.js';
 import { redraw } from './modal.js';
+import { busyWhile, readsOn } from './paged.js';
 import { ago, exact } from './time.js';
 
 /* The log of requests, of the organisation or of one key. What is chosen is in the address, as long as the list is shown. */
@@ -28,7 +29,6 @@ export function requestList(section) {
   /** Ids of requests whose details are shown. */
   const opened = new Set();
   let keyId;
-  let next = null;
 
   const valueOf = (name) => filters.get(name).value.trim() || null;
   const isFiltered = () => REQUEST_FILTERS.some((name) => valueOf(name) !== null);
@@ -55,29 +55,20 @@ export function requestList(section) {
   async function load() {
     const page = await attempt(() => read(), failed, load);
     if (!page) return;
-    redraw(rows, page.data.flatMap(pair));
+    redraw(rows, rowsOf(page));
     table.hidden = page.data.length === 0;
     none.hidden = page.data.length > 0;
     none.textContent = nothing();
     follow(page);
   }
 
-  async function loadMore() {
-    more.disabled = true;
-    const page = await attempt(() => read(next), failed, loadMore);
-    more.disabled = false;
-    if (!page) return;
-    const added = page.data.flatMap(pair);
-    rows.append(...added);
-    follow(page);
-    added[0]?.querySelector('button').focus();
-  }
-
-  function follow(page) {
-    next = page.next_cursor;
-    more.hidden = next === null;
-    void showNames(rows);
-  }
+  const rowsOf = ({ data }) => data.flatMap(pair);
+  const follow = readsOn(more, {
+    ...{ attempt, place: failed },
+    read: (cursor) => busyWhile(more, () => read(cursor)),
+    ...{ rows, rowsOf },
+    shown: () => void showNames(rows),
+  });
 
   function nothing() {
     if (valueOf('request_id') !== null)
@@ -143,11 +134,8 @@ export function requestList(section) {
       else typing = setTimeout(changed, TYPING);
     });
   }
-  more.addEventListener('click', loadMore);
   refresh.addEventListener('click', async () => {
-    refresh.disabled = true;
-    await load();
-    refresh.disabled = false;
+    await busyWhile(refresh, load);
     if (failed.hidden) say('Refreshed.');
   });
 

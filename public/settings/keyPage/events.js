@@ -1,6 +1,7 @@
 import { call, newest } from '../api.js';
 import { row } from '../audit.js';
 import { byId } from '../dom.js';
+import { readsOn } from '../paged.js';
 
 /* The audit events of one key, newest first. */
 
@@ -12,9 +13,10 @@ const place = byId('key-events-failure');
 // an answer about another key than the shown one is dropped
 const { attempt, drop } = newest();
 let keyId;
-let next = null;
 
 const read = (cursor) => call('keyEvents', { key_id: keyId, cursor });
+const rowsOf = ({ data }) => data.map(row);
+const follow = readsOn(more, { attempt, place, read, rows, rowsOf });
 
 /** Shows the newest events of a key; undefined leaves them. */
 export async function openEvents(id) {
@@ -30,27 +32,9 @@ export async function openEvents(id) {
 async function load() {
   const page = await attempt(() => read(), place, load);
   if (!page) return;
-  rows.replaceChildren(...page.data.map(row));
+  rows.replaceChildren(...rowsOf(page));
   table.hidden = page.data.length === 0;
   none.hidden = page.data.length > 0;
   none.textContent = 'Nothing yet. If it replaced another key, that is in the audit log of the other one.';
   follow(page);
-}
-
-async function loadMore() {
-  const page = await attempt(() => read(next), place, loadMore);
-  if (!page) return;
-  const added = page.data.map(row);
-  rows.append(...added);
-  follow(page);
-  // the button may be hidden now, so move the focus
-  added[0]?.setAttribute('tabindex', '-1');
-  added[0]?.focus();
-}
-
-more.addEventListener('click', loadMore);
-
-function follow(page) {
-  next = page.next_cursor;
-  more.hidden = next === null;
 }

@@ -1,5 +1,6 @@
 import { call, failureOf, newest, settings } from '../api.js';
 import { byId, cell, element, say, showFailure } from '../dom.js';
+import { busyWhile, readsOn } from '../paged.js';
 import { ago, exact } from '../time.js';
 import { answerOf, outcomeBox } from './outcome.js';
 import { nextAttempt } from './words.js';
@@ -16,7 +17,6 @@ const { attempt, drop } = newest();
 
 /** Whose deliveries are shown, as it was read last. */
 let endpoint;
-let next = null;
 /** The rows' places for the next attempt, newest first: {delivery, place}. */
 let attemptsToCome = [];
 /** Ids of deliveries whose details are shown, and of those that are being sent again. */
@@ -63,7 +63,7 @@ async function load() {
   const page = await attempt(() => read(), failed, load);
   if (!page) return;
   attemptsToCome = [];
-  rows.replaceChildren(...page.data.flatMap(pair));
+  rows.replaceChildren(...rowsOf(page));
   byId('deliveries-table').hidden = page.data.length === 0;
   none.hidden = page.data.length > 0;
   none.textContent =
@@ -73,27 +73,18 @@ async function load() {
   follow(page);
 }
 
-async function loadMore() {
-  more.disabled = true;
-  const page = await attempt(() => read(next), failed, loadMore);
-  more.disabled = false;
-  if (!page) return;
-  const added = page.data.flatMap(pair);
-  rows.append(...added);
-  follow(page);
-  added[0]?.querySelector('button').focus();
-}
-
-function follow(page) {
-  next = page.next_cursor;
-  more.hidden = next === null;
-  sayNextAttempts();
-}
+const rowsOf = ({ data }) => data.flatMap(pair);
+const follow = readsOn(more, {
+  ...{ attempt, place: failed },
+  read: (cursor) => busyWhile(more, () => read(cursor)),
+  ...{ rows, rowsOf },
+  shown: sayNextAttempts,
+});
 
 function sayNextAttempts() {
   const open = attemptsToCome.filter(({ delivery }) => ['waiting', 'held'].includes(delivery.state));
   // older ones may be on the next page
-  const hasOldest = state.value !== 'held' && (next === null || open.length >= endpoint.waiting);
+  const hasOldest = state.value !== 'held' && (more.hidden || open.length >= endpoint.waiting);
   const oldest = hasOldest ? open.at(-1) : undefined;
   for (const one of attemptsToCome) one.place.replaceChildren(nextAttempt(endpoint, one.delivery, one === oldest));
 }
@@ -102,7 +93,6 @@ state.addEventListener('change', () => {
   clear();
   void load();
 });
-more.addEventListener('click', loadMore);
 
 const STATES = {
   delivered: { words: 'delivered', tag: 'enabled' },

@@ -1,0 +1,45 @@
+/* Lists that are read page by page. */
+
+/**
+ * Wires the button under a list, which reads on after the page that was shown last: `read(cursor)` reads a page, `rowsOf(page)` makes what is
+ * added to `rows`, and `attempt` and `place` say what failed (newest() in api.js). Returns what to call with a page once it is shown; after each,
+ * `shown()` is called.
+ */
+export function readsOn(more, { attempt, place, read, rows, rowsOf, shown = () => undefined }) {
+  let next = null;
+
+  function follow(page) {
+    next = page.next_cursor;
+    more.hidden = next === null;
+    shown();
+  }
+
+  async function readOn() {
+    const page = await attempt(() => read(next), place, readOn);
+    if (!page) return;
+    const added = rowsOf(page);
+    rows.append(...added);
+    follow(page);
+    focusOn(added[0]);
+  }
+
+  more.addEventListener('click', readOn);
+  return follow;
+}
+
+/** The button may be hidden now, so the focus moves to the first row that was added, or the button in it. */
+function focusOn(row) {
+  const button = row?.querySelector('button');
+  if (!button) row?.setAttribute('tabindex', '-1');
+  (button ?? row)?.focus();
+}
+
+/** Does what a button was pressed for; meanwhile it cannot be pressed again. */
+export async function busyWhile(button, work) {
+  button.disabled = true;
+  try {
+    return await work();
+  } finally {
+    button.disabled = false;
+  }
+}
