@@ -1,5 +1,4 @@
 import type { Logger } from 'pino';
-import type { KeyPrincipal } from './access/principal';
 import { CALLER_LEFT, type DoneExchange } from './http/accessLog';
 import { describeError, redactPath } from './log';
 import type { Face, Metrics } from './metrics';
@@ -49,40 +48,27 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
       })
     : undefined;
 
-  function count({ key, organisation }: KeyPrincipal, { exchange, face, status, ms }: DoneExchange): void {
-    const { code, operation } = exchange.log;
-    const failed = isFailed(code, status);
-    const counted = {
-      outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
-      isMcp: face === 'mcp',
-      operation: label(operation),
-      code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
-      ms,
-    } as const;
-    usage.count(key.id, counted);
-    usage.count(organisationUsageId(organisation.id), counted);
-  }
-
   return {
     /** Records an exchange that is done, if it is one of a key. */
-    record: (done: DoneExchange): void => {
-      const { exchange, face, status, ms } = done;
+    record: ({ exchange, face, status, ms }: DoneExchange): void => {
       const { principal, refusal, operation, code } = exchange.log;
-      if (principal?.kind === 'key') count(principal, done);
-      const owner =
-        principal?.kind === 'key' ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
-      if (!recorder || !owner || !isKeyFace(face)) return;
-      const { organisation, key } = owner;
-      const failed = isFailed(code, status);
+      const isKey = principal?.kind === 'key';
+      const owner = isKey ? { key: principal.key.id, organisation: principal.organisation.id } : refusal?.owner;
+      if (!owner) return;
+      const failed = code !== undefined || (status >= 400 && status !== CALLER_LEFT);
+      if (isKey) {
+        usage.count([owner.key, organisationUsageId(owner.organisation)], {
+          outcome: status === 429 ? 'rate_limited' : failed ? 'error' : 'ok',
+          isMcp: face === 'mcp',
+          operation: label(operation),
+          code: code !== undefined && /^\w{1,40}$/.test(code) ? code : undefined,
+          ms,
+        });
+      }
+      if (!recorder || !isKeyFace(face)) return;
+      const [organisation_id, key_id] = [owner.organisation, owner.key];
       recorder.add(
-        {
-          organisation_id: organisation,
-          key_id: key,
-          operation: operation ?? null,
-          status,
-          code: code ?? null,
-          failed,
-        },
+        { organisation_id, key_id, operation: operation ?? null, status, code: code ?? null, failed },
         () => ({
           request_id: exchange.requestId,
           face,
@@ -106,9 +92,4 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
 
 function isKeyFace(face: Face): face is KeyFace {
   return KEY_FACES.some((one) => one === face);
-}
-
-/** Whether a request failed; one whose caller left did not. */
-function isFailed(code: string | undefined, status: number): boolean {
-  return code !== undefined || (status >= 400 && status !== CALLER_LEFT);
 }

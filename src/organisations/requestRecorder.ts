@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { MINUTE } from '../units';
 import type { RequestLog } from './requestLog';
 import type { RequestRow } from './requestRows';
+import { createWriter } from './writer';
 
 /** What decides whether a request gets a row. */
 export type RequestHead = Pick<RequestRow, 'organisation_id' | 'key_id' | 'operation' | 'status' | 'code' | 'failed'>;
@@ -53,7 +54,6 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   /** The last failed one of each sort in the batch. */
   let alike = new Map<string, Row>();
   let leftOut = 0;
-  let writing: Promise<void> = Promise.resolve();
 
   function budgetOf(organisationId: string): ReturnType<typeof createBudget> {
     const known = budgets.get(organisationId);
@@ -107,9 +107,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
     for (const [id, count] of counts) if (random() < count / ROWS_A_TRIM) await log.trim(id);
   }
 
-  /** One write at a time, so that a slow database does not get more work. */
-  const flush = (): Promise<void> => (writing = writing.then(write));
-  const timer = setInterval(() => void flush(), EVERY).unref();
+  const { stop } = createWriter(EVERY, write);
 
   return {
     /** Adds a request that is done to the batch, if its organisation's budget and the batch have room; never blocks or fails. */
@@ -120,10 +118,7 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
       else if (takes('successful')) add(head, detailsOf);
     },
     /** Writes what is left. */
-    async stop(): Promise<void> {
-      clearInterval(timer);
-      await flush();
-    },
+    stop,
   };
 }
 

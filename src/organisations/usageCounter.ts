@@ -1,6 +1,7 @@
 import { HOUR, MINUTE } from '../units';
 import type { KeyUsage, UsageEntry } from './keyUsage';
 import { type CountedRequest, pathsOf } from './usageDetails';
+import { createWriter } from './writer';
 
 export interface UsageCounterOptions {
   readonly usage: Pick<KeyUsage, 'add'>;
@@ -33,7 +34,6 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   let uncounted = 0;
   /** Whether a write was begun because the counters were used up, and none has succeeded since. */
   let isFull = false;
-  let writing: Promise<void> = Promise.resolve();
 
   /** The counter of an hour; undefined if there is no room for another. */
   function entryOf(keyId: string, hour: number): Entry | undefined {
@@ -85,29 +85,30 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
     }
   }
 
-  /** One write at a time, so that a slow database does not get more work. */
-  const flush = (): Promise<void> => (writing = writing.then(write));
-  const timer = setInterval(() => void flush(), MINUTE).unref();
+  const { flush, stop } = createWriter(MINUTE, write);
 
   return {
-    /** Counts a finished request of a key, or of an organisation ({@link organisationUsageId}); never blocks or fails. */
-    count(id: string, request: CountedRequest): void {
-      const entry = entryOf(id, Math.floor(Date.now() / HOUR) * HOUR);
-      if (entry) {
+    /** Counts a finished request for each of the ids: of keys, and of organisations (organisationUsageId); never blocks or fails. */
+    count(ids: readonly string[], request: CountedRequest): void {
+      const hour = Math.floor(Date.now() / HOUR) * HOUR;
+      const paths = pathsOf(request);
+      for (const id of ids) {
+        const entry = entryOf(id, hour);
+        if (!entry) {
+          uncounted += 1;
+          continue;
+        }
         entry.requests += 1;
         entry.errors += Number(request.outcome === 'error');
         entry.rate_limited += Number(request.outcome === 'rate_limited');
         entry.mcp = (entry.mcp ?? 0) + Number(request.isMcp ?? false);
-        for (const path of pathsOf(request)) addDetail(entry.details, path, 1);
-      } else uncounted += 1;
+        for (const path of paths) addDetail(entry.details, path, 1);
+      }
       if (counts.size < capacity || isFull) return;
       isFull = true;
       void flush();
     },
     /** Stops counting and writes what is left. */
-    async stop(): Promise<void> {
-      clearInterval(timer);
-      await flush();
-    },
+    stop,
   };
 }

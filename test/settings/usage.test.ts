@@ -87,12 +87,12 @@ describe('the counter', () => {
 
   test('writes counts once a minute, by key and hour, and nothing if there are none', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted });
-    counter.count('a', OK);
-    counter.count('a', ERROR);
-    counter.count('b', LIMITED);
+    counter.count(['a'], OK);
+    counter.count(['a'], ERROR);
+    counter.count(['b'], LIMITED);
     await jest.advanceTimersByTimeAsync(59_999);
     expect(written).toEqual([]);
-    counter.count('a', OK);
+    counter.count(['a'], OK);
     await jest.advanceTimersByTimeAsync(1);
     const hour = new Date('2026-11-21T10:00:00Z');
     expect(written).toEqual([
@@ -134,10 +134,10 @@ describe('the counter', () => {
   test('keeps counts that could not be written, adds to them, and reports the error', async () => {
     const faults: unknown[] = [];
     const counter = createUsageCounter({ usage, onError: (error) => faults.push(error), onUncounted });
-    counter.count('a', OK);
+    counter.count(['a'], OK);
     isAway = true;
     await jest.advanceTimersByTimeAsync(60_000);
-    counter.count('a', OK);
+    counter.count(['a'], OK);
     isAway = false;
     await counter.stop();
     expect(faults).toHaveLength(1);
@@ -147,8 +147,8 @@ describe('the counter', () => {
 
   test('never holds more keys than its capacity', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
-    for (let key = 0; key < 10; key += 1) counter.count(String(key), OK);
-    counter.count('0', OK);
+    for (let key = 0; key < 10; key += 1) counter.count([String(key)], OK);
+    counter.count(['0'], OK);
     await counter.stop();
     expect(written.flat().map(({ keyId, requests }) => [keyId, requests])).toEqual([
       ['0', 2],
@@ -161,18 +161,18 @@ describe('the counter', () => {
 
   test('holds a bounded number of details, and counts the requests that have none all the same', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
-    for (let one = 0; one < 100; one += 1) counter.count('a', { ...OK, operation: `operation${String(one)}` });
+    for (let one = 0; one < 100; one += 1) counter.count(['a'], { ...OK, operation: `operation${String(one)}` });
     await counter.stop();
     expect(written.flat()[0]).toMatchObject({ requests: 100 });
     expect(written.flat()[0]?.details?.size).toBe(18);
-    counter.count('a', OK);
+    counter.count(['a'], OK);
     expect(onUncounted).not.toHaveBeenCalled();
   });
 
   test('writes at once when it is full, so that no number of keys is too many for a database that keeps up', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
     for (let key = 0; key < 100; key += 1) {
-      counter.count(String(key), OK);
+      counter.count([String(key)], OK);
       // requests come one after another
       await jest.advanceTimersByTimeAsync(0);
     }
@@ -185,10 +185,10 @@ describe('the counter', () => {
     const failed = jest.fn();
     const counter = createUsageCounter({ usage, onError: failed, onUncounted, capacity: 3 });
     isAway = true;
-    for (let key = 0; key < 3; key += 1) counter.count(String(key), OK);
+    for (let key = 0; key < 3; key += 1) counter.count([String(key)], OK);
     await jest.advanceTimersByTimeAsync(30_000);
     expect(failed).toHaveBeenCalledTimes(1);
-    counter.count('3', OK);
+    counter.count(['3'], OK);
     isAway = false;
     await jest.advanceTimersByTimeAsync(60_000);
     expect(written.flat()).toHaveLength(3);
