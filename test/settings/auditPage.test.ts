@@ -1,41 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { makeLink, signIn as signInPerson } from './people';
-import { expectAccessible, intercept, signedIn, signIn as signInThere, type Visitor } from './visiting';
+import { expectAccessible, intercept, pageScene, signIn as signInThere } from './visiting';
 
 const DAY = 86_400_000;
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway();
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    signedIn({ browser, gateway }, { of, ...view }, work);
+  const scene = pageScene();
+  const { visit } = scene;
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
 
   test('the audit log can be filtered by action and key, which the address keeps, and says what was changed', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'Till', expiresAt: inDays(30) });
-    await makeKey(gateway, of, { name: 'Web shop' });
-    await gateway.control.apiKeys.update(id, { expiresAt: null, allowedRanges: ['10.0.0.0/8'], mcp: 'off' });
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'Till', expiresAt: inDays(30) });
+    await makeKey(scene.gateway, of, { name: 'Web shop' });
+    await scene.gateway.control.apiKeys.update(id, { expiresAt: null, allowedRanges: ['10.0.0.0/8'], mcp: 'off' });
     await visit(
       of,
       async (page) => {
@@ -70,9 +57,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   });
 
   test('a key that is chosen in the address is named, also if it is not among the newest hundred', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'oldest' });
-    const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'oldest' });
+    const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
     const one = (await keys.findOne({ _id: id }))!;
     const many = Array.from({ length: 100 }, (_, at) => ({
       ...one,
@@ -81,7 +68,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     }));
     await keys.insertMany(many);
     await visit(of, async (page) => {
-      await page.goto(`${gateway.url}/settings/integrations?event_key=${id}`);
+      await page.goto(`${scene.gateway.url}/settings/integrations?event_key=${id}`);
       await page.locator('#event-key option:checked', { hasText: 'oldest' }).waitFor({ state: 'attached' });
       await page.locator('#events').getByText('name: oldest').waitFor();
       expect(await page.locator('#events tr').count()).toBe(1);
@@ -107,15 +94,17 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   const csv = (page: Page) => page.getByRole('button', { name: 'Download CSV' });
 
   test('the audit log is saved as CSV, without formulas, and as it is filtered', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     const name = 'Jürgen, "x";=1';
-    await makeKey(gateway, of, { name });
+    await makeKey(scene.gateway, of, { name });
     await visit(
       of,
       async (page) => {
         const { name: file, rows } = await downloaded(page, () => csv(page).press('Enter'));
         expect(file).toMatch(/^audit-\d{4}-\d\d-\d\d\.csv$/);
-        const { data } = await (await signInPerson(gateway, of, 'member', 'Max')).call('audit_events', { limit: 100 });
+        const { data } = await (
+          await signInPerson(scene.gateway, of, 'member', 'Max')
+        ).call('audit_events', { limit: 100 });
         // without those of signing in Max
         const events = data.slice(2);
         expect(rows.map(([id]) => id)).toEqual(events.map(({ id }: Json) => id));
@@ -141,12 +130,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     let expected: string[];
 
     beforeAll(async () => {
-      of = await makeOrganisation(gateway);
+      of = await makeOrganisation(scene.gateway);
       const events = Array.from({ length: 250 }, (_, at) => ({
         ...{ _id: randomUUID(), at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)), action: 'key.revoked', key_id: null },
         ...{ actor: { who: 'cli:test', from: 'here' }, organisation_id: of.id, details: { at } },
       }));
-      await gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(events);
+      await scene.gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(events);
       expected = events.map(({ _id }) => _id).toReversed();
     });
 
@@ -174,7 +163,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
             2: (route) => route.abort(),
             3: (route) => route.fulfill({ json: limited }),
             5: async (route) => {
-              await gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
+              await scene.gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
               await route.fallback();
             },
           });
@@ -188,7 +177,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
           await said(page).getByText('You have been signed out.').waitFor({ timeout: PATIENCE });
           expect(await said(page).textContent()).toContain('200 events were read.');
           const other = await page.context().newPage();
-          await signInThere(other, gateway, await makeLink(gateway, of));
+          await signInThere(other, scene.gateway, await makeLink(scene.gateway, of));
           await other.close();
           expect(idsOf(await downloaded(page, () => goOn.click()))).toEqual(expected);
           await said(page).getByText('Saved 250 events').waitFor();

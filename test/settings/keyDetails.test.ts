@@ -1,33 +1,19 @@
-import type { Browser, Page, Route } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
+import type { Page, Route } from 'playwright-core';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { failures, someRequests, someUsage, successes } from './logRows';
-import { intercept, signedIn, type Visitor } from './visiting';
+import { intercept, pageScene } from './visiting';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway();
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    signedIn({ browser, gateway }, { of, ...view }, work);
+  const scene = pageScene();
+  const { visit } = scene;
   const fact = (page: Page, name: string): Promise<string> =>
     page
       .locator('#key-facts > div', { has: page.locator(`dt:text-is("${name}")`) })
@@ -41,16 +27,24 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   const buttons = (page: Page): Promise<string[]> => page.locator('#key-actions button').allTextContents();
 
   test('says what decides about it, and shows its usage, requests and audit log; Back, reload and the link lead where they should', async () => {
-    const of = await makeOrganisation(gateway, { name: 'Northwind' });
-    const { id, key } = await makeKey(gateway, of, { name: 'web shop', expiresAt: new Date(Date.now() + 31 * MINUTE) });
-    const other = await makeKey(gateway, of, { name: 'other' });
-    await gateway.databases.control
+    const of = await makeOrganisation(scene.gateway, { name: 'Northwind' });
+    const { id, key } = await makeKey(scene.gateway, of, {
+      name: 'web shop',
+      expiresAt: new Date(Date.now() + 31 * MINUTE),
+    });
+    const other = await makeKey(scene.gateway, of, { name: 'other' });
+    await scene.gateway.databases.control
       .collection('api_keys')
       .updateOne({ _id: id as never }, { $set: { allowed_ranges: ['10.0.0.0/8'] } });
-    await someUsage(gateway, id, [...successes(18, 8), ...successes(2, 1200), ...failures(4)]);
-    await someUsage(gateway, id, [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }], 100);
-    await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
-    await someRequests(gateway, of, other.id, [{}]);
+    await someUsage(scene.gateway, id, [...successes(18, 8), ...successes(2, 1200), ...failures(4)]);
+    await someUsage(
+      scene.gateway,
+      id,
+      [{ outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 }],
+      100,
+    );
+    await someRequests(scene.gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}]);
+    await someRequests(scene.gateway, of, other.id, [{}]);
     await visit(of, async (page) => {
       await page.getByLabel('Show').selectOption('all');
       await openKey(page, 'web shop');
@@ -110,9 +104,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   });
 
   test('what is edited is changed alone, from the next request on; what is wrong is said at its field', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id, key } = await makeKey(gateway, of, { name: 'web shop' });
-    const stored = () => gateway.control.apiKeys.find(id);
+    const of = await makeOrganisation(scene.gateway);
+    const { id, key } = await makeKey(scene.gateway, of, { name: 'web shop' });
+    const stored = () => scene.gateway.control.apiKeys.find(id);
     await visit(of, async (page) => {
       await openKey(page, 'web shop');
       const dialog = page.locator('#edit-dialog');
@@ -145,7 +139,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       expect(await stored()).toMatchObject({ name: 'web shop', expires_at: null, allowed_ranges: [] });
 
       // somebody else changes what this dialog leaves alone
-      await gateway.databases.control.collection('api_keys').updateOne({ _id: id as never }, { $set: { mcp: 'off' } });
+      await scene.gateway.databases.control
+        .collection('api_keys')
+        .updateOne({ _id: id as never }, { $set: { mcp: 'off' } });
       await dialog.getByLabel('Name').fill('shop');
       await dialog.getByLabel('Allowed addresses').fill('10.0.0.0/8');
       await save();
@@ -154,7 +150,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
         ...{ name: 'shop', allowed_ranges: ['10.0.0.0/8'], mcp: 'off' },
         expires_at: new Date(`${end}T23:59:59Z`),
       });
-      expect((await client(gateway, key).get('/me')).status).toBe(401);
+      expect((await client(scene.gateway, key).get('/me')).status).toBe(401);
       expect(await fact(page, 'Allowed addresses')).toBe('10.0.0.0/8');
       await page.locator('#key-events').getByText('shop').first().waitFor();
       expect(await focused(page)).toBe('Edit');
@@ -165,11 +161,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       await save();
       await page.locator('#key-facts').getByText('any', { exact: true }).waitFor();
       expect(await stored()).toMatchObject({ name: 'shop', allowed_ranges: [], expires_at: null, mcp: 'off' });
-      expect((await client(gateway, key).get('/me')).status).toBe(200);
+      expect((await client(scene.gateway, key).get('/me')).status).toBe(200);
 
       await edit();
       await dialog.getByLabel('Name').fill('never');
-      await gateway.control.apiKeys.revoke(id);
+      await scene.gateway.control.apiKeys.revoke(id);
       await save();
       await dialog.locator('[data-failure]').waitFor();
       expect(await dialog.locator('[data-failure]').innerText()).not.toContain('/id');
@@ -178,8 +174,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   });
 
   test('a key that is rotated there links to the new one and back, ends when its overlap does, and can be revoked', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'nightly' });
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(
       of,
       async (page) => {
@@ -243,14 +239,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   });
 
   test('answers about another key are dropped, and a key that ended says since when', async () => {
-    const of = await makeOrganisation(gateway);
-    const slow = await makeKey(gateway, of, { name: 'slow' });
-    const gone = await makeKey(gateway, of, { name: 'gone' });
-    await gateway.databases.control
+    const of = await makeOrganisation(scene.gateway);
+    const slow = await makeKey(scene.gateway, of, { name: 'slow' });
+    const gone = await makeKey(scene.gateway, of, { name: 'gone' });
+    await scene.gateway.databases.control
       .collection('api_keys')
       .updateOne({ _id: gone.id as never }, { $set: { revoked_at: new Date(Date.now() - 3 * DAY - MINUTE) } });
-    await someRequests(gateway, of, slow.id, [{ operation: 'orders' }]);
-    await someRequests(gateway, of, gone.id, [{ operation: 'customers' }]);
+    await someRequests(scene.gateway, of, slow.id, [{ operation: 'orders' }]);
+    await someRequests(scene.gateway, of, gone.id, [{ operation: 'customers' }]);
     await visit(of, async (page) => {
       await page.getByLabel('Show').selectOption('all');
       await page.getByRole('rowheader', { name: 'gone' }).waitFor();
@@ -276,10 +272,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   });
 
   test('a member sees all of it and has no buttons that change it', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'theirs' });
-    await someUsage(gateway, id, failures(1));
-    await someRequests(gateway, of, id, [{}]);
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'theirs' });
+    await someUsage(scene.gateway, id, failures(1));
+    await someRequests(scene.gateway, of, id, [{}]);
     await visit(
       of,
       async (page) => {

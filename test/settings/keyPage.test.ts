@@ -1,39 +1,25 @@
-import type { Browser, Locator, Page } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Locator, Page } from 'playwright-core';
 import { ALL_SCOPES } from '../../src/access/scopes';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, WIDTHS } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, WIDTHS } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
-import { choose, expectAccessible, signedIn, type Visitor } from './visiting';
+import { choose, expectAccessible, pageScene } from './visiting';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway();
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    signedIn({ browser, gateway }, { of, ...view }, work);
+  const scene = pageScene();
+  const { visit } = scene;
   const named = (name: string) => ({ name, exact: true });
   const focused = (page: Page): Promise<string> =>
     page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent');
 
   test('a rotated key is in the row of the new one until its overlap is over, cannot be rotated, and can be revoked', async () => {
-    const of = await makeOrganisation(gateway);
-    const old = await makeKey(gateway, of, { name: 'nightly' });
+    const of = await makeOrganisation(scene.gateway);
+    const old = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(
       of,
       async (page) => {
@@ -57,8 +43,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
         const [rotated = ''] = await page.locator('#events tr', { hasText: 'Key rotated' }).allTextContents();
         expect(rotated).toMatch(/from: nightly svc_live_\w{6} \w{4} · to: .* · old expires at: [\d-]{10} [\d:]{8} UTC/);
         await expectAccessible(page);
-        const [, , newest] = await gateway.control.apiKeys.list(of.id);
-        await gateway.control.apiKeys.revoke(newest!._id);
+        const [, , newest] = await scene.gateway.control.apiKeys.list(of.id);
+        await scene.gateway.control.apiKeys.revoke(newest!._id);
         await page.reload();
         // what was replaced by a key that is revoked is a row of its own again, and can be rotated
         await page.getByRole('button', named('Actions for nightly')).click();
@@ -67,7 +53,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
         await items.getByText('Revoke replaced').click();
         await page.getByRole('button', { name: 'Revoke key' }).click();
         await row.locator('.replaced').waitFor({ state: 'detached' });
-        expect(await gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
+        expect(await scene.gateway.control.apiKeys.find(old.id)).toMatchObject({ revoked_at: expect.any(Date) });
       },
       { name: 'Bea' },
     );
@@ -75,9 +61,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
 
   test.each(WIDTHS)('names without a space fit wherever they are, at %s px', async (width) => {
     const long = 'x'.repeat(190);
-    const of = await makeOrganisation(gateway, { name: long });
-    const { id } = await makeKey(gateway, of, { name: long });
-    await gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 3, errors: 1, rate_limited: 1 }]);
+    const of = await makeOrganisation(scene.gateway, { name: long });
+    const { id } = await makeKey(scene.gateway, of, { name: long });
+    await scene.gateway.control.usage.add([{ keyId: id, hour: new Date(), requests: 3, errors: 1, rate_limited: 1 }]);
     await visit(
       of,
       async (page) => {
@@ -104,8 +90,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   });
 
   test('the focus stays in the list when rows change, also behind a dialog', async () => {
-    const of = await makeOrganisation(gateway);
-    for (const name of ['first', 'second', 'third']) await makeKey(gateway, of, { name });
+    const of = await makeOrganisation(scene.gateway);
+    for (const name of ['first', 'second', 'third']) await makeKey(scene.gateway, of, { name });
     await visit(of, async (page) => {
       /** By keyboard: the menu of a key, the item, the dialog's button. */
       const act = async (name: string, action: string, button: string): Promise<void> => {
@@ -145,9 +131,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     Promise.all((await bars.all()).map(async (bar) => (await bar.boundingBox())?.height ?? 0));
 
   test('the chart shows 5 errors of 739 without making the bar longer, and fits when the window changes', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'busy' });
-    await gateway.control.usage.add([
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'busy' });
+    await scene.gateway.control.usage.add([
       { keyId: id, hour: new Date(), requests: 739, errors: 5, rate_limited: 1 },
       { keyId: id, hour: new Date(Date.now() - 5 * HOUR), requests: 739, errors: 0, rate_limited: 0 },
     ]);
@@ -170,10 +156,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   });
 
   test('filter, key and period are in the address, and come back from it', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'gone' });
-    await makeKey(gateway, of, { name: 'here' });
-    await gateway.control.apiKeys.revoke(id);
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'gone' });
+    await makeKey(scene.gateway, of, { name: 'here' });
+    await scene.gateway.control.apiKeys.revoke(id);
     await visit(of, async (page) => {
       await page.getByLabel('Show').selectOption('ended');
       await page.getByRole('button', named('Usage of gone')).click();
@@ -203,9 +189,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   });
 
   test('keys can be searched, and a whole key that is pasted goes neither to the gateway nor into the address', async () => {
-    const of = await makeOrganisation(gateway);
-    await makeKey(gateway, of, { name: 'Web shop' });
-    const till = await makeKey(gateway, of, { name: 'Till' });
+    const of = await makeOrganisation(scene.gateway);
+    await makeKey(scene.gateway, of, { name: 'Web shop' });
+    const till = await makeKey(scene.gateway, of, { name: 'Till' });
     await visit(of, async (page) => {
       const sent: string[] = [];
       page.on('request', (request) => sent.push(`${request.url()} ${request.postData() ?? ''}`));
@@ -227,7 +213,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   });
 
   test('a preset checks its scopes, and scopes that are changed choose the preset that they are', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
       const boxes = page.getByRole('checkbox');
@@ -250,12 +236,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await page.locator('#make-dialog').getByLabel('Name', { exact: true }).fill('reader');
       await page.getByRole('button', { name: 'Create key' }).click();
       await page.waitForSelector('#made-dialog[open]');
-      expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);
+      expect(await scene.gateway.control.apiKeys.list(of.id)).toMatchObject([{ scopes: readable }]);
     });
   });
 
   test('a new key can expire on a date: its last day, in UTC, which must not be past', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
       const dialog = page.locator('#make-dialog');
@@ -278,7 +264,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await date.fill(end);
       await create.click();
       await page.getByRole('button', { name: 'I have saved it' }).click();
-      expect(await gateway.control.apiKeys.list(of.id)).toMatchObject([{ expires_at: new Date(`${end}T23:59:59Z`) }]);
+      expect(await scene.gateway.control.apiKeys.list(of.id)).toMatchObject([
+        { expires_at: new Date(`${end}T23:59:59Z`) },
+      ]);
       await page.getByRole('button', { name: 'New key' }).click();
       expect(await date.isVisible()).toBe(false);
       expect(await dialog.getByLabel('Expires').inputValue()).toBe('90');
@@ -286,10 +274,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   });
 
   test('an address with a key of another organisation shows none', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, await makeOrganisation(gateway), { name: 'theirs' });
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, await makeOrganisation(scene.gateway), { name: 'theirs' });
     await visit(of, async (page) => {
-      await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+      await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
       await page.locator('#key-failure').getByText('There is no such API key.').waitFor();
       expect(await page.content()).not.toContain('theirs');
     });

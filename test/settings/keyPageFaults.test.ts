@@ -1,13 +1,12 @@
-import type { Browser, Page, Route } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { makeLink } from './people';
-import { choose, expectAccessible, intercept, signedIn, signIn, type Visitor } from './visiting';
+import { choose, expectAccessible, intercept, pageScene, signIn } from './visiting';
 
 /** What the browser says of requests that the test lets fail. */
 const LOST = /Failed to load resource/;
@@ -15,22 +14,10 @@ const LOST = /Failed to load resource/;
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when something goes wrong', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway();
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    signedIn({ browser, gateway }, { of, tolerates: LOST, ...view }, work);
-  const keysOf = (of: Organisation) => gateway.control.apiKeys.list(of.id);
-  const statusOf = async (key: string): Promise<number> => (await client(gateway, key).get('/me')).status;
+  const scene = pageScene({ tolerates: LOST });
+  const { visit } = scene;
+  const keysOf = (of: Organisation) => scene.gateway.control.apiKeys.list(of.id);
+  const statusOf = async (key: string): Promise<number> => (await client(scene.gateway, key).get('/me')).status;
   const valueOf = async (page: Page): Promise<string> => {
     await page.waitForSelector('#made-dialog[open]');
     return (await page.locator('#made-dialog [data-key]').textContent()) ?? '';
@@ -50,7 +37,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   }
 
   test('if the answer to creating is lost, trying again shows the same key, and there is no second one', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let times = 0;
       await intercept(page, /create_api_key/, (route) => ((times += 1) === 1 ? lose(route) : route.continue()));
@@ -74,7 +61,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('if the dialog is given up meanwhile, the page says that there may be a key, lists it, and shows it on demand', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let isLost = true;
       await intercept(page, /create_api_key/, (route) => (isLost ? lose(route) : route.continue()));
@@ -97,7 +84,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('so it does if the dialog was closed before the answer was lost', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       const held: Route[] = [];
       await intercept(page, /create_api_key/, (route) => {
@@ -116,8 +103,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('if the answer to a rotation is lost, trying again shows the new key', async () => {
-    const of = await makeOrganisation(gateway);
-    await makeKey(gateway, of, { name: 'nightly' });
+    const of = await makeOrganisation(scene.gateway);
+    await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(of, async (page) => {
       let times = 0;
       await intercept(page, /rotate_api_key/, (route) => ((times += 1) === 1 ? lose(route) : route.continue()));
@@ -132,12 +119,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('answers about another key, period or filter than the chosen one are dropped', async () => {
-    const of = await makeOrganisation(gateway);
-    const first = await makeKey(gateway, of, { name: 'first' });
-    const second = await makeKey(gateway, of, { name: 'second' });
-    await gateway.control.apiKeys.revoke((await makeKey(gateway, of, { name: 'gone' })).id);
+    const of = await makeOrganisation(scene.gateway);
+    const first = await makeKey(scene.gateway, of, { name: 'first' });
+    const second = await makeKey(scene.gateway, of, { name: 'second' });
+    await scene.gateway.control.apiKeys.revoke((await makeKey(scene.gateway, of, { name: 'gone' })).id);
     const counts = { hour: new Date(), errors: 0, rate_limited: 0 };
-    await gateway.control.usage.add([
+    await scene.gateway.control.usage.add([
       { ...counts, keyId: first.id, requests: 111 },
       { ...counts, keyId: second.id, requests: 222 },
       { ...counts, keyId: second.id, requests: 444, hour: new Date(Date.now() - 9 * 86_400_000) },
@@ -200,8 +187,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('what could not be read at first says so where it belongs, and can be tried again', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'busy' });
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'busy' });
     await visit(of, async (page) => {
       let isLost = true;
       let lost = /api_key|audit_events|request_log/;
@@ -224,7 +211,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await page.locator('#events tr').first().waitFor();
 
       lost = /api_key\(/;
-      await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+      await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
       await tryAgain('#key-failure');
       await page.getByRole('heading', { name: 'busy' }).waitFor();
 
@@ -237,18 +224,18 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await fillNew(page);
       const other = await page.context().newPage();
-      await other.goto(`${gateway.url}/settings/integrations`);
+      await other.goto(`${scene.gateway.url}/settings/integrations`);
       await other.getByRole('button', { name: 'Sign out', exact: true }).click();
       await other.waitForURL('**/settings/sign-in');
       await create(page);
       const failure = page.locator('#make-dialog [data-failure]');
       await failure.getByText('You have been signed out.').waitFor();
       expect(await page.locator('#make-dialog').getByLabel('Name', { exact: true }).inputValue()).toBe('web shop');
-      await signIn(other, gateway, await makeLink(gateway, of));
+      await signIn(other, scene.gateway, await makeLink(scene.gateway, of));
       await create(page);
       expect(await statusOf(await valueOf(page))).toBe(200);
       expect(await keysOf(of)).toMatchObject([{ name: 'web shop', scopes: ['quotes:read'] }]);
@@ -256,7 +243,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('where the browser has no clipboard, the page says so and selects the key', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       // as on plain http
       await page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
@@ -271,7 +258,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('what is wrong is said at its field in a sentence, and the first such field has the focus', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
       const name = page.locator('#make-dialog').getByLabel('Name', { exact: true });
@@ -297,11 +284,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   });
 
   test('a rotation that somebody else was faster with says so without a pointer', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'nightly' });
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(of, async (page) => {
       await choose(page, 'nightly', 'Rotate…');
-      await gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
+      await scene.gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
       await page.getByRole('button', { name: 'Rotate key' }).click();
       const failure = page.locator('#rotate-dialog [data-failure]');
       await failure.getByText('It was already replaced by svc_live_').waitFor();

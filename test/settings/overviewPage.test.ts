@@ -1,37 +1,23 @@
-import type { Browser, Page } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Page } from 'playwright-core';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { signIn as signInPerson } from './people';
-import { expectAccessible, signedIn, type Visitor } from './visiting';
+import { expectAccessible, pageScene } from './visiting';
 
 const DAY = 86_400_000;
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settings page', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway();
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    signedIn({ browser, gateway }, { of, ...view }, work);
+  const scene = pageScene();
+  const { visit } = scene;
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
   const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
   test('without any key it says what a key is and makes the first one, by keyboard; a member is told to ask', async () => {
-    const of = await makeOrganisation(gateway);
+    const of = await makeOrganisation(scene.gateway);
     const steps = (page: Page) => page.getByText('Programs call the API with a key.');
     await visit(
       of,
@@ -65,8 +51,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   });
 
   test('it shows the requests of all keys by period, operation and error code; the period is in the address', async () => {
-    const of = await makeOrganisation(gateway);
-    await makeKey(gateway, of, { name: 'Web shop' });
+    const of = await makeOrganisation(scene.gateway);
+    await makeKey(scene.gateway, of, { name: 'Web shop' });
     const counted = { keyId: organisationUsageId(of.id), requests: 1200, errors: 30, rate_limited: 4 };
     const details = new Map([
       ['operations.quotes.requests', 900],
@@ -74,7 +60,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       ['operations.quotes.t2', 800],
       ['codes.not_found', 30],
     ]);
-    await gateway.control.usage.add([
+    await scene.gateway.control.usage.add([
       { ...counted, hour: new Date(), details },
       { ...counted, hour: inDays(-20), requests: 5000, errors: 0, rate_limited: 0 },
     ]);
@@ -100,15 +86,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   });
 
   test('a key that expires within a week is named at the top, until it is rotated there; others are not', async () => {
-    const of = await makeOrganisation(gateway);
-    const soon = await makeKey(gateway, of, { name: 'nightly', expiresAt: inDays(2.5) });
-    const sooner = await makeKey(gateway, of, { name: 'sooner', expiresAt: inDays(1.5) });
+    const of = await makeOrganisation(scene.gateway);
+    const soon = await makeKey(scene.gateway, of, { name: 'nightly', expiresAt: inDays(2.5) });
+    const sooner = await makeKey(scene.gateway, of, { name: 'sooner', expiresAt: inDays(1.5) });
     // so that the one that replaces it has a long life
-    const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+    const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
     await keys.updateOne({ _id: soon.id }, { $set: { created_at: inDays(-90) } });
-    await makeKey(gateway, of, { name: 'later', expiresAt: inDays(8) });
-    await makeKey(gateway, of, { name: 'gone', expiresAt: inDays(-1) });
-    await makeKey(gateway, of, { name: 'endless' });
+    await makeKey(scene.gateway, of, { name: 'later', expiresAt: inDays(8) });
+    await makeKey(scene.gateway, of, { name: 'gone', expiresAt: inDays(-1) });
+    await makeKey(scene.gateway, of, { name: 'endless' });
     const warning = (page: Page) => page.locator('#expiring');
     await visit(
       of,
@@ -132,7 +118,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
         await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
         await warning(page).getByText('1 key expires within 7 days').waitFor();
         expect(await warning(page).getByRole('link').allTextContents()).toEqual(['sooner']);
-        await gateway.control.apiKeys.revoke(sooner.id);
+        await scene.gateway.control.apiKeys.revoke(sooner.id);
         await page.reload();
         await page.getByText('No requests in the last 24 hours.').waitFor();
         await warning(page).waitFor({ state: 'hidden' });
@@ -142,9 +128,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   });
 
   test('members are listed with their last sign-in and whether they are signed in', async () => {
-    const of = await makeOrganisation(gateway);
-    await signInPerson(gateway, of, 'member', 'Max');
-    await gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
+    const of = await makeOrganisation(scene.gateway);
+    await signInPerson(scene.gateway, of, 'member', 'Max');
+    await scene.gateway.control.sessions.endAll({ organisationId: of.id }, { who: 'cli:test', from: 'here' });
     await visit(
       of,
       async (page) => {
@@ -161,9 +147,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     for (const view of [{ javaScriptEnabled: false }, { permissions, width: 390, theme: 'dark' }] as const) {
-      const { page, faults, close } = await visitor(browser, [gateway.url], { ...view });
+      const { page, faults, close } = await visitor(scene.browser, [scene.gateway.url], { ...view });
       try {
-        await page.goto(`${gateway.url}/settings/sign-in`);
+        await page.goto(`${scene.gateway.url}/settings/sign-in`);
         await page.getByText('npx scopegate org list').waitFor();
         const copy = page.getByRole('button', { name: 'Copy' });
         if ('javaScriptEnabled' in view) {

@@ -1,32 +1,19 @@
-import type { Browser, Page, Route } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
+import type { Page, Route } from 'playwright-core';
+import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
 import { failures, someRequests, someUsage, successes } from './logRows';
-import { expectAccessible, intercept, signedIn, type Visitor } from './visiting';
+import { expectAccessible, intercept, pageScene, signedIn } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
 const PATIENCE = 30_000;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => {
-  let gateway: TestGateway;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    gateway = await startGateway();
-    browser = await openBrowser();
-  }, 120_000);
-  afterAll(async () => {
-    await browser.close();
-    await gateway.stop();
-  });
-
-  const visit = (of: Organisation, work: (page: Page) => Promise<void>, view: Partial<Visitor> = {}): Promise<void> =>
-    signedIn({ browser, gateway }, { of, ...view }, work);
+  const scene = pageScene();
+  const { visit } = scene;
   const section = (page: Page) => page.locator('#requests');
   const rows = (page: Page) => page.locator('#requests tbody tr:not(.request-details)');
   const idsOf = (page: Page): Promise<string[]> => page.locator('#requests tbody .cut').allTextContents();
@@ -35,10 +22,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     eventually(async () => (await idsOf(page)).join() === ids.join(), PATIENCE);
 
   test('a request that was made with a key is found by the request id that its error said', async () => {
-    const of = await makeOrganisation(gateway);
-    const { key } = await makeKey(gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
-    const { body } = await client(gateway, key).get('/orders');
-    await client(gateway, key).get('/quotes');
+    const of = await makeOrganisation(scene.gateway);
+    const { key } = await makeKey(scene.gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
+    const { body } = await client(scene.gateway, key).get('/orders');
+    await client(scene.gateway, key).get('/quotes');
     await visit(of, async (page) => {
       await section(page).getByText('Requests are kept for 7 days').waitFor();
       await eventually(async () => {
@@ -69,11 +56,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   });
 
   test('every filter is in the address and comes back from it, on the page of a key its own; older ones can be shown', async () => {
-    const of = await makeOrganisation(gateway);
-    const shop = await makeKey(gateway, of, { name: 'shop' });
-    const bot = await makeKey(gateway, of, { name: 'bot' });
+    const of = await makeOrganisation(scene.gateway);
+    const shop = await makeKey(scene.gateway, of, { name: 'shop' });
+    const bot = await makeKey(scene.gateway, of, { name: 'bot' });
     const [missing, fine, several, left] = (
-      await someRequests(gateway, of, shop.id, [
+      await someRequests(scene.gateway, of, shop.id, [
         { status: 404, code: 'not_found', operation: 'quote', similar: 37 },
         {},
         {
@@ -88,7 +75,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       ])
     ).map((row) => row.request_id) as [string, string, string, string];
     const [unknown] = (
-      await someRequests(gateway, of, bot.id, [
+      await someRequests(scene.gateway, of, bot.id, [
         {
           face: 'mcp',
           path: '/mcp',
@@ -152,7 +139,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       await eventually(async () => (await own.locator('tbody .cut').allTextContents()).join() === left, PATIENCE);
 
       await someRequests(
-        gateway,
+        scene.gateway,
         of,
         shop.id,
         Array.from({ length: 25 }, (_, at) => ({ request_id: `more-${String(at)}`, status: 499 })),
@@ -167,10 +154,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   });
 
   test('late answers are dropped, lost ones said where they belong, and open details stay open', async () => {
-    const of = await makeOrganisation(gateway);
-    const { id } = await makeKey(gateway, of, { name: 'shop' });
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'shop' });
     const [missing = '', fine = ''] = (
-      await someRequests(gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}])
+      await someRequests(scene.gateway, of, id, [{ status: 404, code: 'not_found', operation: 'quote' }, {}])
     ).map((row) => row.request_id);
     await visit(
       of,
@@ -216,7 +203,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     const bare = await startGateway({ REQUEST_LOG: 'off' });
     try {
       const of = await makeOrganisation(bare);
-      await signedIn({ browser, gateway: bare }, { of, role: 'member' }, async (page) => {
+      await signedIn({ browser: scene.browser, gateway: bare }, { of, role: 'member' }, async (page) => {
         await section(page).getByText('No requests in the last 7 days.').waitFor();
         await section(page).getByText('This gateway stores no requests').waitFor();
         await section(page).getByLabel('Status').selectOption('5xx');
@@ -231,15 +218,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     'list and page of a key are accessible and fit, with details open and long values ($theme, $width px)',
     async (view) => {
       const name = 'x'.repeat(190);
-      const of = await makeOrganisation(gateway, { name });
-      const { id } = await makeKey(gateway, of, { name, expiresAt: new Date(Date.now() + 86_400_000) });
-      await someUsage(gateway, id, [...successes(3, 8), ...failures(2)]);
-      await someRequests(gateway, of, id, [
+      const of = await makeOrganisation(scene.gateway, { name });
+      const { id } = await makeKey(scene.gateway, of, { name, expiresAt: new Date(Date.now() + 86_400_000) });
+      await someUsage(scene.gateway, id, [...successes(3, 8), ...failures(2)]);
+      await someRequests(scene.gateway, of, id, [
         { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
         { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
         { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
       ]);
-      await gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
+      await scene.gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
       await visit(
         of,
         async (page) => {
@@ -249,7 +236,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
           };
           await openDetails();
           await expectAccessible(page);
-          await page.goto(`${gateway.url}/settings/integrations?key=${id}`);
+          await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
           await page.waitForSelector('#usage .chart rect');
           await page.locator('#key-events tr').first().waitFor();
           await openDetails();

@@ -2,8 +2,8 @@ import type { Browser, Page, Route } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
 import type { Role } from '../../src/access/roles';
 import { overflowOf, violationsOf } from '../support/axe';
-import { visitor } from '../support/browser';
-import type { TestGateway } from '../support/gateway';
+import { openBrowser, visitor } from '../support/browser';
+import { startGateway, type TestGateway } from '../support/gateway';
 import { makeLink } from './people';
 
 /* Users of the settings page in a real browser. */
@@ -16,6 +16,40 @@ export interface Visitor extends View {
   readonly name?: string;
   /** What the browser may report to its console, since the test breaks it. */
   readonly tolerates?: RegExp;
+}
+
+/** A gateway and a browser for the tests of a file, opened before the first and closed after the last. */
+export interface PageScene {
+  readonly gateway: TestGateway;
+  readonly browser: Browser;
+  /** Calls `work` with the page, opened as a user of an organisation. */
+  readonly visit: (of: Organisation, work: (page: Page) => Promise<void>, view?: Partial<Visitor>) => Promise<void>;
+}
+
+/** `usual` is what every visit has. */
+export function pageScene(usual: Partial<Visitor> = {}): PageScene {
+  let opened: { gateway: TestGateway; browser: Browser } | undefined;
+  const scene = () => {
+    if (!opened) throw new Error('the scene is open from beforeAll to afterAll');
+    return opened;
+  };
+  beforeAll(async () => {
+    const gateway = await startGateway();
+    opened = { gateway, browser: await openBrowser() };
+  }, 120_000);
+  afterAll(async () => {
+    await opened?.browser.close();
+    await opened?.gateway.stop();
+  });
+  return {
+    get gateway() {
+      return scene().gateway;
+    },
+    get browser() {
+      return scene().browser;
+    },
+    visit: (of, work, view = {}) => signedIn(scene(), { of, ...usual, ...view }, work),
+  };
 }
 
 /** Opens a link, presses Continue, and calls `work` with the page once its rows are loaded. */
