@@ -9,6 +9,8 @@ import { AppError } from '../errors';
 
 /** Most bytes of events that are kept for a caller who does not read them. */
 export const MOST_UNSENT = 256 * 1024;
+/** How long a caller for whom more came may take nothing, in milliseconds: a burst alone says nothing of its caller. */
+export const MOST_IDLE = 5000;
 
 export interface StreamOptions {
   /** The position to begin after. */
@@ -38,6 +40,8 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
   let isBehind = true;
   let isReading = false;
   let failure: { readonly reason: unknown } | undefined;
+  let taken = 0;
+  let idle: NodeJS.Timeout | undefined;
   let wake = (): void => undefined;
   // a function, since it changes while something else is awaited
   const isOver = (): boolean => ended.signal.aborted;
@@ -46,6 +50,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
     if (isOver()) return;
     if (reason !== undefined) failure = { reason };
     unsent = [];
+    clearTimeout(idle);
     ended.abort();
     wake();
   }
@@ -53,6 +58,16 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
   function forget(): void {
     unsent = [];
     bytesUnsent = 0;
+  }
+
+  /** Ends it if its caller takes nothing for a while, until it has read what it could not keep. */
+  function expectTaking(): void {
+    const before = taken;
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      if (taken === before) end(new AppError('unavailable', tooSlow));
+      else expectTaking();
+    }, MOST_IDLE);
   }
 
   /** Reads pages until there is nothing more. Resolves with the position up to which all is read. */
@@ -80,6 +95,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
           [isBehind, isReading] = [false, true];
           readUpTo = position = yield* readOn(position);
           isReading = false;
+          clearTimeout(idle);
           continue;
         }
         const next = unsent.shift();
@@ -91,6 +107,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
         if (next.row._id <= readUpTo) continue;
         position = next.row._id;
         yield next.row;
+        taken += 1;
       }
     } finally {
       end();
@@ -104,10 +121,10 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
       // what it has not read yet it will read
       if (isOver() || isBehind) return;
       if (bytesUnsent + bytes > MOST_UNSENT) {
+        // from then on its caller gets pages, as fast as it takes them
         forget();
-        // while it reads, its caller gets pages as fast as it takes them
-        if (isReading) isBehind = true;
-        else end(new AppError('unavailable', tooSlow));
+        isBehind = true;
+        if (!isReading) expectTaking();
         return;
       }
       unsent.push({ row, bytes });
@@ -123,4 +140,4 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
   };
 }
 
-const tooSlow = `The stream was ended because its events were not read: more than ${String(MOST_UNSENT / 1024)} KiB of them were waiting.`;
+const tooSlow = `The stream was ended because its events were not read: more than ${String(MOST_UNSENT / 1024)} KiB of them were waiting, and none was taken for ${String(MOST_IDLE / 1000)} seconds.`;

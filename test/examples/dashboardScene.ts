@@ -130,7 +130,11 @@ export async function storeOrders(
   await store(gateway, organisation, { orders });
 }
 
-export const isLive = (page: Page): Promise<void> => page.locator('#live[data-state=live]').waitFor();
+/** Waits until the page hears of changes and shows what it has read. */
+export async function isLive(page: Page): Promise<void> {
+  await page.locator('#live[data-state=live]').waitFor();
+  await page.locator('#updated:not(:empty)').waitFor();
+}
 
 /** The text of each figure of a part. */
 export const captions = (page: Page, part: string): Promise<string[]> =>

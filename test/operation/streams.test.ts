@@ -192,8 +192,9 @@ describe('bounds', () => {
     await open(2);
     slow.pause();
     let written = 0;
-    for (; (await metric(gateway, 'scopegate_event_streams')) === 2; written += 500)
+    for (; written < 8000; written += 500)
       await scene.rows.insertMany(Array.from({ length: 500 }, (_none, n) => eventRow(written + n)));
+    await open(1);
     slow.resume();
     const error = await slow.error();
     expect(error).toMatchObject({

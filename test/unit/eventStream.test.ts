@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { EventPage, EventRow, WaitingCaller } from '../../src/context';
 import { createReads } from '../../src/events/reads';
-import { createFollowing, type Following, MOST_UNSENT } from '../../src/events/stream';
+import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
 import { createWaiting } from '../../src/events/waiting';
 
 /* Where a stream takes its events from, and how many there may be; the rest is in test/operation/streams.test.ts. */
@@ -88,17 +88,38 @@ test('what it is told while it reads and cannot keep, it reads', async () => {
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
 });
 
-test('what is not taken from it is bounded, and counted anew when it is taken', async () => {
-  const { following, events, next } = over([]);
+test('what is not taken from it is bounded: what came beyond that it reads, and it ends if nothing is taken for some seconds', async () => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+  const stored: string[] = [];
+  const { following, events, next } = over(stored);
+  const tell = (id: string, bytes: number): void => {
+    stored.push(id);
+    following.hear(row(id), bytes);
+  };
   const first = next(1);
   await turn();
-  following.hear(row('1'), MOST_UNSENT);
+  tell('1', MOST_UNSENT);
   await first;
-  following.hear(row('2'), MOST_UNSENT);
+  // counted anew when it is taken
+  tell('2', MOST_UNSENT);
+  // a burst, however large
+  for (const id of ['3', '4', '5']) tell(id, MOST_UNSENT);
+  jest.advanceTimersByTime(MOST_IDLE - 1);
+  expect(await next(4)).toEqual(['2', '3', '4', '5']);
+  const sixth = next(1);
+  await turn();
+  // nothing comes
+  jest.advanceTimersByTime(2 * MOST_IDLE);
   expect(following.stream.ended.aborted).toBe(false);
-  following.hear(row('3'), 1);
+
+  for (const id of ['6', '7', '8']) tell(id, MOST_UNSENT);
+  await sixth;
+  jest.advanceTimersByTime(MOST_IDLE - 1);
+  expect(following.stream.ended.aborted).toBe(false);
+  jest.advanceTimersByTime(1);
   expect(following.stream.ended.aborted).toBe(true);
   await expect(events.next()).rejects.toMatchObject({ code: 'unavailable' });
+  jest.useRealTimers();
 });
 
 test('streams read 4 at a time of an organisation, and 8 of a gateway', async () => {
