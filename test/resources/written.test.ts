@@ -8,6 +8,7 @@ import { eventually } from '../http/eventually';
 import { type Client, client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { writtenBy } from '../support/writtenShare';
 
 /* Which answers are written from the database's bytes (docs/decisions/fast.md). What they say is tested everywhere. */
 
@@ -21,18 +22,11 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** How many answers were written so far, by where they are from and why. */
-async function written(): Promise<Map<string, number>> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  const found = text.matchAll(/^scopegate_written_answers_total\{from="(\w+)",reason="(\w+)"\} (\d+)$/gm);
-  return new Map([...found].map(([, from, reason, count]) => [`${from!} ${reason!}`, Number(count)]));
-}
-
 /** By how much the counts change while something runs. */
 async function change(work: () => Promise<unknown>): Promise<Record<string, number>> {
-  const before = await written();
+  const before = await writtenBy(gateway);
   await work();
-  const after = await written();
+  const after = await writtenBy(gateway);
   const grown = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
   return Object.fromEntries(grown.filter(([, count]) => count > 0));
 }

@@ -5,6 +5,7 @@ import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/server';
+import { addShare } from './writtenShare';
 
 /** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store {
@@ -47,6 +48,7 @@ export async function startGateway(
     url: server.url,
     logs,
     stop: async () => {
+      await addShare(server);
       await server.drain();
       await store.close();
     },

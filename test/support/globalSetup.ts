@@ -27,4 +27,5 @@ export default async function globalSetup(): Promise<void> {
   });
   globalThis.testDatabase = database;
   process.env.TEST_MONGODB_URI = database.uri;
+  process.env.WRITTEN_ANSWERS = join(folder, 'written-answers');
 }

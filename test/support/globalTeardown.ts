@@ -1,7 +1,10 @@
 import { rm } from 'node:fs/promises';
+import { shareOf } from './writtenShare';
 
-/** Stops the database, and deletes its data, which are some hundred megabytes. */
+/** Says how answers were written, stops the database, and deletes its data, which are some hundred megabytes. */
 export default async function globalTeardown(): Promise<void> {
+  const share = await shareOf(process.env.WRITTEN_ANSWERS ?? '');
+  if (share !== undefined) process.stderr.write(`${share}\n`);
   await globalThis.testDatabase?.stop();
   if (globalThis.testFolder !== undefined) await rm(globalThis.testFolder, { recursive: true, force: true });
 }
