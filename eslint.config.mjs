@@ -11,7 +11,7 @@ const ARROWS = {
   within: [],
   access: ['errors', 'within'],
   config: ['access'],
-  log: ['config'],
+  log: ['access', 'config'],
   tracing: ['config'],
   database: ['config', 'errors', 'units', 'within'],
   mask: ['database', 'errors'],

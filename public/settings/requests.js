@@ -182,8 +182,15 @@ function statusOf({ status, code, similar }) {
   ];
 }
 
+/** Why a key was refused. */
+const REFUSALS = {
+  revoked: 'the key is revoked',
+  expired: 'the key has expired',
+  address: 'the key does not allow this address',
+};
+
 function detailsOf(request, hasKey) {
-  const { at, key_id: key, method, path, operation, face, code, status, ms, address, similar } = request;
+  const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;
   const text = (value) => element('code', {}, value);
   const facts = [
     ['When', [exact(at)]],
@@ -192,6 +199,7 @@ function detailsOf(request, hasKey) {
     ['API', [APIS[face]]],
     ['Status', [status === LEFT ? `${LEFT}: the caller disconnected before the answer` : String(status)]],
     ...(code === null ? [] : [['Error code', [element('a', { href: `/errors/${code}` }, text(code))]]]),
+    ...(reason === null ? [] : [['Refused because', [REFUSALS[reason]]]]),
     ['Took', [length(ms)]],
     ['From', [address]],
     ...(hasKey ? [['Key', [namedLink(key)]]] : []),

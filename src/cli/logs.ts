@@ -17,6 +17,9 @@ interface LogsOptions extends JsonOption {
   readonly limit: number;
 }
 
+/** Why a key was refused, after "key". */
+const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
+
 export function addLogs(program: ExplainedCommand): void {
   program
     .command('logs')
@@ -32,7 +35,7 @@ export function addLogs(program: ExplainedCommand): void {
     .option('--limit <count>', 'maximum number of requests to show', count, 100)
     .option(
       '--json',
-      'print an array of {id, at, request_id, key_id, face, method, path, operation, status, code, ms, address, similar} as JSON',
+      'print an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, ms, address, similar} as JSON',
     )
     .examples([
       'scopegate logs --org 689defbf-4477-4b15-966e-4830b650ded3 --failed',
@@ -40,7 +43,7 @@ export function addLogs(program: ExplainedCommand): void {
     ])
     .addHelpText(
       'after',
-      '\nOf the successful requests only some are stored; a failed one that is not is counted as similar to another.',
+      '\nOf the successful requests only some are stored; a failed one that is not is counted as similar to another, if there is one.',
     )
     .action(async ({ org, key, requestId, limit, json, ...filters }: LogsOptions) => {
       const rows = await withStore(async (store) => {
@@ -57,7 +60,8 @@ export function addLogs(program: ExplainedCommand): void {
           REQUEST: ({ method, path }) => `${method} ${path}`,
           OPERATION: ({ operation }) => operation ?? '',
           STATUS: ({ status }) => String(status),
-          CODE: ({ code, similar }) => `${code ?? ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
+          CODE: ({ code, reason, similar }) =>
+            `${code ?? ''}${reason ? `, key ${REFUSALS[reason]}` : ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
           MS: ({ ms }) => String(ms),
           FROM: ({ address }) => address,
           ID: ({ request_id }) => request_id,

@@ -44,6 +44,12 @@ export function createRestFace({ schema, operations, openContext, onWritable }: 
       },
     ]),
   );
+  /** Finds whose a request without a route is, for the request log and at its price, whatever becomes of that. */
+  async function recogniseCaller(exchange: Exchange): Promise<void> {
+    if (exchange.request.headers.authorization === undefined) return;
+    await openContext(incomingRequest(exchange)).catch(() => undefined);
+  }
+
   return async (exchange) => {
     const path = exchange.path.slice(REST_BASE.length);
     if (path === '/openapi.json') {
@@ -53,9 +59,11 @@ export function createRestFace({ schema, operations, openContext, onWritable }: 
       return;
     }
     const match = router(path);
-    if (!match) throw new AppError('not_found', 'There is no such route.');
-    const operation = match.methods.get(methodOf(exchange));
-    if (!operation) throw notAllowed(exchange, allowed(match.methods));
+    const operation = match?.methods.get(methodOf(exchange));
+    if (!match || !operation) {
+      await recogniseCaller(exchange);
+      throw match ? notAllowed(exchange, allowed(match.methods)) : new AppError('not_found', 'There is no such route.');
+    }
     const step = steps.get(operation);
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { parseRange } from '../../access/addresses';
-import { isPlainName, MCP_ACCESS, type McpAccess } from '../../access/apiKey';
+import { MCP_ACCESS, type McpAccess, nameFault } from '../../access/apiKey';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
 import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';
@@ -20,11 +20,9 @@ export function uuid(text: string): string {
 /** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
-  if (trimmed.length > NAME_LENGTH || !isPlainName(trimmed)) {
-    throw new InvalidArgumentError(
-      `Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible.`,
-    );
-  }
+  const fault =
+    trimmed.length > NAME_LENGTH ? `must have at most ${String(NAME_LENGTH)} characters` : nameFault(trimmed);
+  if (fault !== undefined) throw new InvalidArgumentError(`A name ${fault}.`);
   return trimmed;
 }
 
