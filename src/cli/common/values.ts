@@ -3,9 +3,11 @@ import { InvalidArgumentError } from 'commander';
 import { parseRange, rangeFault } from '../../access/addresses';
 import { isPlainName, MCP_ACCESS, type McpAccess } from '../../access/apiKey';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
+import { type ErrorCode, ERROR_CODES } from '../../errors';
 import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';
+import { nearest } from './nearest';
 
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
@@ -118,6 +120,19 @@ export function moment(text: string): Date {
 export function status(text: string): string {
   if (statusesOf(text)) return text;
   throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
+}
+
+/** An error code. */
+export function errorCode(text: string): ErrorCode {
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[];
+  const code = codes.find((one) => one === text);
+  if (code !== undefined) return code;
+  const near = nearest(text, codes);
+  throw new InvalidArgumentError(
+    near.length > 0
+      ? `There is no such code. Did you mean ${near.join(' or ')}?`
+      : `There is no such code. Codes are ${codes.join(', ')}.`,
+  );
 }
 
 /** A positive whole number. */
