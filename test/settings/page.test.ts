@@ -1,12 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import { eventually } from '../http/eventually';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
-import { makeLink } from './people';
 import { choose, expectAccessible, signedIn as visit, type Visitor } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
@@ -65,56 +63,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       },
       { ...view, of: own },
     );
-  });
-
-  test.each(VIEWS)('sign-in is accessible and fits ($theme, $width px)', async (view) => {
-    const { page, close } = await visitor(browser, [gateway.url], view);
-    const open = async (link: string): Promise<void> => {
-      await page.goto(`${gateway.url}/settings/sign-in?link=${link}`);
-    };
-    try {
-      await page.goto(`${gateway.url}/settings/integrations`);
-      expect(page.url()).toBe(`${gateway.url}/settings/sign-in`);
-      await expectAccessible(page);
-      await open('cut-off');
-      await page.getByRole('alert').getByText('This link is incomplete.').waitFor();
-      await open(await makeLink(gateway, organisation));
-      await expectAccessible(page);
-      await page.getByRole('button', { name: 'Continue', exact: true }).click();
-      await page.waitForSelector('#events tr');
-      await open(await makeLink(gateway, await makeOrganisation(gateway), 'admin', 'Bob'));
-      await page.getByText(`You are signed in as Ann of ${organisation.name}.`).waitFor();
-      await expectAccessible(page);
-    } finally {
-      await close();
-    }
-  });
-
-  test('a link has the focus on Continue, and pressing that again while it is slow does not send it again', async () => {
-    const { page, close } = await visitor(browser, [gateway.url]);
-    let posts = 0;
-    let goOn = (): void => undefined;
-    const held = new Promise<void>((resolve) => (goOn = resolve));
-    await page.route('**/settings/sign-in', async (route) => {
-      posts += 1;
-      await held;
-      await route.continue();
-    });
-    try {
-      await page.goto(`${gateway.url}/settings/sign-in?link=${await makeLink(gateway, organisation)}`);
-      await page.locator('button:focus', { hasText: 'Continue' }).waitFor();
-      const { x, y } = (await page.getByRole('button', { name: 'Continue' }).boundingBox())!;
-      await page.keyboard.press('Enter');
-      await eventually(() => posts === 1, 30_000);
-      // not by locators, which would wait for the page that is on its way
-      await page.keyboard.press('Enter');
-      await page.mouse.dblclick(x + 5, y + 5);
-      goOn();
-      await page.waitForSelector('#events tr');
-      expect(posts).toBe(1);
-    } finally {
-      await close();
-    }
   });
 
   test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {
