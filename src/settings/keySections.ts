@@ -66,6 +66,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
   </div>
   <div class="alert" id="usage-failure" role="alert" hidden></div>
   <div id="usage-body" hidden>
+    <p class="empty" id="no-usage" hidden></p>
     <dl class="totals">
       <div>
         <dt>Requests</dt>
@@ -86,7 +87,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
     </dl>
     <div id="chart"></div>
     <p class="hint">
-      Updated once a minute; times are in UTC. Errors are requests that failed, except with status 429.
+      Figures are up to a minute old; times are in UTC. Errors are requests that failed, except with status 429.
     </p>
     <details>
       <summary>As a table</summary>
