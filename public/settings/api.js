@@ -1,7 +1,7 @@
 import { DOCUMENTS } from './documents.js';
 import { byId, showFailure } from './dom.js';
 
-/** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, organisation, user}. */
+/** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, storesRequests, organisation, user}. */
 export const settings = readSettings(document);
 
 /** A failed call, with a message for the page. */

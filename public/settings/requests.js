@@ -1,5 +1,5 @@
 import { choose, chosen } from './address.js';
-import { call, newest } from './api.js';
+import { call, newest, settings } from './api.js';
 import { cell, element, say, showFailure, wireCopying } from './dom.js';
 import { namedLink, showNames } from './keyPage/link.js';
 import { redraw } from './modal.js';
@@ -71,9 +71,10 @@ export function requestList(section) {
   });
 
   function nothing() {
-    if (valueOf('request_id') !== null)
+    if (valueOf('request_id') !== null && settings.storesRequests)
       return 'No request with this id. It may be too old, one of many alike that are only counted, or one without a valid key.';
     if (isFiltered()) return 'No matching requests.';
+    if (!settings.storesRequests) return 'No stored requests.';
     return keyId === undefined ? 'No requests in the last 7 days.' : 'No requests with this key in the last 7 days.';
   }
 
@@ -111,9 +112,9 @@ export function requestList(section) {
       element('th', { scope: 'row', 'data-label': 'Request' }, element('div', {}, element('code', {}, what))),
       ...(keyId === undefined ? [classed(cell('Key', namedLink(key)), 'long')] : []),
       classed(cell('API', APIS[face]), 'left'),
-      classed(cell('Status', ...statusOf(request)), 'right'),
-      classed(cell('Took', length(ms)), 'left', 'took'),
-      classed(cell('From', address), 'right', 'long'),
+      classed(cell('Status', ...statusOf(request)), 'status'),
+      classed(cell('Took', length(ms)), 'right', 'took'),
+      classed(cell('From', address), 'long'),
       cell('Request id', element('code', { class: 'cut', title: requestId }, requestId)),
       cell('Details', element('div', { class: 'actions' }, button)),
     );
@@ -173,13 +174,18 @@ function classed(made, ...names) {
 
 function statusOf({ status, code, similar }) {
   const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
-  const quiet = (text) => element('span', { class: 'quiet' }, text);
+  const quiet = (...text) => element('span', { class: 'quiet' }, ...text);
   return [
     element('span', { class: `tag ${state}` }, String(status)),
-    ...(code === null ? [] : [quiet(code)]),
+    ...(code === null ? [] : [quiet(...codeParts(code))]),
     ...(status === LEFT ? [quiet('the caller disconnected')] : []),
     ...(similar > 0 ? [quiet(`and ${similar.toLocaleString('en')} more like it`)] : []),
   ];
+}
+
+/** A code that is broken into lines at its underscores where there is a choice. */
+function codeParts(code) {
+  return code.split(/(?<=_)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
 }
 
 function detailsOf(request, hasKey) {

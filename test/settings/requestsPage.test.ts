@@ -1,4 +1,6 @@
 import type { Page, Route } from 'playwright-core';
+import { ERROR_CODES } from '../../src/errors';
+import { overflowOf } from '../support/axe';
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -204,14 +206,41 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     try {
       const of = await makeOrganisation(bare);
       await signedIn({ browser: scene.browser, gateway: bare }, { of, role: 'member' }, async (page) => {
-        await section(page).getByText('No requests in the last 7 days.').waitFor();
         await section(page).getByText('This gateway stores no requests').waitFor();
+        await section(page).getByText('No stored requests.').waitFor();
+        expect(await section(page).innerText()).not.toMatch(/Every one|No requests in the last|appears within/);
         await section(page).getByLabel('Status').selectOption('5xx');
         await section(page).getByText('No matching requests.').waitFor();
       });
     } finally {
       await bare.stop();
     }
+  });
+
+  test('every error code fits into the narrowest windows', async () => {
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'shop' });
+    const codes = Object.entries(ERROR_CODES).map(([code, { status }]) => ({ code, status }));
+    await someRequests(scene.gateway, of, id, codes);
+    await visit(
+      of,
+      async (page) => {
+        for (const place of ['#requests', '#key-requests']) {
+          await page.locator(place).getByText('invalid_request').first().waitFor();
+          if (codes.length > 20) await page.locator(place).getByRole('button', { name: 'Show older requests' }).click();
+          await page
+            .locator(`${place} tbody tr:not(.request-details)`)
+            .nth(codes.length - 1)
+            .waitFor();
+          for (const width of [390, 375, 360]) {
+            await page.setViewportSize({ width, height: 800 });
+            expect([width, await overflowOf(page)]).toEqual([width, 0]);
+          }
+          if (place === '#requests') await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
+        }
+      },
+      { width: 390, theme: 'dark' },
+    );
   });
 
   test.each(VIEWS)(
