@@ -24,7 +24,7 @@ export class Failure extends Error {
 
 const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
 /** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
-const WITHIN = 30_000;
+export const WITHIN = 30_000;
 /** How far the gateway's clock is ahead of this computer's, in milliseconds. */
 let ahead = 0;
 
@@ -98,7 +98,7 @@ function signedOut() {
 }
 
 /** Reads the page again for its CSRF token; resolves with whether that is another one. @throws Failure */
-async function renewed() {
+export async function renewed() {
   const page = await fetch('/settings/integrations', { signal: AbortSignal.timeout(WITHIN) }).then(
     (response) => response.text(),
     () => '',
