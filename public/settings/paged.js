@@ -14,13 +14,14 @@ export function readsOn(more, { attempt, place, read, rows, rowsOf, shown = () =
     shown();
   }
 
-  async function readOn() {
+  /** `event` if somebody asked for it: what is read again by itself takes no focus. */
+  async function readOn(event) {
     const page = await attempt(() => read(next), place, readOn);
     if (!page) return;
     const added = rowsOf(page);
     rows.append(...added);
     follow(page);
-    focusOn(added[0]);
+    if (event) focusOn(added[0]);
   }
 
   more.addEventListener('click', readOn);

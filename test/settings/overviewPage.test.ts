@@ -4,8 +4,8 @@ import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
-import { makeLink, signIn as signInPerson } from './people';
-import { expectAccessible, pageScene, signIn } from './visiting';
+import { signIn as signInPerson } from './people';
+import { expectAccessible, pageScene } from './visiting';
 
 const DAY = 86_400_000;
 const PATIENCE = 30_000;
@@ -189,50 +189,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       },
       { width: 390 },
     );
-  });
-
-  test('signing out says what is not known if its answer is lost, and works without scripts', async () => {
-    const of = await makeOrganisation(scene.gateway);
-    const [url, form] = [`${scene.gateway.url}/settings/integrations`, '**/settings/sign-out'];
-    const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true });
-    await visit(
-      of,
-      async (page) => {
-        await page.route(form, async (route) => {
-          await route.fetch({ maxRedirects: 0 });
-          await route.abort('connectionreset');
-        });
-        await signOut(page).press('Enter');
-        const failure = page.locator('#failure');
-        await failure.getByText('Whether you are signed out is not known: try again.').waitFor();
-        expect(page.url()).toBe(url);
-        await page.unroute(form);
-        await failure.getByRole('button', { name: 'Try again' }).click();
-        await page.waitForURL('**/settings/sign-in');
-
-        await signIn(page, scene.gateway, await makeLink(scene.gateway, of));
-        const other = await page.context().newPage();
-        await signIn(other, scene.gateway, await makeLink(scene.gateway, of));
-        await signOut(page).click();
-        await page.waitForURL('**/settings/sign-in');
-        await signIn(page, scene.gateway, await makeLink(scene.gateway, of, 'admin', 'Eve'));
-        await signOut(other).click();
-        await other.locator('#failure').getByText('Somebody else has signed in, in another tab.').waitFor();
-        await page.reload();
-        expect(page.url()).toBe(url);
-      },
-      { tolerates: /Failed to load resource/ },
-    );
-    const plain = await visitor(scene.browser, [scene.gateway.url], { javaScriptEnabled: false });
-    try {
-      const link = await makeLink(scene.gateway, of);
-      await plain.page.goto(`${scene.gateway.url}/settings/sign-in?link=${link}`);
-      await plain.page.getByRole('button', { name: 'Continue' }).click();
-      await signOut(plain.page).click();
-      await plain.page.waitForURL('**/settings/sign-in');
-    } finally {
-      await plain.close();
-    }
   });
 
   test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {

@@ -127,12 +127,18 @@ function head({ name }) {
 
 /** The key, the one that replaced it and the one that it replaced; null if there is none. */
 async function read() {
-  const key = await call('key', { id: shown });
+  const key = await call('key', { id: shown }).catch(leadBack);
   const [next, { data }] = await Promise.all([
     key.rotated_to === null ? null : call('key', { id: key.rotated_to }),
     call('replacedKeys', { replaced_by: key.id }),
   ]);
   return { key, next, previous: data[0] ?? null };
+}
+
+/** From a key that is not there, to those that are. */
+function leadBack(failure) {
+  if (failure.code === 'not_found') failure.link = { href: leaving.href, text: 'All API keys', isHere: true };
+  throw failure;
 }
 
 async function load() {
