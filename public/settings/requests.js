@@ -14,8 +14,9 @@ const APIS = { rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' };
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
-/** What the filters have in the address. */
-export const REQUEST_FILTERS = ['requests', 'status', 'api', 'operation', 'request_id'];
+const FILTERS = ['requests', 'status', 'api', 'operation', 'request_id'];
+/** What a list has in the address: its filters, and the id of the request whose details were opened last. */
+export const REQUEST_CHOICES = [...FILTERS, 'details'];
 
 /** The requests in a section of the page: `open(keyId)` shows those of a key, or of the organisation; `close()` leaves them. */
 export function requestList(section) {
@@ -23,7 +24,7 @@ export function requestList(section) {
     section.querySelector(name === 'table' ? 'table' : `[data-${name}]`),
   );
   const rows = table.querySelector('tbody');
-  const filters = new Map(REQUEST_FILTERS.map((name) => [name, section.querySelector(`[data-filter="${name}"]`)]));
+  const filters = new Map(FILTERS.map((name) => [name, section.querySelector(`[data-filter="${name}"]`)]));
   // an answer that comes after another choice was made is dropped
   const { attempt, drop } = newest();
   /** Ids of requests whose details are shown. */
@@ -31,7 +32,7 @@ export function requestList(section) {
   let keyId;
 
   const valueOf = (name) => filters.get(name).value.trim() || null;
-  const isFiltered = () => REQUEST_FILTERS.some((name) => valueOf(name) !== null);
+  const isFiltered = () => FILTERS.some((name) => valueOf(name) !== null);
 
   function read(cursor) {
     const result = valueOf('requests');
@@ -64,9 +65,7 @@ export function requestList(section) {
 
   const rowsOf = ({ data }) => data.flatMap(pair);
   const follow = readsOn(more, {
-    ...{ attempt, place: failed },
-    read: (cursor) => busyWhile(more, () => read(cursor)),
-    ...{ rows, rowsOf },
+    ...{ attempt, place: failed, read, rows, rowsOf },
     shown: () => void showNames(rows),
   });
 
@@ -102,6 +101,7 @@ export function requestList(section) {
     };
     button.addEventListener('click', () => {
       if (!opened.delete(id)) opened.add(id);
+      choose({ details: [...opened].at(-1) ?? null });
       show();
     });
     show();
@@ -122,7 +122,7 @@ export function requestList(section) {
   }
 
   function changed() {
-    choose(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, valueOf(name)])));
+    choose(Object.fromEntries(FILTERS.map((name) => [name, valueOf(name)])));
     clear();
     void load();
   }
@@ -135,15 +135,18 @@ export function requestList(section) {
       else typing = setTimeout(changed, TYPING);
     });
   }
-  refresh.addEventListener('click', async () => {
-    await busyWhile(refresh, load);
-    if (failed.hidden) say('Refreshed.');
-  });
+  refresh.addEventListener('click', () =>
+    busyWhile(refresh, async () => {
+      await load();
+      if (failed.hidden) say('Refreshed.');
+    }),
+  );
 
   return {
     async open(id) {
       if (id !== keyId) opened.clear();
       keyId = id;
+      if (chosen('details') !== null) opened.add(chosen('details'));
       clearTimeout(typing);
       clear();
       for (const [name, field] of filters) {

@@ -32,7 +32,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       await section(page).getByText('Requests are kept for 7 days').waitFor();
       await eventually(async () => {
         await section(page).getByRole('button', { name: 'Refresh' }).click();
-        await section(page).locator('[data-refresh]:not([disabled])').waitFor();
+        await section(page).locator('[data-refresh]:not([aria-disabled="true"])').waitFor();
         return (await rows(page).count()) === 2;
       }, PATIENCE);
       await section(page).getByLabel('Request id').fill(body.request_id);
@@ -152,6 +152,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       await own.locator('tbody .cut').nth(25).waitFor();
       expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toMatch(/^Details of quotes at/);
       expect(await own.getByRole('button', { name: 'Show older requests' }).isVisible()).toBe(false);
+      await page.getByRole('link', { name: 'Integrations' }).click();
+      await section(page).locator('tbody .cut').nth(19).waitFor();
+      const last = await rows(page).nth(19).locator('.cut').innerText();
+      await section(page).getByRole('button', { name: 'Show older requests' }).press('Enter');
+      await section(page).locator('tbody .cut').nth(29).waitFor();
+      // the first control of the first row that was added is the link to its key
+      const before = `document.activeElement.closest('tr').previousElementSibling.previousElementSibling.querySelector('.cut').textContent`;
+      expect(await page.evaluate(`[document.activeElement.textContent, ${before}]`)).toEqual(['shop', last]);
     });
   });
 
@@ -186,6 +194,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         await section(page).getByRole('button', { name: 'Refresh' }).click();
         const failure = section(page).getByRole('alert');
         await failure.getByText('Could not reach the gateway').waitFor();
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
         // what was shown stays: it belongs to the same choice
         expect(await idsOf(page)).toEqual([fine]);
         await result.selectOption('');
@@ -195,7 +204,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         await failure.getByRole('button', { name: 'Try again' }).click();
         await listed(page, [missing, fine]);
         await failure.waitFor({ state: 'hidden' });
-        expect(await section(page).locator('.request-details:visible').innerText()).toContain(fine);
+        const details = section(page).locator('.request-details:visible');
+        expect(await details.innerText()).toContain(fine);
+        await page.reload();
+        expect(await details.innerText()).toContain(fine);
+        await section(page).locator('[aria-expanded="true"]').click();
+        expect(new URL(page.url()).search).toBe('');
       },
       { tolerates: /Failed to load resource/ },
     );
