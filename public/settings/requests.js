@@ -112,7 +112,7 @@ export function requestList(section) {
       element('th', { scope: 'row', 'data-label': 'Request' }, element('div', {}, element('code', {}, what))),
       ...(keyId === undefined ? [classed(cell('Key', namedLink(key)), 'long')] : []),
       classed(cell('API', APIS[face]), 'left'),
-      classed(cell('Status', ...statusOf(request)), 'status'),
+      cell('Status', ...statusOf(request)),
       classed(cell('Took', length(ms)), 'right', 'took'),
       classed(cell('From', address), 'long'),
       cell('Request id', element('code', { class: 'cut', title: requestId }, requestId)),

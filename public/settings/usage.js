@@ -53,6 +53,7 @@ function fill(name, usage, period) {
   const description = `Requests with ${name} in ${span}: ${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
   draw = (width) => chart.replaceChildren(drawChart(usage.buckets, isHourly, description, width));
   none.hidden = usage.requests > 0;
+  byId('usage-hint').hidden = usage.requests === 0;
   none.textContent = `No requests with this key in ${span}. ${AGE}`;
   // shown first, because a hidden element has no width
   body.hidden = false;

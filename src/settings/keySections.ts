@@ -86,7 +86,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
       </div>
     </dl>
     <div id="chart"></div>
-    <p class="hint">
+    <p class="hint" id="usage-hint">
       Figures are up to a minute old; times are in UTC. Errors are requests that failed, except with status 429.
     </p>
     <details>
