@@ -26,7 +26,7 @@ export function say(sentence) {
 }
 
 /**
- * Shows a failure ({message, link}) in an alert, or hides it. With `again`, its button tries again.
+ * Shows a failure ({message, link, remedy}) in an alert, or hides it. With `again`, its button tries again, unless the failure's remedy is another.
  */
 export function showFailure(place, failure, again) {
   place.replaceChildren();
@@ -34,8 +34,15 @@ export function showFailure(place, failure, again) {
   if (failure === undefined) return;
   place.append(failure.message);
   const { link } = failure;
-  if (link) place.append(' ', element('a', { href: link.href, target: '_blank' }, link.text));
-  if (again) place.append(' ', element('button', { class: 'button', type: 'button', click: again }, 'Try again'));
+  if (link) {
+    place.append(' ', element('a', { href: link.href, target: link.isHere ? undefined : '_blank' }, link.text));
+  }
+  if (!again) return;
+  const button = (text, click) =>
+    place.append(' ', element('button', { class: 'button', type: 'button', click }, text));
+  const { remedy = 'again' } = failure;
+  if (remedy === 'again') button('Try again', again);
+  if (remedy === 'reload') button('Reload', () => location.reload());
 }
 
 /** Makes the copy buttons inside an element copy the text before them, or select it and say so where browsers refuse. */
