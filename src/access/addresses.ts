@@ -31,6 +31,11 @@ export function parseRange(text: string): string | undefined {
   return networkOf(cidr) === cidr.address ? rangeOf(cidr) : undefined;
 }
 
+/** Whether a stored text is a range; one from before may have host bits set. */
+export function isRange(text: string): boolean {
+  return text.includes('/') && parseCidr(text) !== undefined;
+}
+
 /** Why {@link parseRange} refuses a text, as a clause that follows it. */
 export function rangeFault(text: string): string {
   const cidr = parseCidr(text);

@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
 import { z } from 'zod';
+import { isRange } from '../access/addresses';
 import { type ApiKey, MCP_ACCESS } from '../access/apiKey';
 import { ALL_SCOPES } from '../access/scopes';
 import { UUID } from '../units';
@@ -29,7 +30,7 @@ export const keyRecord = z.strictObject({
   revoked_at: time.nullable(),
   last_used_at: time.nullable(),
   last_used_from: text.nullable(),
-  allowed_ranges: z.array(text),
+  allowed_ranges: z.array(text.refine(isRange, 'must be a CIDR range, e.g. 203.0.113.0/24')),
   rotated_to: uuid.nullable(),
   mcp: z.enum(MCP_ACCESS).optional(),
 });

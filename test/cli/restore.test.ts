@@ -134,10 +134,15 @@ test('lines of keys.ndjson are checked, and the good ones are kept', async () =>
   const copy = await copyOf(folder);
   const [head, first, second] = (await readFile(join(copy, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
   const bad = second!.replace('products:read', 'everything:write');
-  await writeFile(join(copy, 'keys.ndjson'), [head, first, first, bad, 'no json', ''].join('\n'));
+  // one of before may have host bits set
+  const [old, nowhere] = ['10.0.0.1/8', '10.0.0.0/80'].map((range) =>
+    JSON.stringify({ ...JSON.parse(first!), allowed_ranges: [range] }),
+  );
+  await writeFile(join(copy, 'keys.ndjson'), [head, old, first, bad, nowhere, 'no json', ''].join('\n'));
   const { code, stderr } = await own.run('import', '--org', id, copy, '--keys');
   expect(code).toBe(1);
-  for (const place of ['3: /id:', '4: /scopes/0:', '5: ']) expect(stderr).toContain(`keys.ndjson:${place}`);
+  for (const place of ['3: /id:', '4: /scopes/0:', '5: /allowed_ranges/0: must be a CIDR range', '6: '])
+    expect(stderr).toContain(`keys.ndjson:${place}`);
   expect(await own.json('key', 'list', '--org', id)).toHaveLength(1);
   await writeFile(join(copy, 'keys.ndjson'), `${first!}\n`);
   expect((await own.run('import', '--org', id, copy, '--keys')).stderr).toContain(
