@@ -1,10 +1,15 @@
+import { rm } from 'node:fs/promises';
+import { blocksOf } from '../docs/markdown';
+import { writePrograms } from '../docs/programs';
 import { eventually } from '../http/eventually';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import { startCommandServer } from '../support/commandServer';
 import { client } from '../support/client';
 import { makeKey, northwind } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { expectAccessible } from '../settings/visiting';
 import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
+import { run } from './run';
 
 /* What the example dashboard shows; what it does when something is wrong is in dashboardTrouble.test.ts. */
 
@@ -194,4 +199,26 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       expect(await page.getByLabel('Read-only key').inputValue()).toBe('');
     });
   });
+
+  test('an order written by the commands of the README appears', async () => {
+    const commands = await startCommandServer();
+    const programs = await writePrograms(commands);
+    const block = blocksOf('examples/README.md').find(({ text }) => text.includes('scopegate -- import'))!;
+    try {
+      await dashboard.visit({}, async (page) => {
+        await isLive(page);
+        const env = {
+          PATH: `${programs}:${process.env.PATH ?? ''}`,
+          MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
+          CONTROL_DATABASE: dashboard.controlDatabase,
+        };
+        await run('bash', ['-euo', 'pipefail', '-c', block.text], { env });
+        const year = String(new Date().getFullYear());
+        await page.locator('[data-part=months] [data-currency=USD] .tick', { hasText: year }).waitFor();
+      });
+    } finally {
+      await commands.stop();
+      await rm(programs, { recursive: true });
+    }
+  }, 120_000);
 });
