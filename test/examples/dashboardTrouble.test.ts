@@ -104,6 +104,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
       await page.getByLabel('Period').selectOption('1996');
       const months = page.locator('[data-part=months]');
       await months.getByText(/The gateway does not answer. Trying again at [\d:]{8}/).waitFor();
+      expect(await page.locator('#updated').isVisible()).toBe(false);
       await expectWaits(page, '[data-part=months] .pending', [1, 2, 4], () => sent.reads().length);
       await months.getByText('Trying again at').waitFor();
       await tunnel.restore();
