@@ -5,15 +5,18 @@ import { make, makeSvg } from './draw.js';
 const HEIGHT = 260;
 const TOP = 22;
 const BOTTOM = 40;
+const LINE = 16;
 const RIGHT = 8;
 /** The narrowest column with its gap; more columns than fit are reached by scrolling. */
 const NARROWEST = 11;
+/** The widest: one or two columns would otherwise fill the page. */
+const WIDEST = 80;
 /** About how wide a character of an axis is, in pixels. */
 const CHARACTER = 7;
 
 /**
- * @returns an element, and `update({ label, bars, axis })`: `bars` are `{ name, value, text, brief, below }`, where `below` are the
- * lines below the column; `axis` formats a value of the axis
+ * @returns an element, and `update({ label, bars, axis })`: `bars` are `{ name, value, text, brief, month, year }`, where `year` is of
+ * columns that name it, or `{ name, value: 0 }` for a gap; `axis` formats a value of the axis
  */
 export function makeColumns() {
   const element = make('div', { class: 'columns' });
@@ -49,14 +52,16 @@ function drawing({ label, bars, axis }, room) {
   const ticks = ticksUpTo(Math.max(0, ...bars.map(({ value }) => value)));
   const most = ticks.at(-1);
   const left = Math.max(...ticks.map((tick) => axis(tick).length)) * CHARACTER + 12;
-  const band = Math.max(NARROWEST, (room - left - RIGHT) / bars.length);
+  const band = Math.min(WIDEST, Math.max(NARROWEST, (room - left - RIGHT) / bars.length));
   const width = Math.max(room, left + band * bars.length + RIGHT);
   const heightOf = (value) => (Math.max(0, value) / most) * (HEIGHT - TOP - BOTTOM);
   const bottom = HEIGHT - BOTTOM;
+  const lines = linesBelow(bars, band);
+  const height = HEIGHT + (lines.length - 2) * LINE;
   const svg = makeSvg('svg', {
     width,
-    height: HEIGHT,
-    viewBox: `0 0 ${width} ${HEIGHT}`,
+    height,
+    viewBox: `0 0 ${width} ${height}`,
     role: 'img',
     'aria-label': label,
   });
@@ -67,36 +72,60 @@ function drawing({ label, bars, axis }, room) {
       makeSvg('text', { class: 'tick', x: left - 8, y: y + 4, 'text-anchor': 'end' }, axis(tick)),
     );
   }
+  // the text in the middle of its column, or as near as the edges allow
+  const textAt = (text, type, { middle, y }) => {
+    const half = (text.length * CHARACTER) / 2;
+    const x = Math.min(Math.max(middle, left + half), width - half);
+    return makeSvg('text', { class: type, x, y, 'text-anchor': 'middle' }, text);
+  };
   const highest = bars.findIndex(({ value }) => value === Math.max(...bars.map((bar) => bar.value)));
-  const every = Math.ceil((CHARACTER * 4) / band);
   bars.forEach((bar, index) => {
     const middle = left + (index + 0.5) * band;
     const height = heightOf(bar.value);
     const column = makeSvg(
       'g',
       { class: 'column' },
-      makeSvg('title', {}, `${bar.name}: ${bar.text}`),
+      makeSvg('title', {}, bar.month === undefined ? bar.name : `${bar.name}: ${bar.text}`),
       makeSvg('rect', { class: 'hit', x: middle - band / 2, y: TOP, width: band, height: bottom - TOP }),
       makeSvg('rect', {
         class: 'bar',
         ...{ x: middle - band * 0.38, y: bottom - height, width: band * 0.76, height, rx: Math.min(3, band / 6) },
       }),
     );
-    const half = (bar.brief.length * CHARACTER) / 2;
-    if (bar.value > 0 && (half * 2 <= band || index === highest)) {
-      const x = Math.min(Math.max(middle, left + half), width - RIGHT - half);
-      column.append(makeSvg('text', { class: 'value', x, y: bottom - height - 6, 'text-anchor': 'middle' }, bar.brief));
+    if (bar.month === undefined) column.append(textAt('…', 'tick', { middle, y: bottom - 4 }));
+    if (bar.value > 0 && (bar.brief.length * CHARACTER <= band || index === highest)) {
+      column.append(textAt(bar.brief, 'value', { middle, y: bottom - height - 6 }));
     }
-    const [first = '', second = ''] = bar.below;
-    const lines = [index % every === 0 ? first : '', index === 0 || bar.startsYear ? second : ''];
-    lines.forEach((text, line) => {
-      if (text === '') return;
-      const y = bottom + 16 + line * 16;
-      column.append(makeSvg('text', { class: 'tick', x: middle, y, 'text-anchor': 'middle' }, text));
+    lines.forEach((texts, line) => {
+      if (texts.has(index)) column.append(textAt(texts.get(index), 'tick', { middle, y: bottom + (line + 1) * LINE }));
     });
     svg.append(column);
   });
   return svg;
+}
+
+/**
+ * The lines of text below the columns, each by the index of its column: months, as many as there is room for, and all years, on two
+ * lines if they would overlap on one.
+ */
+function linesBelow(bars, band) {
+  const named = [...bars.keys()].filter((index) => bars[index].month !== undefined);
+  const starts = named.filter((index) => bars[index].year !== undefined);
+  const months = fitting([...starts, ...named], Math.ceil((CHARACTER * 4) / band));
+  const years = fitting(starts, Math.ceil((CHARACTER * 4.5) / band));
+  const others = starts.filter((index) => !years.includes(index));
+  const textsOf = (indexes, member) => new Map(indexes.map((index) => [index, bars[index][member]]));
+  const lines = [textsOf(months, 'month'), textsOf(years, 'year')];
+  return others.length === 0 ? lines : [...lines, textsOf(others, 'year')];
+}
+
+/** Those of the indexes that are at least `distance` from each other; the first take precedence. */
+function fitting(indexes, distance) {
+  const chosen = [];
+  for (const index of indexes) {
+    if (chosen.every((other) => Math.abs(other - index) >= distance)) chosen.push(index);
+  }
+  return chosen;
 }
 
 /** Round values from 0 to at least `most`, and at least one unit. */

@@ -1,13 +1,15 @@
+import { keep, kept } from './address.js';
 import { ask } from './gateway.js';
 import { ALL, MOST_NAMES, namesRequest, partsOf, periodOf, queryFor, START, typesFor } from './parts.js';
 import { persist } from './patience.js';
 import { createReads } from './reads.js';
 import { follow } from './stream.js';
-import { clear, explain, show, shownCustomers } from './views.js';
+import { clear, explain, pend, pendingOf, show, shownCustomers } from './views.js';
 
 const element = (id) => document.getElementById(id);
 const [connection, form, url, key, year] = ['connection', 'connect', 'url', 'key', 'year'].map(element);
-const [title, live, message, panels, updated] = ['title', 'live', 'message', 'panels', 'updated'].map(element);
+const [title, live, message, panels] = ['title', 'live', 'message', 'panels'].map(element);
+const [reading, updated] = ['reading', 'updated'].map(element);
 
 /** Where the tab keeps the key, with the gateway that it is for. */
 const STORED = 'gateway';
@@ -21,11 +23,17 @@ async function connect() {
   const { signal } = session;
   const gateway = { url: url.value.trim(), key: key.value.trim() };
   sessionStorage.setItem(STORED, JSON.stringify(gateway));
+  // a reload would go to the other gateway
+  if (kept('url')) keep('url', gateway.url);
+  choose(kept('year'));
   say('info', 'Connecting…');
   let isKnown = false;
   const onWait = (problem, seconds) => {
     const [heading, text] = wordsOf(problem, isKnown);
-    say('wait', heading, `${text} Trying again at ${timeIn(seconds)}.`, problem.requestId);
+    const again = `Trying again at ${timeIn(seconds)}.`;
+    say('wait', heading, `${text} ${again}`, problem.requestId);
+    reading.textContent = '';
+    pend(pendingOf(ALL), `${heading}. ${again}`);
   };
   const onStop = (problem) => fail(problem);
   try {
@@ -33,8 +41,10 @@ async function connect() {
     isKnown = true;
     const { scopes } = me.key;
     const names = new Map();
+    const known = { gateway, scopes, names, hasYears: false };
     title.textContent = me.organisation.name;
-    const read = (parts, dropped) => readParts({ gateway, scopes, names, parts, signal: dropped });
+    pend(ALL, '');
+    const read = (parts, dropped) => readParts(known, parts, dropped);
     reads = createReads({ read, signal, onWait, onStop });
     reads.mark(ALL);
     await listen({ gateway, types: typesFor(scopes), cursor: events?.next_cursor, names, signal });
@@ -50,20 +60,25 @@ async function start(gateway, signal) {
   return data;
 }
 
-async function readParts({ gateway, scopes, names, parts, signal }) {
-  const { data, problems } = await ask(gateway, queryFor(parts), periodOf(year.value), signal);
+async function readParts(known, parts, signal) {
+  const { gateway, scopes, names } = known;
+  sayReading();
+  const withYears = year.value !== '' && !known.hasYears;
+  const { data, problems } = await ask(gateway, queryFor(parts, { withYears }), periodOf(year.value), signal);
   const nameOf = (id) => (id === null ? 'No customer' : (names.get(id) ?? `Customer ${id.slice(0, 8)}`));
   for (const part of parts) {
     const problem = problems.get(part);
-    if (problem) explain(part, wordsOf(problem, true).join('. '));
-    else show(part, data[part], nameOf);
+    if (!problem) show(part, data[part], nameOf);
+    // otherwise it is read again, and the figures of the same period stay until then
+    else if (!problem.isTemporary) explain(part, wordsOf(problem, true).filter(Boolean).join('. '));
   }
-  if (data.months) offerYears(data.months.data);
+  for (const months of [data.years, data.months]) if (months) offerYears(months.data);
+  known.hasYears ||= !problems.get('years')?.isTemporary;
   panels.hidden = false;
   const temporary = [...problems.values()].find(({ isTemporary }) => isTemporary);
   if (temporary) throw temporary;
   if (data.customers) await readNames({ gateway, scopes, names, totals: data.customers, nameOf, signal });
-  settle();
+  settle(parts.some((part) => !problems.has(part)));
 }
 
 /** Asks for the names that are not known yet. */
@@ -111,10 +126,20 @@ async function listen({ gateway, types, cursor, names, signal }) {
   });
 }
 
+/** Says what is being read, where the figures would be and beside the period, or that something is tried again. */
+function sayReading() {
+  const text = year.value === '' ? 'Reading all years…' : `Reading ${year.value}…`;
+  const pending = pendingOf(ALL);
+  pend(pending, text);
+  reading.textContent = pending.length > 0 ? text : '';
+  if (!message.hidden && message.dataset.kind === 'wait') say('wait', 'Trying again…');
+}
+
 /** Everything asked for is shown. */
-function settle() {
+function settle(hasFigures) {
   message.hidden = true;
-  panels.removeAttribute('aria-busy');
+  reading.textContent = '';
+  if (!hasFigures) return;
   const isFirst = updated.textContent === '';
   updated.textContent = `Updated ${timeIn(0)}`;
   // later somebody may have opened it again
@@ -139,11 +164,10 @@ function leave() {
   reads = undefined;
   title.textContent = 'Sales dashboard';
   panels.hidden = true;
-  panels.removeAttribute('aria-busy');
   message.hidden = true;
   connection.open = true;
-  updated.textContent = element('names').textContent = '';
-  year.replaceChildren(new Option('All years', ''));
+  reading.textContent = updated.textContent = element('names').textContent = '';
+  choose(undefined);
   setLive('', '');
   for (const part of ALL) clear(part);
 }
@@ -154,7 +178,7 @@ function wordsOf({ code, message: text, scope }, isKnown) {
     const hint = `If it is running, it may not allow this page: add ${location.origin} to its CORS_ORIGINS.`;
     return ['The gateway does not answer', isKnown ? text : `${text} ${hint}`];
   }
-  if (code === 'insufficient_scope') return [`The key lacks the scope ${scope}`, text];
+  if (code === 'insufficient_scope') return [`The key lacks the scope ${scope}.`, ''];
   if (code === 'rate_limited') return ['Rate limit reached', text];
   if (code === 'unauthenticated') {
     return [
@@ -184,6 +208,14 @@ function timeIn(seconds) {
   return new Date(Date.now() + seconds * 1000).toLocaleTimeString('en-GB');
 }
 
+/** Chooses a year as the only one that is offered, or all years. */
+function choose(chosen) {
+  year.replaceChildren(new Option('All years', ''));
+  if (!/^[12]\d{3}$/.test(chosen)) return;
+  year.add(new Option(chosen, chosen));
+  year.value = chosen;
+}
+
 /** Adds the years that are not offered yet, the latest first. */
 function offerYears(rows) {
   const known = [...year.options].map(({ value }) => value);
@@ -201,18 +233,23 @@ form.addEventListener('submit', (event) => {
 element('forget').addEventListener('click', () => {
   sessionStorage.removeItem(STORED);
   key.value = '';
+  keep('year', '');
   leave();
   key.focus();
 });
 year.addEventListener('change', () => {
-  panels.setAttribute('aria-busy', 'true');
+  keep('year', year.value);
+  pend(ALL, '');
+  sayReading();
   reads?.restart(ALL);
 });
+// somebody has changed the address
+addEventListener('hashchange', () => location.reload());
 
 element('origin').textContent = location.origin;
-// #url=… names the gateway. A key must not stand in an address, which is kept and shared, and one for a gateway is sent to no other
+// a key for a gateway is sent to no other
 const stored = JSON.parse(sessionStorage.getItem(STORED) ?? '{}');
-url.value = new URLSearchParams(location.hash.slice(1)).get('url') ?? stored.url ?? url.value;
+url.value = kept('url') ?? stored.url ?? url.value;
 if (stored.key && stored.url === url.value) {
   key.value = stored.key;
   void connect();

@@ -46,9 +46,12 @@ export const START = `query Start {
   events(after: "now", limit: 1) { next_cursor }
 }`;
 
-/** One request for all of these parts: it costs a point for each. */
-export function queryFor(names) {
-  const fields = names.map((name) => `${name}: ${PARTS[name].query}`);
+/** The months of all years that have orders. */
+const YEARS = 'years: order_totals(group_by: [MONTH]) { data { month } }';
+
+/** One request for all of these parts, and for all years if they are not known: it costs a point for each. */
+export function queryFor(names, { withYears }) {
+  const fields = [...names.map((name) => `${name}: ${PARTS[name].query}`), ...(withYears ? [YEARS] : [])];
   return `query Dashboard($from: DateTime, $to: DateTime) {\n  ${fields.join('\n  ')}\n}`;
 }
 

@@ -12,11 +12,16 @@ export function createReads({ read, signal, onWait, onStop }) {
   let isRunning = false;
   let current = new AbortController();
 
+  /** A signal that `restart` aborts. */
+  function renew() {
+    current = new AbortController();
+    return current.signal;
+  }
+
   async function readStale() {
     const parts = [...stale];
     stale.clear();
-    current = new AbortController();
-    const { signal: replaced } = current;
+    const replaced = renew();
     try {
       await read(parts, AbortSignal.any([signal, replaced]));
     } catch (problem) {
@@ -29,7 +34,7 @@ export function createReads({ read, signal, onWait, onStop }) {
     try {
       while (stale.size > 0) {
         const spacing = pause(EVERY, signal);
-        await persist(readStale, { signal, onWait });
+        await persist(readStale, { signal, onWait, replaced: renew });
         await spacing;
         signal.throwIfAborted();
       }
@@ -47,7 +52,7 @@ export function createReads({ read, signal, onWait, onStop }) {
 
   return {
     mark,
-    /** Marks parts, and drops the answer of the read in progress, which is about something else. */
+    /** Marks parts, and drops the read in progress or the wait for another attempt, which is about something else. */
     restart(parts) {
       current.abort();
       mark(parts);

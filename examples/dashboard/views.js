@@ -33,6 +33,7 @@ export function show(part, { data, has_more: hasMore }, nameOf) {
     const figure = known?.figure ?? insert(figures, currency, FIGURES[part](currency));
     figure.update(rows, nameOf);
   }
+  settled(part);
   const cut = 'Only the first 1,000 groups are counted here: choose a year.';
   note(part, hasMore ? cut : data.length === 0 ? 'Nothing in this period.' : '');
 }
@@ -43,7 +44,28 @@ export function explain(part, text) {
   note(part, text, true);
 }
 
+/** Hides the figures of parts, but not their room, while those of another period are read; `text` says that, or why it takes longer. */
+export function pend(parts, text) {
+  for (const part of parts) {
+    const section = sectionOf(part);
+    section.setAttribute('aria-busy', 'true');
+    section.querySelector('.pending').textContent = text;
+  }
+}
+
+/** Those of the parts whose figures are still to be read. */
+export function pendingOf(parts) {
+  return parts.filter((part) => sectionOf(part).hasAttribute('aria-busy'));
+}
+
+function settled(part) {
+  const section = sectionOf(part);
+  section.removeAttribute('aria-busy');
+  section.querySelector('.pending').textContent = '';
+}
+
 export function clear(part) {
+  settled(part);
   sectionOf(part).querySelector('.figures').replaceChildren();
   note(part, '');
 }
@@ -81,7 +103,7 @@ function monthsFigure(currency) {
   return {
     element: make('figure', {}, caption, columns.element, details),
     update(rows) {
-      const bars = timeline(rows).map((row) => barOf(row, currency));
+      const bars = barsOf(timeline(rows), currency);
       const count = rows.reduce((sum, row) => sum + row.count, 0);
       const text = `${currency}: ${amount(sumOf(rows, 'total_minor'), currency)} in ${plural(count, 'order')}`;
       const highest = bars.reduce((most, bar) => (bar.value > most.value ? bar : most));
@@ -100,18 +122,21 @@ function monthsFigure(currency) {
   };
 }
 
-function barOf({ month, count, total_minor: minor }, currency) {
-  if (month === undefined) return { name: 'no orders', value: 0, text: '', brief: '', below: ['…'] };
-  const value = major(minor, currency);
-  const [year, digits] = month.split('-');
-  return {
-    value,
-    name: nameOfMonth(month),
-    text: `${amount(minor, currency)} in ${plural(count, 'order')}`,
-    brief: brief(value),
-    below: [nameOfMonth(month, 'short').split(' ')[0], year],
-    startsYear: digits === '01',
-  };
+/** The columns; the first of each year, and each after a gap, names its year. */
+function barsOf(months, currency) {
+  return months.map(({ month, count, total_minor: minor }, index) => {
+    if (month === undefined) return { name: 'No orders', value: 0 };
+    const value = major(minor, currency);
+    const [year] = month.split('-');
+    return {
+      value,
+      name: nameOfMonth(month),
+      text: `${amount(minor, currency)} in ${plural(count, 'order')}`,
+      brief: brief(value),
+      month: nameOfMonth(month, 'short').split(' ')[0],
+      ...(months[index - 1]?.month?.startsWith(year) !== true && { year }),
+    };
+  });
 }
 
 function nameOfMonth(month, style = 'long') {

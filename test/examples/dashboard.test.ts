@@ -1,10 +1,15 @@
+import { rm } from 'node:fs/promises';
+import { blocksOf } from '../docs/markdown';
+import { writePrograms } from '../docs/programs';
 import { eventually } from '../http/eventually';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import { startCommandServer } from '../support/commandServer';
 import { client } from '../support/client';
 import { makeKey, northwind } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { expectAccessible } from '../settings/visiting';
 import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
+import { run } from './run';
 
 /* What the example dashboard shows; what it does when something is wrong is in dashboardTrouble.test.ts. */
 
@@ -53,9 +58,20 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       // the months between have no orders, and one gap stands for four years
       expect(await yen.locator('.column').count()).toBe(6);
       expect(await yen.locator('.column title').allTextContents()).toContain('December 1996: ¥0 in 0 orders');
-      expect(await yen.locator('.tick').allTextContents()).toEqual(
-        expect.arrayContaining(['¥0', '¥1K', '¥3K', '1996']),
+      expect(await yen.locator('.tick').allTextContents()).toEqual(expect.arrayContaining(['¥0', '¥1K', '¥3K']));
+      // the first column of each year, and the one after the gap, name their year
+      const below = await Promise.all(
+        (await yen.locator('.column').all()).map((column) => column.locator('.tick').allTextContents()),
       );
+      expect(below.map((texts) => texts.find((text) => /^\d{4}$/.test(text)))).toEqual([
+        ...['1996', undefined, '1997', undefined],
+        ...[undefined, '2001'],
+      ]);
+      expect(below[4]).toEqual(['…']);
+      expect(below[5]).toEqual(['Feb', '2001']);
+      // a single month does not fill the page
+      const bar = (await page.locator('[data-part=months] [data-currency=EUR] .column .bar').boundingBox())!;
+      expect(bar.width).toBeLessThan(100);
       expect(await yen.locator('.value').allTextContents()).toContain('3K');
 
       const summary = yen.locator('summary');
@@ -105,7 +121,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a year is chosen with the keyboard, and the answer of the year before is dropped', async () => {
+  test('a year is chosen with the keyboard and kept in the address; while it is read the page says so, and the answer of the year before is dropped', async () => {
     await dashboard.visit({}, async (page) => {
       await isLive(page);
       const year = page.getByLabel('Period');
@@ -122,18 +138,39 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await page.evaluate(`{
         window.shown = [];
         const months = document.querySelector('[data-part=months]');
-        new MutationObserver(() => window.shown.push(months.textContent)).observe(months, { childList: true, subtree: true });
+        new MutationObserver(() => window.shown.push(months.innerText)).observe(months, { childList: true, subtree: true });
       }`);
+      const { height } = (await page.locator('[data-part=months]').boundingBox())!;
       const asked = page.waitForRequest((request) => request.postData()?.includes('"from":"2001-01-01') === true);
       await year.selectOption('2001');
       await asked;
-      expect(await page.locator('[data-part=months]').isVisible()).toBe(false);
+      const months = page.locator('[data-part=months]');
+      await months.getByText('Reading 2001…').waitFor();
+      await page.getByRole('status').getByText('Reading 2001…').waitFor();
+      expect(await months.getAttribute('aria-busy')).toBe('true');
+      expect(await page.locator('.figures >> visible=true').count()).toBe(0);
+      expect(await page.locator('#updated').isVisible()).toBe(false);
+      expect((await months.boundingBox())!.height).toBe(height);
+      await expectAccessible(page);
       await year.selectOption('1997');
       answer();
       await eventually(async () => (await captions(page, 'months')).length === 2, 30_000);
       expect((await captions(page, 'months'))[1]).toBe('JPY: ¥2,500 in 1 order');
       const shown: string[] = await page.evaluate('window.shown');
       expect(shown.join('\n')).not.toContain('¥3,000 in 1 order');
+      await page.locator('#updated').waitFor();
+      expect(await page.locator('[aria-busy], .pending:not(:empty), #reading:not(:empty)').count()).toBe(0);
+
+      await page.reload();
+      await isLive(page);
+      expect([await year.inputValue(), await captions(page, 'months')]).toEqual([
+        '1997',
+        [expect.stringContaining('EUR'), 'JPY: ¥2,500 in 1 order'],
+      ]);
+      expect(await year.locator('option').allInnerTexts()).toEqual(['All years', '2001', '1997', '1996']);
+      await year.selectOption('');
+      await page.getByText('JPY: ¥7,000 in 3 orders').first().waitFor();
+      expect(page.url()).not.toContain('year');
     });
   });
 
@@ -145,8 +182,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await isLive(page);
 
       const before = sent.all().length;
-      await page.goto('about:blank');
-      await page.goto(`${dashboard.origin}/#url=${encodeURIComponent('http://127.0.0.1:9')}`);
+      // in the address of the open page, whose own gateway it was
+      await page.evaluate(`location.hash = 'url=http://127.0.0.1:9'`);
+      await eventually(async () => (await page.getByLabel('Gateway').inputValue()) === 'http://127.0.0.1:9', 30_000);
       expect(await page.getByLabel('Read-only key').inputValue()).toBe('');
       expect(sent.all().length).toBe(before);
 
@@ -161,4 +199,26 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       expect(await page.getByLabel('Read-only key').inputValue()).toBe('');
     });
   });
+
+  test('an order written by the commands of the README appears', async () => {
+    const commands = await startCommandServer();
+    const programs = await writePrograms(commands);
+    const block = blocksOf('examples/README.md').find(({ text }) => text.includes('scopegate -- import'))!;
+    try {
+      await dashboard.visit({}, async (page) => {
+        await isLive(page);
+        const env = {
+          PATH: `${programs}:${process.env.PATH ?? ''}`,
+          MONGODB_URI: process.env.TEST_MONGODB_URI ?? '',
+          CONTROL_DATABASE: dashboard.controlDatabase,
+        };
+        await run('bash', ['-euo', 'pipefail', '-c', block.text], { env });
+        const year = String(new Date().getFullYear());
+        await page.locator('[data-part=months] [data-currency=USD] .tick', { hasText: year }).waitFor();
+      });
+    } finally {
+      await commands.stop();
+      await rm(programs, { recursive: true });
+    }
+  }, 120_000);
 });

@@ -26,6 +26,7 @@ export interface Dashboard {
   readonly organisation: Organisation;
   readonly key: string;
   readonly keyId: string;
+  readonly controlDatabase: string;
   /** Opens the page, runs `work`, and checks that nothing went wrong in the browser. */
   visit(look: Look, work: (page: Page, sent: Sent) => Promise<void>): Promise<void>;
   close(): Promise<void>;
@@ -65,7 +66,7 @@ export async function openDashboard(environment: Record<string, string> = {}, ro
   const browser: Browser = await openBrowser();
 
   return {
-    ...{ gateway, origin, organisation, key, keyId },
+    ...{ gateway, origin, organisation, key, keyId, controlDatabase: CONTROL_DATABASE },
     async visit({ through = gateway.url, host = '127.0.0.1', isPaused = false, prepare, tolerates, ...look }, work) {
       const from = origin.replace('127.0.0.1', host);
       const { page, faults, foreign, close } = await visitor(browser, [from, through], { timezoneId: 'UTC', ...look });

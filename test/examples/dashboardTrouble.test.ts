@@ -1,7 +1,8 @@
-import type { Page } from 'playwright-core';
+import type { Page, Request } from 'playwright-core';
 import { eventually } from '../http/eventually';
 import { openTunnel, type Tunnel } from '../http/tunnel';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import { client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { expectAccessible } from '../settings/visiting';
@@ -36,6 +37,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     await dashboard.visit({ key }, async (page) => {
       await isLive(page);
       await page.getByText('The key lacks the scope quotes:read').waitFor();
+      expect(await page.locator('[data-part=quotes] .body').innerText()).toBe('The key lacks the scope quotes:read.');
       await page.getByText('Names need the scope customers:read').waitFor();
       expect(await captions(page, 'quotes')).toEqual([]);
       expect(await captions(page, 'statuses')).not.toEqual([]);
@@ -49,6 +51,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
       await page.getByText('The key lacks the scope orders:read').first().waitFor();
       await page.getByText('Not live').waitFor();
       expect(sent.streams()).toEqual([]);
+      expect(await page.locator('.note.problem').count()).toBe(5);
+      // nothing was, and another key is needed
+      expect(await page.getByText('Updated').count()).toBe(0);
+      expect(await page.getByLabel('Read-only key').isVisible()).toBe(true);
     });
   });
 
@@ -86,6 +92,30 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
     await dashboard.visit({ host: 'localhost', tolerates: REFUSED }, async (page) => {
       await says(page, new RegExp(`add ${dashboard.origin.replace('127.0.0.1', 'localhost')} to its CORS_ORIGINS`));
+    });
+  });
+
+  test('a year that cannot be read says so where its figures would be, and another is read at once', async () => {
+    const prepare = (page: Page): Promise<void> => answerStreams(page, ':\n\n');
+    await dashboard.visit({ through, isPaused: true, prepare, tolerates: REFUSED }, async (page, sent) => {
+      await page.locator('#updated:not(:empty)').waitFor();
+      await page.clock.runFor(1000);
+      await tunnel.cut();
+      await page.getByLabel('Period').selectOption('1996');
+      const months = page.locator('[data-part=months]');
+      await months.getByText(/The gateway does not answer. Trying again at [\d:]{8}/).waitFor();
+      expect(await page.locator('#updated').isVisible()).toBe(false);
+      await expectWaits(page, '[data-part=months] .pending', [1, 2, 4], () => sent.reads().length);
+      await months.getByText('Trying again at').waitFor();
+      await tunnel.restore();
+      await page.clock.runFor(1000);
+      const count = sent.reads().length;
+      await page.getByLabel('Period').selectOption('');
+      // without a step of the clock
+      await months.locator('figcaption').first().waitFor();
+      expect(sent.reads().length).toBe(count + 1);
+      expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
+      expect(await page.locator('#message').isHidden()).toBe(true);
     });
   });
 
@@ -171,12 +201,30 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
 });
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few points', () => {
-  test('the rate limit says when it goes on, and nothing is asked before', async () => {
-    const dashboard = await openDashboard({ RATE_LIMIT_PER_MINUTE: '4' }, 3);
+  test('the rate limit says when it goes on, and nothing is asked before, whatever is chosen meanwhile', async () => {
+    const dashboard = await openDashboard({ RATE_LIMIT_PER_MINUTE: '12' }, 3);
     try {
       await dashboard.visit({ isPaused: true, tolerates: REFUSED }, async (page, sent) => {
-        await page.getByText('Rate limit reached').waitFor();
-        await expectWaits(page, '#message-text', [1, 1], () => sent.reads().length);
+        await isLive(page);
+        const spent = async (): Promise<boolean> =>
+          (await client(dashboard.gateway, dashboard.key).get('/orders?limit=1')).status === 429;
+        await eventually(spent, PATIENCE);
+        const year = page.getByLabel('Period');
+        await year.selectOption('1996');
+        await page.clock.runFor(1000);
+        await page.getByText('Rate limit reached').first().waitFor();
+        const pending = page.locator('[data-part=months] .pending');
+        await pending.getByText(/^Rate limit reached. Trying again at [\d:]{8}/).waitFor();
+        const promised = async (): Promise<number> =>
+          Date.parse(`2026-11-23T${/[\d:]{8}/.exec(await pending.innerText())?.[0] ?? ''}Z`);
+        const [count, before] = [sent.reads().length, await promised()];
+        await year.selectOption('');
+        await pending.getByText('Trying again at').waitFor();
+        // shown without its fraction of a second
+        expect(Math.abs((await promised()) - before)).toBeLessThanOrEqual(1000);
+        expect(sent.reads().length).toBe(count);
+        await expectWaits(page, '#message-text', [1], () => sent.reads().length);
+        expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
         await page.clock.resume();
         await expectAccessible(page);
       });
@@ -185,6 +233,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few points', 
     }
   }, 120_000);
 });
+
+const isRead = (request: Request): boolean => request.postData()?.includes('query Dashboard') === true;
 
 /**
  * Moves the clock of a page from one promised attempt ("at 12:01:07") to the next: each wait is at least as long as it should be in
