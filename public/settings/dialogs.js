@@ -179,7 +179,7 @@ export async function revokeKey(key, changed) {
   askChange(dialog, {
     changed,
     doing: () => `Revoking the key ${key.name}…`,
-    doubt: () => `Whether the key ${key.name} was revoked is not known. Press Revoke key again: twice does no harm.`,
+    doubt: () => `Whether the key ${key.name} was revoked is not known. Revoking it again does no harm.`,
     async work() {
       await call('revoke', { id: key.id });
       return () => {

@@ -9,6 +9,8 @@ import { byId, element, showFailure } from './dom.js';
 export function openNotice(content) {
   const place = element('div', { tabindex: '-1' });
   const own = {
+    /** What it said first. */
+    text: content.text,
     set({ text, link, button, isAlert = false, asks = false }) {
       const hadFocus = place.contains(document.activeElement);
       place.className = isAlert ? 'alert' : 'info';
@@ -37,9 +39,14 @@ export function openNotice(content) {
   return own;
 }
 
-/** A notice of a failure, until it is dismissed. */
+/** Makes a notice of what goes on one of its failure, until it is dismissed. */
 export function failureNotice({ message, link }, notice) {
-  notice.set({ text: message, link, isAlert: true, button: { text: 'Dismiss', does: notice.remove } });
+  notice.set({
+    text: `${notice.text.replace(/…$/, ':')} ${message}`,
+    link,
+    isAlert: true,
+    button: { text: 'Dismiss', does: notice.remove },
+  });
 }
 
 /** The title of what is shown: a key, an endpoint, or the list of keys. */

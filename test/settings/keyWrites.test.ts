@@ -88,6 +88,16 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
       await notices(page).getByText('Saving').waitFor({ state: 'detached' });
 
       await button(page, 'Edit').click();
+      await edit.getByLabel('Allowed addresses').fill('10.0.0.0/8');
+      await button(page, 'Save').click();
+      const lost = await answers();
+      await page.keyboard.press('Escape');
+      await lost.abort('connectionreset');
+      await notices(page).getByText('Saving the key web shop: Could not reach the gateway.').waitFor();
+      await button(page, 'Dismiss').press('Enter');
+      await isFocused(page, 'web shop');
+
+      await button(page, 'Edit').click();
       await edit.getByLabel('Name').fill('never');
       await scene.gateway.control.apiKeys.revoke(shop.id);
       await button(page, 'Save').click();

@@ -27,7 +27,7 @@ export function editKey(key, changed) {
   askChange(dialog, {
     changed,
     doing: (given) => `Saving the key ${given.get('name').trim()}…`,
-    doubt: () => 'Whether it was saved is not known. Press Save again: twice does no harm.',
+    doubt: () => 'Whether it was saved is not known. Saving it again does no harm.',
     async work(given) {
       const changes = changesOf(key, given);
       if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
