@@ -1,8 +1,9 @@
 import { DOCUMENTS } from './documents.js';
 import { byId, showFailure } from './dom.js';
 import { showSession } from './notices.js';
+import { noteFound, noteLost, readLost } from './retries.js';
 
-/** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, organisation, user}. */
+/** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, storesRequests, organisation, user}. */
 export const settings = readSettings(document);
 
 /** A failed call, with a message for the page. */
@@ -21,11 +22,19 @@ export class Failure extends Error {
   get isUnsure() {
     return this.code === undefined || UNSURE.includes(this.code);
   }
+
+  /** What can be done here: `again` if the same call may succeed later, `reload` if that takes another page, or `none`. */
+  get remedy() {
+    if (['forbidden', 'page'].includes(this.code)) return 'reload';
+    return this.isUnsure || PASSING.includes(this.code) ? 'again' : 'none';
+  }
 }
 
 const UNSURE = ['unavailable', 'internal', 'idempotency_in_progress'];
+/** Codes of errors that end without another call: by waiting, by signing in, or once the organisation is resumed. */
+const PASSING = ['conflict', 'rate_limited', 'unauthenticated', 'organisation_suspended'];
 /** How long to wait for an answer, in milliseconds: what is posted by hand takes the gateway up to 17 s. */
-const WITHIN = 30_000;
+export const WITHIN = 30_000;
 /** How far the gateway's clock is ahead of this computer's, in milliseconds. */
 let ahead = 0;
 
@@ -48,14 +57,15 @@ export async function call(operation, variables = {}, idempotencyKey = undefined
   return answer.data.value;
 }
 
-/** What an error says to a person: of faults without their pointers, which name what only programs see. */
+/** What an error says to a person: of faults without their pointers, which name what only programs see, but with the name of a filter, which the address may have. */
 function messageOf({ message, extensions: { errors = [] } }) {
-  return errors.length === 0 ? message : errors.map(({ detail }) => sentence(detail)).join(' ');
+  const said = ({ parameter, detail }) => sentence(detail, parameter && `the ${parameter.replaceAll('_', ' ')}`);
+  return errors.length === 0 ? message : errors.map(said).join(' ');
 }
 
 /** `must begin with https://` as a sentence of its own. */
-export function sentence(detail) {
-  const subject = /^(is|must|has|was)\b/.test(detail) ? `it ${detail}` : detail;
+export function sentence(detail, name = 'it') {
+  const subject = /^(is|must|has|was)\b/.test(detail) ? `${name} ${detail}` : detail;
   const text = subject.charAt(0).toUpperCase() + subject.slice(1);
   return text.endsWith('.') ? text : `${text}.`;
 }
@@ -100,7 +110,7 @@ function signedOut() {
 }
 
 /** Reads the page again for its CSRF token; resolves with whether that is another one. @throws Failure */
-async function renewed() {
+export async function renewed() {
   const page = await fetch('/settings/integrations', { signal: AbortSignal.timeout(WITHIN) }).then(
     (response) => response.text(),
     () => '',
@@ -130,14 +140,16 @@ export function failureOf(error) {
 
 /**
  * Runs of the same kind of work of which only the newest counts: `attempt` resolves with undefined for one that was overtaken or
- * dropped meanwhile, and shows its failure nowhere.
+ * dropped meanwhile, and shows its failure nowhere. What `isRead`, and so may be done unasked, is done again when the gateway is back (retries.js).
  */
-export function newest() {
+export function newest({ isRead = true } = {}) {
+  const owner = {};
   let run = 0;
   let isShown = false;
   return {
     drop() {
       run += 1;
+      noteFound(owner);
     },
     /** Shows a failure in `place`, by default the top of the page, with a button that calls `again`. */
     async attempt(work, place = byId('failure'), again) {
@@ -151,6 +163,8 @@ export function newest() {
       // other work may have its own failure in the same place
       if (failure || isShown) showFailure(place, failure, again);
       isShown = failure !== undefined;
+      if (isRead && again && failure?.isUnsure) noteLost(owner, again);
+      else if (noteFound(owner) && !failure) void readLost();
       return result;
     },
   };

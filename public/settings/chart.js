@@ -18,6 +18,11 @@ export function axisTop(highest) {
   return [1, 2, 5, 10].map((step) => step * power).find((top) => top >= Math.max(highest, 2)) ?? 10 * power;
 }
 
+/** The numbers of an axis up to `top`, all as short as there is room for. */
+function axisNumber(top) {
+  return new Intl.NumberFormat('en', { notation: top < 10_000 ? 'standard' : 'compact' });
+}
+
 function label(start, isHourly) {
   return isHourly ? `${start.slice(11, 13)}:00` : start.slice(5, 10);
 }
@@ -43,12 +48,13 @@ export function drawChart(buckets, isHourly, description, width) {
     role: 'img',
     'aria-label': description,
   });
+  const axis = axisNumber(highest);
   for (const share of [0, 0.5, 1]) {
     const y = height - bottom - scale(highest * share);
     chart.append(shape('line', { class: 'grid', x1: left, x2: width - right, y1: y, y2: y }));
     const number = highest * share;
     if (Number.isInteger(number)) {
-      chart.append(shape('text', { x: left - 6, y: y + 4, 'text-anchor': 'end' }, number.toLocaleString('en')));
+      chart.append(shape('text', { x: left - 6, y: y + 4, 'text-anchor': 'end' }, axis.format(number)));
     }
   }
   buckets.forEach(({ start, requests, errors, rate_limited: limited }, at) => {

@@ -26,8 +26,8 @@ export function say(sentence) {
 }
 
 /**
- * Shows a failure ({message, link}) in an alert, or hides it. With `again`, its button tries again. A focus inside stays there, or moves to the
- * section's title.
+ * Shows a failure ({message, link, remedy}) in an alert, or hides it. With `again`, its button tries again, unless the failure's remedy is another.
+ * A focus inside stays there, or moves to the section's title.
  */
 export function showFailure(place, failure, again) {
   const hadFocus = place.contains(document.activeElement);
@@ -47,8 +47,15 @@ function fill(place, failure, again) {
   if (failure === undefined) return;
   place.append(failure.message);
   const { link } = failure;
-  if (link) place.append(' ', element('a', { href: link.href, target: '_blank' }, link.text));
-  if (again) place.append(' ', element('button', { class: 'button', type: 'button', click: again }, 'Try again'));
+  if (link) {
+    place.append(' ', element('a', { href: link.href, target: link.isHere ? undefined : '_blank' }, link.text));
+  }
+  if (!again) return;
+  const button = (text, click) =>
+    place.append(' ', element('button', { class: 'button', type: 'button', click }, text));
+  const { remedy = 'again' } = failure;
+  if (remedy === 'again') button('Try again', again);
+  if (remedy === 'reload') button('Reload', () => location.reload());
 }
 
 /** Makes the copy buttons inside an element copy the text before them, or select it and say so where browsers refuse. */

@@ -7,7 +7,7 @@ import { keyLink, noteNames, shownName } from './keyPage/link.js';
 import { keyText } from './keyPage/words.js';
 import { redraw } from './modal.js';
 import { ago } from './time.js';
-import { codeRow, operationRow, words } from './usage.js';
+import { AGE, codeRow, operationRow, words } from './usage.js';
 
 /* Above the keys: which end soon, what to do first, and the requests of all keys. The address has the period. */
 
@@ -79,7 +79,7 @@ function fill(usage, isHourly) {
   byId('all-limited').textContent = words(usage.rate_limited);
   const isNone = usage.requests === 0;
   byId('no-traffic').hidden = !isNone;
-  byId('no-traffic').textContent = `No requests in ${span}.`;
+  byId('no-traffic').textContent = `No requests in ${span}. ${AGE}`;
   byId('some-traffic').hidden = isNone;
   const description = `Requests with all keys in ${span}: ${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
   draw = (width) => chart.replaceChildren(drawChart(usage.buckets, isHourly, description, width));

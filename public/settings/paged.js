@@ -14,32 +14,34 @@ export function readsOn(more, { attempt, place, read, rows, rowsOf, shown = () =
     shown();
   }
 
-  async function readOn() {
+  /** `event` if somebody asked for it: what is read again by itself takes no focus. */
+  async function readOn(event) {
     const page = await attempt(() => read(next), place, readOn);
     if (!page) return;
     const added = rowsOf(page);
     rows.append(...added);
     follow(page);
-    focusOn(added[0]);
+    if (event) focusOn(added[0]);
   }
 
-  more.addEventListener('click', readOn);
+  more.addEventListener('click', (event) => busyWhile(more, () => readOn(event)));
   return follow;
 }
 
-/** The button may be hidden now, so the focus moves to the first row that was added, or the button in it. */
+/** The button may be hidden now, so the focus moves to the first row that was added, or the first link or button in it. */
 function focusOn(row) {
-  const button = row?.querySelector('button');
-  if (!button) row?.setAttribute('tabindex', '-1');
-  (button ?? row)?.focus();
+  const control = row?.querySelector('a[href], button');
+  if (!control) row?.setAttribute('tabindex', '-1');
+  (control ?? row)?.focus();
 }
 
-/** Does what a button was pressed for; meanwhile it cannot be pressed again. */
+/** Does what a button was pressed for; meanwhile pressing it again does nothing. It is not disabled, which would take the focus. */
 export async function busyWhile(button, work) {
-  button.disabled = true;
+  if (button.ariaDisabled === 'true') return;
+  button.ariaDisabled = 'true';
   try {
-    return await work();
+    await work();
   } finally {
-    button.disabled = false;
+    button.ariaDisabled = 'false';
   }
 }

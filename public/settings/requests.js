@@ -1,5 +1,5 @@
 import { choose, chosen } from './address.js';
-import { call, newest } from './api.js';
+import { call, newest, settings } from './api.js';
 import { cell, element, say, showFailure, wireCopying } from './dom.js';
 import { namedLink, showNames } from './keyPage/link.js';
 import { redraw } from './modal.js';
@@ -14,8 +14,9 @@ const APIS = { rest: 'REST', graphql: 'GraphQL', mcp: 'MCP' };
 /** The status of a request whose caller disconnected before the answer. */
 const LEFT = 499;
 
-/** What the filters have in the address. */
-export const REQUEST_FILTERS = ['requests', 'status', 'api', 'operation', 'request_id'];
+const FILTERS = ['requests', 'status', 'api', 'operation', 'request_id'];
+/** What a list has in the address: its filters, and the id of the request whose details were opened last. */
+export const REQUEST_CHOICES = [...FILTERS, 'details'];
 
 /** The requests in a section of the page: `open(keyId)` shows those of a key, or of the organisation; `close()` leaves them. */
 export function requestList(section) {
@@ -23,7 +24,7 @@ export function requestList(section) {
     section.querySelector(name === 'table' ? 'table' : `[data-${name}]`),
   );
   const rows = table.querySelector('tbody');
-  const filters = new Map(REQUEST_FILTERS.map((name) => [name, section.querySelector(`[data-filter="${name}"]`)]));
+  const filters = new Map(FILTERS.map((name) => [name, section.querySelector(`[data-filter="${name}"]`)]));
   // an answer that comes after another choice was made is dropped
   const { attempt, drop } = newest();
   /** Ids of requests whose details are shown. */
@@ -31,7 +32,7 @@ export function requestList(section) {
   let keyId;
 
   const valueOf = (name) => filters.get(name).value.trim() || null;
-  const isFiltered = () => REQUEST_FILTERS.some((name) => valueOf(name) !== null);
+  const isFiltered = () => FILTERS.some((name) => valueOf(name) !== null);
 
   function read(cursor) {
     const result = valueOf('requests');
@@ -64,16 +65,15 @@ export function requestList(section) {
 
   const rowsOf = ({ data }) => data.flatMap(pair);
   const follow = readsOn(more, {
-    ...{ attempt, place: failed },
-    read: (cursor) => busyWhile(more, () => read(cursor)),
-    ...{ rows, rowsOf },
+    ...{ attempt, place: failed, read, rows, rowsOf },
     shown: () => void showNames(rows),
   });
 
   function nothing() {
-    if (valueOf('request_id') !== null)
+    if (valueOf('request_id') !== null && settings.storesRequests)
       return 'No request with this id. It may be too old, one of many alike that are only counted, or one without a valid key.';
     if (isFiltered()) return 'No matching requests.';
+    if (!settings.storesRequests) return 'No stored requests.';
     return keyId === undefined ? 'No requests in the last 7 days.' : 'No requests with this key in the last 7 days.';
   }
 
@@ -101,6 +101,7 @@ export function requestList(section) {
     };
     button.addEventListener('click', () => {
       if (!opened.delete(id)) opened.add(id);
+      choose({ details: [...opened].at(-1) ?? null });
       show();
     });
     show();
@@ -111,9 +112,9 @@ export function requestList(section) {
       element('th', { scope: 'row', 'data-label': 'Request' }, element('div', {}, element('code', {}, what))),
       ...(keyId === undefined ? [classed(cell('Key', namedLink(key)), 'long')] : []),
       classed(cell('API', APIS[face]), 'left'),
-      classed(cell('Status', ...statusOf(request)), 'right'),
-      classed(cell('Took', length(ms)), 'left', 'took'),
-      classed(cell('From', address), 'right', 'long'),
+      cell('Status', ...statusOf(request)),
+      classed(cell('Took', length(ms)), 'right', 'took'),
+      classed(cell('From', address), 'long'),
       cell('Request id', element('code', { class: 'cut', title: requestId }, requestId)),
       cell('Details', element('div', { class: 'actions' }, button)),
     );
@@ -121,7 +122,7 @@ export function requestList(section) {
   }
 
   function changed() {
-    choose(Object.fromEntries(REQUEST_FILTERS.map((name) => [name, valueOf(name)])));
+    choose(Object.fromEntries(FILTERS.map((name) => [name, valueOf(name)])));
     clear();
     void load();
   }
@@ -134,15 +135,18 @@ export function requestList(section) {
       else typing = setTimeout(changed, TYPING);
     });
   }
-  refresh.addEventListener('click', async () => {
-    await busyWhile(refresh, load);
-    if (failed.hidden) say('Refreshed.');
-  });
+  refresh.addEventListener('click', () =>
+    busyWhile(refresh, async () => {
+      await load();
+      if (failed.hidden) say('Refreshed.');
+    }),
+  );
 
   return {
     async open(id) {
       if (id !== keyId) opened.clear();
       keyId = id;
+      if (chosen('details') !== null) opened.add(chosen('details'));
       clearTimeout(typing);
       clear();
       for (const [name, field] of filters) {
@@ -173,17 +177,29 @@ function classed(made, ...names) {
 
 function statusOf({ status, code, similar }) {
   const state = code !== null || (status >= 400 && status !== LEFT) ? 'failed' : status === LEFT ? '' : 'succeeded';
-  const quiet = (text) => element('span', { class: 'quiet' }, text);
+  const quiet = (...text) => element('span', { class: 'quiet' }, ...text);
   return [
     element('span', { class: `tag ${state}` }, String(status)),
-    ...(code === null ? [] : [quiet(code)]),
+    ...(code === null ? [] : [quiet(...codeParts(code))]),
     ...(status === LEFT ? [quiet('the caller disconnected')] : []),
     ...(similar > 0 ? [quiet(`and ${similar.toLocaleString('en')} more like it`)] : []),
   ];
 }
 
+/** Why a key was refused. */
+const REFUSALS = {
+  revoked: 'the key is revoked',
+  expired: 'the key has expired',
+  address: 'the key does not allow this address',
+};
+
+/** A code that is broken into lines at its underscores where there is a choice. */
+function codeParts(code) {
+  return code.split(/(?<=_)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
+}
+
 function detailsOf(request, hasKey) {
-  const { at, key_id: key, method, path, operation, face, code, status, ms, address, similar } = request;
+  const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;
   const text = (value) => element('code', {}, value);
   const facts = [
     ['When', [exact(at)]],
@@ -192,6 +208,7 @@ function detailsOf(request, hasKey) {
     ['API', [APIS[face]]],
     ['Status', [status === LEFT ? `${LEFT}: the caller disconnected before the answer` : String(status)]],
     ...(code === null ? [] : [['Error code', [element('a', { href: `/errors/${code}` }, text(code))]]]),
+    ...(reason === null ? [] : [['Refused because', [REFUSALS[reason]]]]),
     ['Took', [length(ms)]],
     ['From', [address]],
     ...(hasKey ? [['Key', [namedLink(key)]]] : []),

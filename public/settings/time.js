@@ -3,26 +3,32 @@ import { element } from './dom.js';
 
 /* Times relative to now, in words. */
 
+/** Units with their length in seconds, and from how many on the next is used. */
 const UNITS = [
-  ['day', 86_400],
-  ['hour', 3600],
-  ['minute', 60],
+  ['minute', 60, 60],
+  ['hour', 3600, 24],
+  ['day', 86_400, 3653],
+  ['year', 31_557_600, Infinity],
 ];
 const words = new Intl.RelativeTimeFormat('en', { numeric: 'always' });
 /** How often the shown ones are brought up to date, in milliseconds. */
 const EVERY = 20_000;
 
-/** `3 minutes ago`, `in 2 hours`, `just now`. */
+/** `3 minutes ago`, `in 2 hours`, `just now`: what is past is rounded down, what is to come to the nearest. */
 function relative(iso) {
   const seconds = (Date.parse(iso) - now()) / 1000;
-  const [unit, length] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? [];
-  if (unit) return words.format(Math.trunc(seconds / length), unit);
-  return seconds > 10 ? 'in less than a minute' : 'just now';
+  const round = seconds < 0 ? Math.trunc : Math.round;
+  const counts = UNITS.map(([unit, length, end]) => ({ unit, count: round(seconds / length), end }));
+  const { unit, count } = counts.find(({ count: one, end }) => Math.abs(one) < end);
+  if (count === 0) return seconds > 10 ? 'in less than a minute' : 'just now';
+  // years are written without a comma
+  if (unit === 'year') return count < 0 ? `${-count} years ago` : `in ${count} years`;
+  return words.format(count, unit);
 }
 
 /** A length of time in its largest unit: `45 seconds`, `3 minutes`, `2 days`. */
 export function span(seconds) {
-  const [unit, length] = UNITS.find(([, size]) => seconds >= size) ?? ['second', 1];
+  const [unit, length] = UNITS.slice(0, -1).findLast(([, size]) => seconds >= size) ?? ['second', 1];
   const count = Math.floor(seconds / length);
   return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
 }

@@ -10,6 +10,9 @@ const body = byId('usage-body');
 const place = byId('usage-failure');
 const chart = byId('chart');
 const periods = document.querySelectorAll('input[name="key-period"]');
+const none = byId('no-usage');
+/** Said with every count of nothing, since what has just been requested is missing. */
+export const AGE = 'Figures are up to a minute old.';
 const MONTH = 'last_30d';
 // an answer that comes after another key or period was chosen is dropped
 const { attempt, drop } = newest();
@@ -49,6 +52,9 @@ function fill(name, usage, period) {
   const span = isHourly ? 'the last 24 hours' : 'the last 30 days';
   const description = `Requests with ${name} in ${span}: ${words(usage.requests)}, including ${words(usage.errors)} errors and ${words(usage.rate_limited)} with status 429.`;
   draw = (width) => chart.replaceChildren(drawChart(usage.buckets, isHourly, description, width));
+  none.hidden = usage.requests > 0;
+  byId('usage-hint').hidden = usage.requests === 0;
+  none.textContent = `No requests with this key in ${span}. ${AGE}`;
   // shown first, because a hidden element has no width
   body.hidden = false;
   draw(chart.clientWidth);

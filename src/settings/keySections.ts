@@ -66,6 +66,7 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
   </div>
   <div class="alert" id="usage-failure" role="alert" hidden></div>
   <div id="usage-body" hidden>
+    <p class="empty" id="no-usage" hidden></p>
     <dl class="totals">
       <div>
         <dt>Requests</dt>
@@ -85,8 +86,8 @@ const USAGE_SECTION = html`<section id="usage" aria-labelledby="usage-title">
       </div>
     </dl>
     <div id="chart"></div>
-    <p class="hint">
-      Updated once a minute; times are in UTC. Errors are requests that failed, except with status 429.
+    <p class="hint" id="usage-hint">
+      Figures are up to a minute old; times are in UTC. Errors are requests that failed, except with status 429.
     </p>
     <details>
       <summary>As a table</summary>

@@ -82,8 +82,8 @@ const TRAFFIC = html`<div id="traffic-body" hidden>
       </table>
     </details>
     <p class="hint">
-      Of all keys, the revoked and expired ones included. Updated once a minute; times are in UTC. Errors are requests
-      that failed, except with status 429.
+      Of all keys, the revoked and expired ones included. Figures are up to a minute old; times are in UTC. Errors are
+      requests that failed, except with status 429.
     </p>
   </div>
 </div>`;

@@ -67,7 +67,7 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
       ${keyPage(mayChange, requests)} ${endpointPage(mayChange)} ${operationNames()}
       ${mayChange ? [keyDialogs(hasPlan), webhookDialogs(hasPlan, webhooks)] : undefined}
       ${jsonBlock('settings', {
-        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake },
+        ...{ csrf, mayChange, hasPlan, canMakeWebhooks: webhooks.canMake, storesRequests: requests.isOn },
         // a page is never used for another organisation or user than it was opened for
         ...{ organisation: organisation.id, user: user.id },
       })}`,

@@ -20,6 +20,17 @@ const OFF_NOTICE = html`<p class="info">
   another gateway, or before.
 </p>`;
 
+const WHAT_IS_STORED = html`<p class="hint">
+  Requests are kept for 7 days: of each organisation at most 10,000 that failed and 10,000 that succeeded. Every one
+  that failed is listed or counted in “more like it”, except in a flood of them; of the others the first hundred, then
+  one a minute. Query, headers, body and key are not stored. A new request appears within seconds; requests with a wrong
+  key never do.
+</p>`;
+
+const WHAT_WAS_STORED = html`<p class="hint">
+  Stored requests are kept for 7 days, without query, headers, body and key.
+</p>`;
+
 /** Requests with their filters, which the script finds by `data-filter`: the name that each has in the address. */
 export function requestsSection(id: 'requests' | 'key-requests', { isOn }: RequestPart): Html {
   const ofKey = id === 'key-requests';
@@ -85,12 +96,7 @@ export function requestsSection(id: 'requests' | 'key-requests', { isOn }: Reque
     </table>
     <p class="empty" data-none hidden></p>
     <button class="button more" type="button" data-more hidden>Show older requests</button>
-    <p class="hint">
-      Requests are kept for 7 days: of each organisation at most 10,000 that failed and 10,000 that succeeded. Every one
-      that failed is listed or counted in “more like it”, except in a flood of them; of the others the first hundred,
-      then one a minute. Query, headers, body and key are not stored. A new request appears within seconds; requests
-      with a wrong key never do.
-    </p>
+    ${isOn ? WHAT_IS_STORED : WHAT_WAS_STORED}
   </section>`;
 }
 

@@ -97,6 +97,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     const of = await makeOrganisation(scene.gateway);
     const name = 'Jürgen, "x";=1';
     await makeKey(scene.gateway, of, { name });
+    // what a spreadsheet takes for a formula, or leaves out before one
+    const names = ['+1', '-1', '@sum(a1)', '\t=1', '\r=1', '\n=1', '=1"', 'harmless = 1'];
+    await scene.gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(
+      names.map((actor, at) => ({
+        ...{ _id: randomUUID(), organisation_id: of.id, action: 'webhook.deleted', key_id: null, details: {} },
+        ...{ actor: { who: 'user:1', name: actor, from: 'here' }, at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)) },
+      })),
+    );
     await visit(
       of,
       async (page) => {
@@ -115,6 +123,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
         await said(page)
           .getByText(`Saved ${String(rows.length)} events as ${file}.`)
           .waitFor();
+        expect(rows.filter(([, , action]) => action === 'webhook.deleted').map((row) => row[4])).toEqual(
+          names.toReversed().map((one) => (one === 'harmless = 1' ? one : `'${one}`)),
+        );
         await page.locator('#event-action').selectOption('key.created');
         expect((await downloaded(page, () => csv(page).click())).rows).toHaveLength(1);
         await page.locator('#event-action').selectOption('key.revoked');

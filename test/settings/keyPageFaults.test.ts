@@ -199,11 +199,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         const places = selectors.map((place) => page.locator(place));
         for (const place of places) await place.getByText('Could not reach the gateway').waitFor();
         isLost = false;
-        for (const place of places) {
-          await place.getByRole('button', { name: 'Try again' }).click();
-          await place.waitFor({ state: 'hidden' });
-          expect(await page.evaluate('document.activeElement.localName')).toMatch(/^h[12]$/);
-        }
+        // then the others are read by themselves
+        await places[0]!.getByRole('button', { name: 'Try again' }).click();
+        for (const place of places) await place.waitFor({ state: 'hidden' });
+        expect(await page.evaluate('document.activeElement.localName')).toMatch(/^h[12]$/);
         isLost = true;
       };
       await page.reload();

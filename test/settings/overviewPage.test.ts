@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
-import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
@@ -127,6 +127,53 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
     );
   });
 
+  test('what is to come is said to the nearest, and as years if it is far; nothing is said without its age, and large numbers fit', async () => {
+    const of = await makeOrganisation(scene.gateway);
+    const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
+    for (const [name, expiresAt] of Object.entries({
+      ...{ ninety: inDays(90), three: inDays(3), almost: inDays(300), soon: inDays(23.6 / 24) },
+      end: new Date('9999-12-31T00:00:00Z'),
+    })) {
+      const { id } = await makeKey(scene.gateway, of, { name, expiresAt });
+      await keys.updateOne({ _id: id }, { $set: { created_at: inDays(-2.9) } });
+    }
+    const ages = async (page: Page, column: string): Promise<Record<string, string>> => {
+      const cellsOf = `tr => [tr.querySelector('th a').textContent, tr.querySelector('[data-label="${column}"] time').textContent]`;
+      return Object.fromEntries(
+        await page.evaluate<[string, string][]>(`[...document.querySelectorAll('#keys tr')].map(${cellsOf})`),
+      );
+    };
+    await visit(
+      of,
+      async (page) => {
+        await page.locator('#keys tr').nth(4).waitFor();
+        expect(await ages(page, 'Expires')).toEqual({
+          ...{ ninety: 'in 90 days', three: 'in 3 days', almost: 'in 300 days', soon: 'in 1 day' },
+          end: `in ${String(Math.round((Date.parse('9999-12-31') - Date.now()) / 31_557_600_000))} years`,
+        });
+        expect((await ages(page, 'Created')).three).toBe('2 days ago');
+        await page.getByText('No requests in the last 24 hours. Figures are up to a minute old.').waitFor();
+        const counted = { hour: new Date(), keyId: organisationUsageId(of.id), errors: 0, rate_limited: 0 };
+        for (const requests of [100_000, 999_900_000]) {
+          await scene.gateway.control.usage.add([{ ...counted, requests }]);
+          await page.reload();
+          await page.waitForSelector('#all-chart rect');
+          const outside = `[...document.querySelectorAll('#all-chart text')].filter((text) => {
+            const [inner, outer] = [text, text.ownerSVGElement].map((one) => one.getBoundingClientRect());
+            return inner.left < outer.left || inner.right > outer.right;
+          }).map(({ textContent }) => textContent)`;
+          expect(await page.evaluate(outside)).toEqual([]);
+        }
+        expect(await page.locator('#all-chart text[text-anchor="end"]').allTextContents()).toEqual(['0', '500M', '1B']);
+        await page.getByRole('rowheader', { name: 'three' }).getByRole('link').click();
+        await page
+          .getByText('No requests with this key in the last 24 hours. Figures are up to a minute old.')
+          .waitFor();
+      },
+      { width: 390 },
+    );
+  });
+
   test('members are listed with their last sign-in and whether they are signed in', async () => {
     const of = await makeOrganisation(scene.gateway);
     await signInPerson(scene.gateway, of, 'member', 'Max');
@@ -142,29 +189,5 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       },
       { width: 390 },
     );
-  });
-
-  test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {
-    const permissions = ['clipboard-read', 'clipboard-write'];
-    for (const view of [{ javaScriptEnabled: false }, { permissions, width: 390, theme: 'dark' }] as const) {
-      const { page, faults, close } = await visitor(scene.browser, [scene.gateway.url], { ...view });
-      try {
-        await page.goto(`${scene.gateway.url}/settings/sign-in`);
-        await page.getByText('npx scopegate org list').waitFor();
-        const copy = page.getByRole('button', { name: 'Copy' });
-        if ('javaScriptEnabled' in view) {
-          expect(await copy.count()).toBe(0);
-          continue;
-        }
-        await copy.first().waitFor();
-        await expectAccessible(page);
-        await copy.first().press('Enter');
-        await page.getByText('Copied', { exact: true }).waitFor();
-        expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx scopegate org list');
-        expect(faults).toEqual([]);
-      } finally {
-        await close();
-      }
-    }
   });
 });

@@ -1,4 +1,6 @@
 import type { Page, Route } from 'playwright-core';
+import { ERROR_CODES } from '../../src/errors';
+import { overflowOf } from '../support/axe';
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -30,7 +32,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       await section(page).getByText('Requests are kept for 7 days').waitFor();
       await eventually(async () => {
         await section(page).getByRole('button', { name: 'Refresh' }).click();
-        await section(page).locator('[data-refresh]:not([disabled])').waitFor();
+        await section(page).locator('[data-refresh]:not([aria-disabled="true"])').waitFor();
         return (await rows(page).count()) === 2;
       }, PATIENCE);
       await section(page).getByLabel('Request id').fill(body.request_id);
@@ -150,6 +152,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       await own.locator('tbody .cut').nth(25).waitFor();
       expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toMatch(/^Details of quotes at/);
       expect(await own.getByRole('button', { name: 'Show older requests' }).isVisible()).toBe(false);
+      await page.getByRole('link', { name: 'Integrations' }).click();
+      await section(page).locator('tbody .cut').nth(19).waitFor();
+      const last = await rows(page).nth(19).locator('.cut').innerText();
+      await section(page).getByRole('button', { name: 'Show older requests' }).press('Enter');
+      await section(page).locator('tbody .cut').nth(29).waitFor();
+      // the first control of the first row that was added is the link to its key
+      const before = `document.activeElement.closest('tr').previousElementSibling.previousElementSibling.querySelector('.cut').textContent`;
+      expect(await page.evaluate(`[document.activeElement.textContent, ${before}]`)).toEqual(['shop', last]);
     });
   });
 
@@ -184,6 +194,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         await section(page).getByRole('button', { name: 'Refresh' }).click();
         const failure = section(page).getByRole('alert');
         await failure.getByText('Could not reach the gateway').waitFor();
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
         // what was shown stays: it belongs to the same choice
         expect(await idsOf(page)).toEqual([fine]);
         await result.selectOption('');
@@ -193,7 +204,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         await failure.getByRole('button', { name: 'Try again' }).click();
         await listed(page, [missing, fine]);
         await failure.waitFor({ state: 'hidden' });
-        expect(await section(page).locator('.request-details:visible').innerText()).toContain(fine);
+        const details = section(page).locator('.request-details:visible');
+        expect(await details.innerText()).toContain(fine);
+        await page.reload();
+        expect(await details.innerText()).toContain(fine);
+        await section(page).locator('[aria-expanded="true"]').click();
+        expect(new URL(page.url()).search).toBe('');
       },
       { tolerates: /Failed to load resource/ },
     );
@@ -204,14 +220,41 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     try {
       const of = await makeOrganisation(bare);
       await signedIn({ browser: scene.browser, gateway: bare }, { of, role: 'member' }, async (page) => {
-        await section(page).getByText('No requests in the last 7 days.').waitFor();
         await section(page).getByText('This gateway stores no requests').waitFor();
+        await section(page).getByText('No stored requests.').waitFor();
+        expect(await section(page).innerText()).not.toMatch(/Every one|No requests in the last|appears within/);
         await section(page).getByLabel('Status').selectOption('5xx');
         await section(page).getByText('No matching requests.').waitFor();
       });
     } finally {
       await bare.stop();
     }
+  });
+
+  test('every error code fits into the narrowest windows', async () => {
+    const of = await makeOrganisation(scene.gateway);
+    const { id } = await makeKey(scene.gateway, of, { name: 'shop' });
+    const codes = Object.entries(ERROR_CODES).map(([code, { status }]) => ({ code, status }));
+    await someRequests(scene.gateway, of, id, codes);
+    await visit(
+      of,
+      async (page) => {
+        for (const place of ['#requests', '#key-requests']) {
+          await page.locator(place).getByText('invalid_request').first().waitFor();
+          if (codes.length > 20) await page.locator(place).getByRole('button', { name: 'Show older requests' }).click();
+          await page
+            .locator(`${place} tbody tr:not(.request-details)`)
+            .nth(codes.length - 1)
+            .waitFor();
+          for (const width of [390, 375, 360]) {
+            await page.setViewportSize({ width, height: 800 });
+            expect([width, await overflowOf(page)]).toEqual([width, 0]);
+          }
+          if (place === '#requests') await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
+        }
+      },
+      { width: 390, theme: 'dark' },
+    );
   });
 
   test.each(VIEWS)(
@@ -225,6 +268,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
         { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
         { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
+        { status: 401, code: 'unauthenticated', reason: 'address' },
       ]);
       await scene.gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
       await visit(
@@ -235,6 +279,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
             for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
           };
           await openDetails();
+          await page.getByText('the key does not allow this address').waitFor();
           await expectAccessible(page);
           await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
           await page.waitForSelector('#usage .chart rect');

@@ -3,7 +3,7 @@ import { call, newest, settings } from '../api.js';
 import { revokeKey, rotateKey } from '../dialogs.js';
 import { byId, element, showFailure } from '../dom.js';
 import { redraw } from '../modal.js';
-import { REQUEST_FILTERS, requestList } from '../requests.js';
+import { REQUEST_CHOICES, requestList } from '../requests.js';
 import { openUsage } from '../usage.js';
 import { editKey } from './edit.js';
 import { openEvents } from './events.js';
@@ -56,11 +56,11 @@ function named() {
   return isKey ? id.toLowerCase() : undefined;
 }
 
-/** The present address with another key, or none; filters of requests are those of a list. */
+/** The present address with another key, or none; what is chosen of requests is of one list. */
 function addressOf(id) {
   const url = new URL(location.href);
   url.hash = '';
-  for (const name of ['key', ...REQUEST_FILTERS]) url.searchParams.delete(name);
+  for (const name of ['key', ...REQUEST_CHOICES]) url.searchParams.delete(name);
   if (id !== undefined) url.searchParams.set('key', id);
   return url;
 }
@@ -127,12 +127,18 @@ function head(name) {
 
 /** The key, the one that replaced it and the one that it replaced; null if there is none. */
 async function read() {
-  const key = await call('key', { id: shown });
+  const key = await call('key', { id: shown }).catch(leadBack);
   const [next, { data }] = await Promise.all([
     key.rotated_to === null ? null : call('key', { id: key.rotated_to }),
     call('replacedKeys', { replaced_by: key.id }),
   ]);
   return { key, next, previous: data[0] ?? null };
+}
+
+/** From a key that is not there, to those that are. */
+function leadBack(failure) {
+  if (failure.code === 'not_found') failure.link = { href: leaving.href, text: 'All API keys', isHere: true };
+  throw failure;
 }
 
 async function load() {

@@ -1,6 +1,6 @@
 import { call, failureOf, newest, settings } from '../api.js';
 import { byId, cell, element, say, showFailure } from '../dom.js';
-import { busyWhile, readsOn } from '../paged.js';
+import { readsOn } from '../paged.js';
 import { ago, exact } from '../time.js';
 import { answerOf, outcomeBox } from './outcome.js';
 import { nextAttempt } from './words.js';
@@ -74,12 +74,7 @@ async function load() {
 }
 
 const rowsOf = ({ data }) => data.flatMap(pair);
-const follow = readsOn(more, {
-  ...{ attempt, place: failed },
-  read: (cursor) => busyWhile(more, () => read(cursor)),
-  ...{ rows, rowsOf },
-  shown: sayNextAttempts,
-});
+const follow = readsOn(more, { attempt, place: failed, read, rows, rowsOf, shown: sayNextAttempts });
 
 function sayNextAttempts() {
   const open = attemptsToCome.filter(({ delivery }) => ['waiting', 'held'].includes(delivery.state));

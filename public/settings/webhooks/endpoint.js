@@ -17,7 +17,8 @@ const place = byId('endpoint-failure');
 const result = byId('endpoint-outcome');
 // answers that come after another endpoint was opened are dropped
 const view = newest();
-const tests = newest();
+// a test event is sent only when it is asked for
+const tests = newest({ isRead: false });
 let shown;
 let isTesting = false;
 /** Whether the shown endpoint accepted something that was sent by hand. */
