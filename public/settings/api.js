@@ -1,5 +1,6 @@
 import { DOCUMENTS } from './documents.js';
 import { byId, showFailure } from './dom.js';
+import { showSession } from './notices.js';
 import { noteFound, noteLost, readLost } from './retries.js';
 
 /** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, storesRequests, organisation, user}. */
@@ -51,6 +52,7 @@ export async function call(operation, variables = {}, idempotencyKey = undefined
   if (errorOf(answer)?.code === 'forbidden' && (await renewed())) answer = await send(body, headers);
   const error = errorOf(answer);
   if (error?.code === 'unauthenticated') throw signedOut();
+  showSession();
   if (error) throw new Failure(messageOf(answer.errors[0]), { code: error.code, faults: error.errors });
   return answer.data.value;
 }
@@ -101,10 +103,10 @@ function signedOut() {
     return new Failure(message, { code: 'unauthenticated' });
   }
   // what was typed or read, or a secret that is shown, must not be lost
-  return new Failure(`${message} Sign in again in another tab, then go on here: nothing is lost.`, {
-    code: 'unauthenticated',
-    link: { href: '/settings/sign-in', text: 'Sign in' },
-  });
+  const text = `${message} Sign in again in another tab, then go on here: nothing is lost.`;
+  const link = { href: '/settings/sign-in', text: 'Sign in' };
+  showSession({ text, link });
+  return new Failure(text, { code: 'unauthenticated', link });
 }
 
 /** Reads the page again for its CSRF token; resolves with whether that is another one. @throws Failure */
@@ -116,9 +118,9 @@ export async function renewed() {
   const found = readSettings(new DOMParser().parseFromString(page, 'text/html'));
   if (!found || found.csrf === settings.csrf) return false;
   if (found.organisation !== settings.organisation || found.user !== settings.user) {
-    throw new Failure('Somebody else has signed in, in another tab. Reload this page to go on as that user.', {
-      code: 'forbidden',
-    });
+    const text = 'Somebody else has signed in, in another tab. Reload this page to go on as that user.';
+    showSession({ text, button: { text: 'Reload', does: () => location.reload() } });
+    throw new Failure(text, { code: 'forbidden' });
   }
   settings.csrf = found.csrf;
   return true;

@@ -1,7 +1,9 @@
-import { call, Failure } from './api.js';
+import { call, Failure, now } from './api.js';
+import { askChange } from './change.js';
 import { byId, element, say, wireCopying } from './dom.js';
-import { expiryOf, rangesOf, wireExpiry } from './keyPage/fields.js';
-import { ask, show } from './modal.js';
+import { AS_IT_IS, expiryOf, rangesOf, wireExpiry } from './keyPage/fields.js';
+import { isDialogOpen, show } from './modal.js';
+import { openNotice } from './notices.js';
 import { askOnce } from './once.js';
 import { exact } from './time.js';
 
@@ -15,8 +17,8 @@ function describe(dialog, { name, prefix, last_four: lastFour }) {
 /** Shows a key's value once, and removes it from the page when the dialog is closed. */
 function showMade({ key, api_key: made, old }) {
   const dialog = byId('made-dialog');
-  const [value, curl, config, note] = ['[data-key]', '[data-curl]', '[data-mcp]', '[data-old]'].map((name) =>
-    dialog.querySelector(name),
+  const [value, curl, config, end, note] = ['[data-key]', '[data-curl]', '[data-mcp]', '[data-end]', '[data-old]'].map(
+    (name) => dialog.querySelector(name),
   );
   // another key's dialog may have been opened meanwhile
   dialog.querySelector('[data-name]').textContent = made.name;
@@ -25,6 +27,7 @@ function showMade({ key, api_key: made, old }) {
   curl.textContent = `curl -H "Authorization: Bearer ${key}" "${location.origin}/api/v1${firstPath(made.scopes)}"`;
   config.textContent = configuration(key);
   dialog.querySelector('[data-assistant]').hidden = made.mcp === 'off';
+  end.textContent = made.expires_at === null ? 'It never expires.' : `It expires at ${exact(made.expires_at)}.`;
   note.textContent = old === undefined ? '' : `The old key expires at ${exact(old.expires_at)}.`;
   dialog.addEventListener(
     'close',
@@ -57,9 +60,11 @@ export function makeKey(changed) {
   askOnce(dialog, {
     operation: 'make',
     variables: newKeyOf,
-    doubt: ({ name }) => `Whether the key ${name} was made is not known.`,
+    name: ({ name }) => name.trim(),
+    doing: (name) => `Creating the key ${name}…`,
+    doubt: (name) => `Whether the key ${name} was made is not known.`,
     made: shower(changed),
-    gone: changed,
+    changed,
   });
 }
 
@@ -83,6 +88,7 @@ const makeForm = document.querySelector('#make-dialog form');
 if (makeForm) {
   wirePresets(makeForm);
   wireExpiry(makeForm);
+  wireExpiry(document.querySelector('#rotate-dialog form'));
 }
 
 /** What was entered for a new key. @throws Failure without a scope */
@@ -106,20 +112,63 @@ export function rotateKey(key, changed) {
   const form = dialog.querySelector('form');
   form.reset();
   describe(dialog, key);
+  offerExpiries(form, key);
   askOnce(dialog, {
     operation: 'rotate',
-    variables: (given) => ({ id: key.id, overlap_hours: Number(given.get('overlap')) }),
-    doubt: () => `Whether the key ${key.name} was rotated is not known.`,
+    variables: (given) => ({ id: key.id, overlap_hours: Number(given.get('overlap')), expires_at: expiryOf(given) }),
+    name: () => key.name,
+    doing: (name) => `Rotating the key ${name}…`,
+    doubt: (name) => `Whether the key ${name} was rotated is not known.`,
     made: shower(changed),
-    gone: changed,
+    changed,
   });
+  if (key.rotated_to !== null) void offerReplacement(dialog, key);
 }
 
-/** Shows a new key, and then what has changed. */
+/** The choices of when a new key expires: after the lifetime that the old one had, or when that one does. */
+function offerExpiries(form, { created_at: made, expires_at: end }) {
+  const [same, kept] = form.elements.expires.options;
+  const lifetime = end === null ? null : Date.parse(end) - Date.parse(made);
+  const next = end === null ? '' : new Date(now() + lifetime).toISOString();
+  same.value = next;
+  same.textContent = end === null ? 'never, like the old key' : `${exact(next)}, same lifetime`;
+  kept.hidden = end === null || Date.parse(end) <= now();
+  kept.disabled = kept.hidden;
+  kept.value = end ?? '';
+  kept.textContent = end === null ? '' : `${exact(end)}, like the old key`;
+  same.selected = true;
+}
+
+/** A key that was replaced ends with its overlap, so that the lifetime is that of the one that replaced it, which is revoked by now. */
+async function offerReplacement(dialog, { rotated_to: id }) {
+  const { opening } = dialog;
+  const form = dialog.querySelector('form');
+  const [same] = form.elements.expires.options;
+  same.value = AS_IT_IS;
+  same.textContent = 'the lifetime of the key that replaced it';
+  try {
+    const replacement = await call('key', { id });
+    if (dialog.opening === opening && same.selected && !same.parentElement.disabled) offerExpiries(form, replacement);
+  } catch {
+    // the gateway takes that lifetime all the same
+  }
+}
+
+/** Shows a new key, and then what has changed. It waits while another dialog is open, in which somebody may be typing. */
 const shower = (changed) => (made) => {
-  showMade(made);
+  if (isDialogOpen()) announce(made);
+  else showMade(made);
   changed();
 };
+
+function announce(made) {
+  const text = `The key ${made.api_key.name} is ready. It is shown once.`;
+  const does = () => {
+    notice.remove();
+    showMade(made);
+  };
+  const notice = openNotice({ text, asks: true, button: { text: 'Show the key', does } });
+}
 
 export async function revokeKey(key, changed) {
   const dialog = byId('revoke-dialog');
@@ -127,12 +176,17 @@ export async function revokeKey(key, changed) {
   dialog.querySelector('[data-scopes]').replaceChildren(...key.scopes.map((scope) => element('li', {}, scope)));
   const use = dialog.querySelector('[data-use]');
   use.textContent = lastUse(key);
-  ask(dialog, async () => {
-    await call('revoke', { id: key.id });
-    return () => {
-      say(`Revoked key ${key.name}.`);
-      changed();
-    };
+  askChange(dialog, {
+    changed,
+    doing: () => `Revoking the key ${key.name}…`,
+    doubt: () => `Whether the key ${key.name} was revoked is not known. Revoking it again does no harm.`,
+    async work() {
+      await call('revoke', { id: key.id });
+      return () => {
+        say(`Revoked key ${key.name}.`);
+        changed();
+      };
+    },
   });
   const { opening } = dialog;
   try {

@@ -21,7 +21,7 @@ export const DOCUMENTS = {
     value: key_usage(id: $id, period: $period) {
       requests errors rate_limited mcp buckets { start requests errors rate_limited }
       operations { operation requests errors rate_limited p50_ms p95_ms } codes { code requests } } }`,
-  newestKeys: `{ value: api_keys(limit: 100) { data { id name last_four } has_more } }`,
+  newestKeys: `{ value: api_keys(limit: 100) { data { id name prefix last_four } has_more } }`,
   expiringKeys: `query($expires_before: DateTime!) {
     value: api_keys(state: "active", expires_before: $expires_before, limit: 20) { data { ${KEY} } has_more } }`,
   allUsage: `query($period: UsagePeriod!) {
@@ -50,8 +50,9 @@ export const DOCUMENTS = {
       name: $name, scopes: $scopes, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp
     ) {
       key api_key { ${KEY} } } }`,
-  rotate: `mutation($id: ID!, $overlap_hours: Int) {
-    value: rotate_api_key(id: $id, overlap_hours: $overlap_hours) { key api_key { ${KEY} } old { expires_at } } }`,
+  rotate: `mutation($id: ID!, $overlap_hours: Int, $expires_at: DateTime) {
+    value: rotate_api_key(id: $id, overlap_hours: $overlap_hours, expires_at: $expires_at) {
+      key api_key { ${KEY} } old { expires_at } } }`,
   update: `mutation($id: ID!, $name: String, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess) {
     value: update_api_key(id: $id, name: $name, expires_at: $expires_at, allowed_ranges: $allowed_ranges, mcp: $mcp) { id } }`,
   revoke: `mutation($id: ID!) { value: revoke_api_key(id: $id) { ${KEY} } }`,

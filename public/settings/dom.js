@@ -27,8 +27,21 @@ export function say(sentence) {
 
 /**
  * Shows a failure ({message, link, remedy}) in an alert, or hides it. With `again`, its button tries again, unless the failure's remedy is another.
+ * A focus inside stays there, or moves to the section's title.
  */
 export function showFailure(place, failure, again) {
+  const hadFocus = place.contains(document.activeElement);
+  fill(place, failure, again);
+  if (hadFocus) (place.querySelector('button') ?? titleOf(place))?.focus();
+}
+
+function titleOf(place) {
+  const title = place.closest('section, #endpoint')?.querySelector('h1, h2');
+  title?.setAttribute('tabindex', '-1');
+  return title;
+}
+
+function fill(place, failure, again) {
   place.replaceChildren();
   place.hidden = failure === undefined;
   if (failure === undefined) return;

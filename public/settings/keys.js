@@ -1,7 +1,7 @@
 import { choose, chosen } from './address.js';
 import { call, newest, settings } from './api.js';
 import { byId, cell, element } from './dom.js';
-import { keyLink, noteNames } from './keyPage/link.js';
+import { keyLink, noteNames, shownName } from './keyPage/link.js';
 import { ASSISTANTS, keyText } from './keyPage/words.js';
 import { menuButton } from './menu.js';
 import { redraw } from './modal.js';
@@ -86,7 +86,7 @@ function row(key) {
   return element(
     'tr',
     { class: isLive ? undefined : 'ended' },
-    element('th', { scope: 'row', 'data-label': 'Name' }, element('div', {}, keyLink(key.id, key.name))),
+    element('th', { scope: 'row', 'data-label': 'Name' }, element('div', {}, keyLink(key.id, shownName(key)))),
     cell('Key', keyText(key), ...before(key).map(old)),
     cell(
       'Scopes',
@@ -99,7 +99,7 @@ function row(key) {
       ago(key.last_used_at, 'never'),
       key.last_used_from === null ? undefined : element('span', { class: 'quiet' }, key.last_used_from),
     ),
-    cell('Expires', ago(key.expires_at, 'never')),
+    cell('Expires', key.state === 'revoked' ? '–' : ago(key.expires_at, 'never')),
     cell(
       'State',
       element('span', { class: `tag ${key.state}` }, key.state),
@@ -123,12 +123,14 @@ function actionsOf(key) {
       isChanged ? item(`Revoke replaced …${old.last_four}…`, actions.revoke, old) : undefined,
     ]),
   ].filter((one) => one !== undefined);
-  return items.length === 1 ? usageButton(key) : menuButton(`Actions for ${key.name}`, `actions:${key.id}`, items);
+  return items.length === 1
+    ? usageButton(key)
+    : menuButton(`Actions for ${shownName(key)}`, `actions:${key.id}`, items);
 }
 
 function usageButton(key) {
   const attributes = { class: 'button', type: 'button', 'data-focus': `usage:${key.id}` };
-  const label = `Usage of ${key.name}`;
+  const label = `Usage of ${shownName(key)}`;
   return element(
     'div',
     { class: 'actions' },

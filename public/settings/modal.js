@@ -1,5 +1,7 @@
-import { failureOf, sentence } from './api.js';
+import { failureOf } from './api.js';
 import { byId, showFailure } from './dom.js';
+import { clearFaults, showFaults } from './faults.js';
+import { failureNotice, openNotice } from './notices.js';
 
 /* Modal dialogs. Esc and Back close them, but never one whose secret cannot be shown again (`data-kept`). */
 
@@ -12,6 +14,9 @@ let opener;
 
 /** The open dialog; of several, one that must stay. */
 const shown = () => document.querySelector('dialog[open][data-kept]') ?? document.querySelector('dialog[open]');
+
+/** Whether a dialog is open, in which somebody may be typing. */
+export const isDialogOpen = () => shown() !== null;
 
 // left from before the page was loaded again
 if (history.state?.isDialog) history.replaceState(null, '');
@@ -41,13 +46,19 @@ export function redraw(place, contents) {
   if (!shown()) opener?.focus();
 }
 
+/** Gives the focus to what had it before, or to the title above if that is hidden by now. */
+function refocus() {
+  opener?.focus();
+  if (document.activeElement === document.body) opener?.closest('section')?.querySelector('[tabindex="-1"]')?.focus();
+}
+
 for (const dialog of document.querySelectorAll('dialog')) {
   dialog.addEventListener('close', () => {
     // not if it was replaced by another
     if (shown()) return;
     // the browser gives it back to what had it, unless that is no longer there
     const { activeElement: focused } = document;
-    if (focused === document.body || dialog.contains(focused)) opener?.focus();
+    if (focused === document.body || dialog.contains(focused)) refocus();
     if (!history.state?.isDialog) return;
     isLeaving = true;
     history.back();
@@ -70,51 +81,63 @@ addEventListener('popstate', () => {
 });
 
 addEventListener('beforeunload', (event) => {
-  if ('kept' in (shown()?.dataset ?? {})) event.preventDefault();
+  // a key would be lost
+  if (document.querySelector('dialog[open][data-kept], [data-unsaved="asks"]')) event.preventDefault();
 });
 
 /**
  * Opens a dialog whose main button runs `work(data)`, with what was entered, once at a time. Then it is closed, and what `work` resolved with is
  * called, also if the dialog was closed or opened again meanwhile. If `work` fails, the dialog stays open and shows why: at the
- * fields if each fault has a place there, named by the first part of its pointer. A failure after it was closed is shown at the
- * top of the page. Returns whether the dialog is still open for this work.
+ * fields if each fault has a place there, named by the first part of its pointer. If `isOver(failure)`, there is no trying again.
+ * When the dialog is closed, `closed(isRunning)` is called; while it runs a notice says `doing(data)`, and then its failure, or what `late(failure, notice)`
+ * sets. Without `doing` such a failure is shown at the top of the page. The notice `asks` before the page is left. Returns whether the dialog is still open
+ * for this work.
  */
-export function ask(dialog, work) {
-  const [failure, slow, button, form] = ['[data-failure]', '[data-slow]', '[data-do]', 'form'].map((selector) =>
-    dialog.querySelector(selector),
-  );
+export function ask(dialog, work, { doing, asks, late, isOver, closed } = {}) {
+  const [failure, slow, button, form, cancel] = [
+    '[data-failure]',
+    '[data-slow]',
+    '[data-do]',
+    'form',
+    '[value="cancel"]',
+  ].map((selector) => dialog.querySelector(selector));
   const opening = {};
   dialog.opening = opening;
   const isHere = () => dialog.open && dialog.opening === opening;
+  let isRunning = false;
+  let text;
+  let notice;
   showFailure(failure);
   clearFaults(dialog);
   slow.textContent = '';
-  button.disabled = false;
+  button.hidden = false;
+  button.ariaDisabled = 'false';
   button.onclick = async () => {
-    // scripts can click a disabled button
-    if (button.disabled || !form.reportValidity()) return;
+    if (isRunning || button.hidden || !form.reportValidity()) return;
     showFailure(failure);
     clearFaults(dialog);
-    button.disabled = true;
+    isRunning = true;
+    // a disabled button would lose the focus
+    button.ariaDisabled = 'true';
     const timer = setTimeout(() => {
       if (isHere()) slow.textContent = 'The gateway takes its time; still waiting.';
     }, SLOW);
+    const data = new FormData(form);
+    text = doing?.(data);
     try {
-      const next = await work(new FormData(form));
+      const next = await work(data);
+      isRunning = false;
+      notice?.remove();
       if (isHere()) dialog.close();
       next?.();
     } catch (error) {
-      const shownError = failureOf(error);
-      if (!isHere()) showFailure(byId('failure'), shownError);
-      else if (!showFaults(dialog, shownError)) {
-        showFailure(failure, shownError);
-        button.scrollIntoView({ block: 'nearest' });
-      }
+      isRunning = false;
+      fail(failureOf(error));
     } finally {
       clearTimeout(timer);
       if (dialog.opening === opening) {
         slow.textContent = '';
-        button.disabled = false;
+        button.ariaDisabled = 'false';
       }
     }
   };
@@ -124,32 +147,25 @@ export function ask(dialog, work) {
     event.preventDefault();
     button.click();
   };
+
+  function fail(shownError) {
+    if (!isHere()) {
+      if (notice) (late ?? failureNotice)(shownError, notice);
+      else showFailure(byId('failure'), shownError);
+    } else if (!showFaults(dialog, shownError)) {
+      showFailure(failure, shownError);
+      button.hidden = isOver?.(shownError) ?? false;
+      const focused = dialog.querySelector(':focus');
+      if (button.hidden) cancel.focus();
+      else if (!focused || focused.matches(':disabled')) button.focus();
+    }
+  }
+
+  const close = () => {
+    if (isRunning && text) notice = openNotice({ text, asks });
+    closed?.(isRunning);
+  };
+  dialog.addEventListener('close', close, { once: true });
   show(dialog);
   return isHere;
-}
-
-function clearFaults(dialog) {
-  for (const place of dialog.querySelectorAll('[data-fault]')) showFailure(place);
-  for (const field of dialog.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
-}
-
-/** Shows the faults of a failure at their fields; returns whether each has a place. */
-function showFaults(dialog, { faults }) {
-  const placed = faults.map((fault) => ({
-    place: dialog.querySelector(`[data-fault="${CSS.escape(fault.pointer.split('/')[1] ?? '')}"]`),
-    detail: fault.detail,
-  }));
-  if (placed.length === 0 || placed.some(({ place }) => !place)) return false;
-  for (const { place, detail } of placed) {
-    const message = `${place.hidden ? '' : `${place.textContent} `}${sentence(detail)}`;
-    showFailure(place, { message });
-    const field = dialog.querySelector(`[aria-describedby~="${place.id}"]`);
-    field.setAttribute('aria-invalid', 'true');
-  }
-  const first = dialog.querySelector('[aria-invalid]');
-  const field = first.matches('fieldset')
-    ? (first.querySelector('input:checked') ?? first.querySelector('input'))
-    : first;
-  field.focus();
-  return true;
 }

@@ -1,6 +1,6 @@
-import { call, Failure, failureOf } from './api.js';
-import { byId, element, showFailure } from './dom.js';
-import { ask } from './modal.js';
+import { call, failureOf } from './api.js';
+import { askChange, reason } from './change.js';
+import { failureNotice, openNotice } from './notices.js';
 
 /* Dialogs that make a key: if an answer is lost, the same is asked for again with the same Idempotency-Key, so that no key is made that nobody has seen. */
 
@@ -42,49 +42,50 @@ function onceOnly(operation) {
 }
 
 /**
- * Opens a dialog whose main button asks for `operation` with `variables(data)`. `made` is called with what was made. `doubt(variables)` says what is
- * not known while an answer is missing; what was entered cannot be changed then. If the dialog is closed meanwhile, the list says it, and `gone` is called.
+ * Opens a dialog whose main button asks for `operation` with `variables(data)`. `made` is called with what was made; `doing(name)` and `doubt(name)` say what
+ * is going on and, while an answer is missing, what is not known: what was entered cannot be changed then. If the dialog is closed meanwhile, a notice
+ * says it. The key is called `name(variables)`, and `changed` is called as in askChange.
  */
-export function askOnce(dialog, { operation, variables, made, doubt, gone }) {
+export function askOnce(dialog, { operation, variables, name, made, doing, doubt, changed }) {
   const once = onceOnly(operation);
-  const fields = [...dialog.querySelector('form').elements].filter(({ name }) => name);
+  const fields = [...dialog.querySelector('form').elements].filter((field) => field.name);
   const freeze = (isFrozen) => fields.forEach((field) => (field.disabled = isFrozen));
-  const inDoubt = () => {
-    showDoubt(once, doubt, made);
-    gone();
-  };
+  const unsure = () => doubt(name(once.asked));
+  const late = (failure, notice) =>
+    once.asked === undefined ? failureNotice(failure, notice) : tryAgain({ once, unsure, made, notice });
   freeze(false);
-  const isHere = ask(dialog, async (data) => {
-    const given = once.asked ?? variables(data);
-    try {
-      const result = await once.run(given);
-      return () => made(result);
-    } catch (error) {
-      const failure = failureOf(error);
-      nameElements(failure, given);
-      if (once.asked === undefined) throw failure;
-      if (!isHere()) return inDoubt;
-      freeze(true);
-      const advice = 'If you try again you get the same key, and no second one is made.';
-      throw new Failure(`${reason(failure)} ${doubt(once.asked)} ${advice}`, {
-        code: failure.code,
-        link: failure.link,
-      });
-    }
-  });
-  const { opening } = dialog;
-  dialog.addEventListener(
-    'close',
-    () => {
-      if (dialog.opening === opening && once.asked !== undefined && !once.isRunning) inDoubt();
+  const isHere = askChange(dialog, {
+    changed,
+    late,
+    asks: true,
+    isUnsure: () => once.asked !== undefined,
+    doing: (data) => doing(once.asked ? name(once.asked) : name(Object.fromEntries(data))),
+    doubt: () => `${unsure()} If you try again you get the same key, and no second one is made.`,
+    async work(data) {
+      const given = once.asked ?? variables(data);
+      dialog.dataset.unsaved = 'asks';
+      try {
+        const result = await once.run(given);
+        return () => made(result);
+      } catch (error) {
+        nameElements(failureOf(error), given);
+        throw error;
+      } finally {
+        const isMissing = once.asked !== undefined;
+        if (isHere()) {
+          freeze(isMissing);
+          if (!isMissing) delete dialog.dataset.unsaved;
+        }
+      }
     },
-    { once: true },
-  );
-}
-
-/** What a failure says, without its advice. */
-function reason({ message }) {
-  return message.replace(/ Try again\.$/, '');
+    closed(isRunning) {
+      delete dialog.dataset.unsaved;
+      if (isRunning || once.asked === undefined) return;
+      const notice = openNotice({ text: unsure() });
+      tryAgain({ once, unsure, made, notice });
+      notice.focus();
+    },
+  });
 }
 
 /** Says with each fault of a list's element which one it is about. */
@@ -96,25 +97,22 @@ export function nameElements({ faults }, variables) {
   }
 }
 
-/** Says above the lists or the key's page that a key may have been made, and tries again. */
-function showDoubt(once, doubt, made) {
-  const place = element('p', { class: 'alert', role: 'alert' });
+/** Says in a notice that a key may have been made, and tries again. */
+function tryAgain({ once, unsure, made, notice }) {
   const again = async () => {
-    const button = place.querySelector('button');
-    button.disabled = true;
+    if (once.isRunning) return;
+    notice.isBusy(true);
     try {
       const result = await once.run();
-      (byId('key-page').hidden ? byId('keys-title') : byId('key-title')).focus();
-      place.remove();
+      notice.remove();
       made(result);
     } catch (error) {
       const failure = failureOf(error);
-      const message = once.asked === undefined ? failure.message : `${reason(failure)} ${doubt(once.asked)}`;
-      showFailure(place, { message, link: failure.link }, once.asked === undefined ? undefined : again);
-      place.querySelector('button')?.focus();
+      if (once.asked === undefined) failureNotice(failure, notice);
+      else show(`${reason(failure)} ${unsure()}`, failure.link);
     }
   };
-  byId('doubts').append(place);
-  const message = `${doubt(once.asked)} Try again to see it; otherwise look for it in the list, and revoke it there.`;
-  showFailure(place, { message }, again);
+  const show = (text, link) =>
+    notice.set({ text, link, isAlert: true, asks: true, button: { text: 'Try again', does: again } });
+  show(`${unsure()} Try again to see it; otherwise look for it in the list, and revoke it there.`);
 }

@@ -3,7 +3,7 @@ import { offerKeys } from './audit.js';
 import { call, newest, now, settings } from './api.js';
 import { drawChart } from './chart.js';
 import { byId, element } from './dom.js';
-import { keyLink, noteNames } from './keyPage/link.js';
+import { keyLink, noteNames, shownName } from './keyPage/link.js';
 import { keyText } from './keyPage/words.js';
 import { redraw } from './modal.js';
 import { ago } from './time.js';
@@ -106,19 +106,19 @@ async function loadExpiring() {
 }
 
 function expiringItem(key) {
-  const { id, name, expires_at: at } = key;
+  const { id, expires_at: at } = key;
   const rotate = element(
     'button',
     {
       ...{ class: 'button', type: 'button', 'data-focus': `expiring:${id}` },
-      ...{ 'aria-label': `Rotate ${name}`, click: () => actions.rotate(key) },
+      ...{ 'aria-label': `Rotate ${shownName(key)}`, click: () => actions.rotate(key) },
     },
     'Rotate…',
   );
   return element(
     'li',
     {},
-    element('span', {}, keyLink(id, name, `expiring-link:${id}`), ' ', keyText(key), ' expires ', ago(at)),
+    element('span', {}, keyLink(id, shownName(key), `expiring-link:${id}`), ' ', keyText(key), ' expires ', ago(at)),
     settings.mayChange && settings.hasPlan ? rotate : undefined,
   );
 }

@@ -31,19 +31,30 @@ function nameField(dialogName: string): Html {
   </div>`;
 }
 
-/** `first` is the choice before the others; the script shows the date if it is chosen, and moves the description there. */
-function expiryField(dialogName: string, first?: Html): Html {
+const EXPIRIES = html`<option value="30">in 30 days</option>
+  <option value="90" selected>in 90 days</option>
+  <option value="365">in a year</option>
+  <option value="date">on a date</option>
+  <option value="">never</option>`;
+const OTHER_EXPIRIES = html`<option value="as-it-is" selected></option>
+  <option value="30">in 30 days</option>
+  <option value="90">in 90 days</option>
+  <option value="365">in a year</option>
+  <option value="date">on a date</option>
+  <option value="">never</option>`;
+/** The script says what the first two are: the old key’s lifetime from now, and its date. */
+const NEXT_EXPIRIES = html`<option selected></option>
+  <option></option>
+  <option value="date">on a date</option>`;
+
+/** The script shows the date if it is chosen, and moves the description there. */
+function expiryField(dialogName: string, label: string, choices: Html): Html {
   return html`<div class="field" data-expiry>
     <div class="beside">
       <label
-        >Expires
+        >${label}
         <select name="expires" aria-describedby="${dialogName}-expires_at-fault">
-          ${first}
-          <option value="30">in 30 days</option>
-          <option value="90" ${first ? undefined : html`selected`}>in 90 days</option>
-          <option value="365">in a year</option>
-          <option value="date">on a date</option>
-          <option value="">never</option>
+          ${choices}
         </select></label
       >
       <label data-date hidden
@@ -106,7 +117,7 @@ function makeDialog(): Html {
           >`,
       )}
     </fieldset>
-    ${expiryField('make')} ${mcpField()} ${rangesField('make')}`;
+    ${expiryField('make', 'Expires', EXPIRIES)} ${mcpField()} ${rangesField('make')}`;
   const button = html`<button class="button primary" type="button" data-do>Create key</button>`;
   return dialog('make', 'New key', body, button);
 }
@@ -114,8 +125,7 @@ function makeDialog(): Html {
 const EDIT_DIALOG = dialog(
   'edit',
   'Edit this key',
-  html`${nameField('edit')} ${rangesField('edit')}
-    ${expiryField('edit', html`<option value="as-it-is" selected></option>`)}
+  html`${nameField('edit')} ${rangesField('edit')} ${expiryField('edit', 'Expires', OTHER_EXPIRIES)}
     <p class="info" data-replaced hidden></p>
     ${mcpField()}
     <p class="hint">
@@ -143,7 +153,7 @@ const ROTATE_DIALOG = dialog(
   'Rotate this key?',
   html`<p>
       A new key replaces <strong data-name></strong> (<code data-prefix></code>), with the same name, scopes and allowed
-      addresses. Switch to it before the old key expires.
+      addresses and, unless you choose otherwise, the same lifetime. Switch to it before the old key expires.
     </p>
     <label class="field"
       >Keep the old key working for
@@ -154,7 +164,8 @@ const ROTATE_DIALOG = dialog(
         <option value="168">7 days</option>
         <option value="720">30 days</option>
       </select></label
-    >`,
+    >
+    ${expiryField('rotate', 'The new key expires', NEXT_EXPIRIES)}`,
   html`<button class="button primary" type="button" data-do>Rotate key</button>`,
 );
 
@@ -162,6 +173,7 @@ const MADE_DIALOG = secretDialog(
   'made',
   'Save this key now',
   html`<p><strong data-name></strong>: it will not be shown again. Store it where your program reads its secrets.</p>
+    <p data-end></p>
     ${copyable('The key', html`<code data-key></code>`)}
     <p>Try it:</p>
     ${copyable('Example request with the key', html`<code data-curl></code>`)}

@@ -52,7 +52,7 @@ export function renderIntegrations(session: Session, csrf: string, { webhooks, r
         }
       </div>
       <p class="alert" id="failure" role="alert" hidden></p>
-      <div id="doubts"></div>
+      <div id="notices"></div>
       <p class="unseen" id="said" role="status"></p>
       <noscript
         ><p class="alert">

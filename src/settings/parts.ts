@@ -17,12 +17,14 @@ export function dialog(name: string, title: string, body: Html, button: Html): H
     <form method="dialog" novalidate>
       <h2 id="${name}-title">${title}</h2>
       ${body}
-      <p class="alert" role="alert" data-failure hidden></p>
-      <p class="hint" role="status" data-slow></p>
-      <p class="buttons">
-        <button class="button" type="submit" value="cancel">Cancel</button>
-        ${button}
-      </p>
+      <div class="foot">
+        <p class="alert" role="alert" data-failure hidden></p>
+        <p class="hint" role="status" data-slow></p>
+        <p class="buttons">
+          <button class="button" type="submit" value="cancel">Cancel</button>
+          ${button}
+        </p>
+      </div>
     </form>
   </dialog>`;
 }
@@ -38,8 +40,10 @@ export function secretDialog(name: string, title: string, body: Html): Html {
     <form method="dialog">
       <h2 id="${name}-title">${title}</h2>
       ${body}
-      <p class="alert" role="alert" data-copy-failure hidden></p>
-      <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
+      <div class="foot">
+        <p class="alert" role="alert" data-copy-failure hidden></p>
+        <p class="buttons"><button class="button primary" type="submit">I have saved it</button></p>
+      </div>
     </form>
   </dialog>`;
 }

@@ -192,7 +192,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
         await page.getByRole('button', { name: 'Rotate key' }).click();
         await page.locator('#rotate-dialog').getByText('is not known').waitFor();
         await page.getByRole('button', { name: 'Cancel' }).click();
-        const doubt = page.locator('#doubts');
+        const doubt = page.locator('#notices');
         await doubt.getByText('Whether the key nightly was rotated is not known.').waitFor();
         isLost = false;
         await doubt.getByRole('button', { name: 'Try again' }).click();

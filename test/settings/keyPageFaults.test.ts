@@ -69,14 +69,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await create(page);
       await page.locator('#make-dialog').getByText('is not known').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
-      const doubt = page.locator('#doubts').getByText('Whether the key web shop was made is not known.');
+      const doubt = page.locator('#notices').getByText('Whether the key web shop was made is not known.');
       await doubt.waitFor();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
       await expectAccessible(page);
-      await page.locator('#doubts').getByRole('button', { name: 'Try again' }).click();
+      await page.locator('#notices').getByRole('button', { name: 'Try again' }).click();
       await doubt.getByText('Could not reach the gateway').waitFor();
       isLost = false;
-      await page.locator('#doubts').getByRole('button', { name: 'Try again' }).click();
+      await page.locator('#notices').getByRole('button', { name: 'Try again' }).click();
       expect(await statusOf(await valueOf(page))).toBe(200);
       await doubt.waitFor({ state: 'detached' });
       expect(await keysOf(of)).toHaveLength(1);
@@ -97,7 +97,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await page.keyboard.press('Escape');
       await page.waitForSelector('#make-dialog', { state: 'hidden' });
       await lose(held[0]!);
-      await page.locator('#doubts').getByText('Whether the key web shop was made is not known.').waitFor();
+      await page.locator('#notices').getByText('Whether the key web shop was made is not known.').waitFor();
       await page.getByRole('rowheader', { name: 'web shop' }).waitFor();
     });
   });
@@ -202,6 +202,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         // then the others are read by themselves
         await places[0]!.getByRole('button', { name: 'Try again' }).click();
         for (const place of places) await place.waitFor({ state: 'hidden' });
+        expect(await page.evaluate('document.activeElement.localName')).toMatch(/^h[12]$/);
         isLost = true;
       };
       await page.reload();

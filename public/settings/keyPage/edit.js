@@ -1,6 +1,6 @@
 import { call, failureOf } from '../api.js';
+import { askChange } from '../change.js';
 import { byId, say } from '../dom.js';
-import { ask } from '../modal.js';
 import { nameElements } from '../once.js';
 import { exact } from '../time.js';
 import { expiryOf, rangesOf, wireExpiry } from './fields.js';
@@ -24,22 +24,25 @@ export function editKey(key, changed) {
   dialog.querySelector('[data-expiry]').hidden = to !== null;
   replaced.hidden = to === null;
   replaced.textContent = to === null ? '' : `It was replaced, so it ends at ${exact(expires)}.`;
-  ask(dialog, async (given) => {
-    const changes = changesOf(key, given);
-    if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
-    try {
-      await call('update', { id, ...changes });
-    } catch (error) {
-      const failure = failureOf(error);
-      nameElements(failure, changes);
-      // it may have been done all the same
-      if (failure.isUnsure) changed();
-      throw failure;
-    }
-    return () => {
-      say(`Saved the key ${changes.name ?? name}.`);
-      changed();
-    };
+  askChange(dialog, {
+    changed,
+    doing: (given) => `Saving the key ${given.get('name').trim()}…`,
+    doubt: () => 'Whether it was saved is not known. Saving it again does no harm.',
+    async work(given) {
+      const changes = changesOf(key, given);
+      if (Object.keys(changes).length === 0) return () => say('Nothing was changed.');
+      try {
+        await call('update', { id, ...changes });
+      } catch (error) {
+        const failure = failureOf(error);
+        nameElements(failure, changes);
+        throw failure;
+      }
+      return () => {
+        say(`Saved the key ${changes.name ?? name}.`);
+        changed();
+      };
+    },
   });
 }
 

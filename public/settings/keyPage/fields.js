@@ -4,7 +4,7 @@ import { Failure, now } from '../api.js';
 
 const DAY = 86_400_000;
 /** The choice that changes nothing. */
-const AS_IT_IS = 'as-it-is';
+export const AS_IT_IS = 'as-it-is';
 
 /** Asks for a date if that is chosen, and lets faults be shown at the field that they are about. */
 export function wireExpiry(form) {
@@ -22,11 +22,12 @@ export function wireExpiry(form) {
   form.addEventListener('reset', () => queueMicrotask(follow));
 }
 
-/** What was chosen, in ISO 8601: null for never, undefined for what it is already. @throws Failure without a date to come */
+/** What was chosen, in ISO 8601: the choice itself if it is a time, null for never, undefined for what it is already. @throws Failure without a date to come */
 export function expiryOf(given) {
   const choice = given.get('expires');
   if (choice === AS_IT_IS || choice === null) return undefined;
   if (choice === '') return null;
+  if (choice.includes('T')) return choice;
   if (choice !== 'date') return new Date(now() + Number(choice) * DAY).toISOString();
   const end = Date.parse(`${given.get('date')}T23:59:59.000Z`);
   const fault = (detail) => {

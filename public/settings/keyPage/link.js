@@ -5,9 +5,17 @@ import { element } from '../dom.js';
 
 const names = new Map();
 
+/** Something that is seen: neither controls, spaces and marks alone, nor characters that are drawn as nothing. */
+const SEEN = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
+/** The name of a key; of one whose name shows as nothing, what lists show of its value. */
+export function shownName({ name, prefix = 'key ', last_four: lastFour }) {
+  return SEEN.test(name) ? name : `${prefix}…${lastFour}`;
+}
+
 /** Remembers the names of keys. */
 export function noteNames(keys) {
-  for (const { id, name } of keys) names.set(id, name);
+  for (const key of keys) names.set(key.id, shownName(key));
 }
 
 /** The name of a key; undefined if it was not read yet. */
@@ -15,18 +23,17 @@ export function nameOf(id) {
   return names.get(id);
 }
 
-/** A link to the page of a key; `focus` is its `data-focus`. */
+/** A link to the page of a key, of at most two lines; `focus` is its `data-focus`. */
 export function keyLink(id, text, focus) {
-  return element('a', { href: `?key=${id}`, 'data-key': id, 'data-focus': focus }, text);
+  const attributes = { class: 'key-name', href: `?key=${id}`, title: text, 'data-key': id, 'data-focus': focus };
+  return element('a', attributes, text);
 }
 
 /** A link whose text is the key's name, or its id until {@link showNames} has read it. */
 export function namedLink(id) {
-  return element(
-    'a',
-    { href: `?key=${id}`, 'data-key': id, 'data-named': true },
-    nameOf(id) ?? `key ${id.slice(0, 8)}`,
-  );
+  const link = keyLink(id, nameOf(id) ?? `key ${id.slice(0, 8)}`);
+  link.dataset.named = '';
+  return link;
 }
 
 /** Reads the names that are not known of the keys that a place links to, and shows them there; what cannot be read keeps its id. */
@@ -41,5 +48,5 @@ export async function showNames(place) {
       ),
     ),
   );
-  for (const link of links) link.textContent = nameOf(link.dataset.key) ?? link.textContent;
+  for (const link of links) link.textContent = link.title = nameOf(link.dataset.key) ?? link.textContent;
 }

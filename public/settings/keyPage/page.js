@@ -7,7 +7,7 @@ import { REQUEST_CHOICES, requestList } from '../requests.js';
 import { openUsage } from '../usage.js';
 import { editKey } from './edit.js';
 import { openEvents } from './events.js';
-import { nameOf, noteNames } from './link.js';
+import { nameOf, noteNames, shownName } from './link.js';
 import { factsOf, noticeOf, stateOf } from './words.js';
 
 /* The page of one key, in place of the lists: its address has ?key=ID. */
@@ -113,14 +113,14 @@ function leave(before) {
 function open(isFirst) {
   if (isFirst) after.listed(false);
   leaving.href = addressOf(undefined);
-  head({ name: nameOf(shown) ?? 'API key' });
+  head(nameOf(shown) ?? 'API key');
   byId('key-state').replaceChildren();
   scrollTo(0, 0);
   byId('key-title').focus();
   void load();
 }
 
-function head({ name }) {
+function head(name) {
   byId('key-title').textContent = name;
   document.title = `${name} · ${title}`;
 }
@@ -154,7 +154,7 @@ async function load() {
 
 function draw({ key, next, previous }) {
   noteNames([key, ...[next, previous].filter((one) => one !== null)]);
-  head(key);
+  head(shownName(key));
   byId('key-state').replaceChildren(element('span', { class: `tag ${key.state}` }, key.state), ...stateOf(key));
   const notice = byId('key-notice');
   notice.replaceChildren(...noticeOf(key, next));
@@ -162,7 +162,10 @@ function draw({ key, next, previous }) {
   byId('key-facts').replaceChildren(...factsOf(key, previous));
   body.hidden = false;
   const actions = byId('key-actions');
-  if (actions) redraw(actions, actionsOf(key, next));
+  if (!actions) return;
+  const buttons = actionsOf(key, next);
+  redraw(actions, buttons);
+  actions.hidden = buttons.length === 0;
 }
 
 function actionsOf(key, next) {

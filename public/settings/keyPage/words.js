@@ -1,7 +1,7 @@
 import { settings } from '../api.js';
 import { element } from '../dom.js';
 import { ago, exact } from '../time.js';
-import { keyLink } from './link.js';
+import { keyLink, shownName } from './link.js';
 
 /* How a key is described. */
 
@@ -14,8 +14,8 @@ export function keyText({ prefix, last_four: lastFour }) {
 }
 
 /** A key that this one replaced, or that replaced it. */
-function linkTo({ id, name, ...key }) {
-  return element('span', {}, keyLink(id, name), ' ', keyText(key));
+function linkTo(key) {
+  return element('span', {}, keyLink(key.id, shownName(key)), ' ', keyText(key));
 }
 
 /** What there is to say of its state, beside the state's name, as parts of a line. */
@@ -37,18 +37,25 @@ export function noticeOf({ state, expires_at: expires }, next) {
 
 /** `previous` is the key that it replaced, if any. */
 export function factsOf(key, previous) {
-  const { scopes, mcp, allowed_ranges: ranges, created_at: made, created_by: by, expires_at: expires } = key;
+  const { scopes, mcp, allowed_ranges: ranges, created_at: made, created_by: by } = key;
   const { last_used_at: used, last_used_from: from } = key;
   return [
     ['Key', [keyText(key)]],
     ['Scopes', [chips(scopes)]],
     ['Allowed addresses', ranges.length === 0 ? ['any'] : [chips(ranges)]],
     ['Assistants, over MCP', [MCP[mcp]]],
-    ['Expires', [ago(expires, 'never'), ...(expires === null ? [] : [` (${exact(expires)})`])]],
+    endOf(key),
     ['Created', [ago(made), ` by ${by}`]],
     ['Last used', [ago(used, 'never'), ...(from === null ? [] : [` from ${from}`])]],
     ...(previous === null ? [] : [['Replaces', [linkTo(previous)]]]),
   ].map(([name, parts]) => element('div', {}, element('dt', {}, name), element('dd', {}, ...parts)));
+}
+
+/** Until when it works, or since when it does not. */
+function endOf({ state, revoked_at: revoked, expires_at: expires }) {
+  const [name, at] =
+    state === 'revoked' ? ['Revoked', revoked] : [state === 'expired' ? 'Expired' : 'Expires', expires];
+  return [name, at === null ? ['never'] : [ago(at), ` (${exact(at)})`]];
 }
 
 const MCP = {
