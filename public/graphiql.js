@@ -5,11 +5,12 @@ import { createFetcher, INTROSPECTION } from './explorer/send.js';
 import { createStorage, openingTabs } from './explorer/tabs.js';
 import { onKey } from './key.js';
 
-const { createElement, useEffect } = window.React;
+const { createElement, Fragment, useEffect } = window.React;
 const { useEditorContext, useSchemaContext } = window.GraphiQL.React;
 const settings = JSON.parse(document.getElementById('settings').textContent);
 const headers = JSON.stringify({ Authorization: settings.authorization }, null, 2);
 const answers = new EventTarget();
+const opening = openingTabs(settings.tabs, headers);
 
 /** Loads the schema again when the key changes, which decides whether there is one and what it says. Shows nothing. */
 function KeyFollower() {
@@ -28,6 +29,20 @@ function KeyFollower() {
   return null;
 }
 
+function Followers() {
+  return createElement(Fragment, null, createElement(KeyFollower), createElement(TabReopener));
+}
+
+/** Opens the tab that was open, once there are editors to fill: GraphiQL opens the first. Shows nothing. */
+function TabReopener() {
+  const { changeTab, queryEditor, variableEditor, headerEditor, responseEditor } = useEditorContext({ nonNull: true });
+  const isReady = Boolean(queryEditor && variableEditor && headerEditor && responseEditor);
+  useEffect(() => {
+    if (isReady && opening.active > 0) changeTab(opening.active);
+  }, [isReady]);
+  return null;
+}
+
 window.ReactDOM.createRoot(document.getElementById('graphiql')).render(
   createElement(
     window.GraphiQL,
@@ -37,14 +52,14 @@ window.ReactDOM.createRoot(document.getElementById('graphiql')).render(
         onAnswer: (detail) => answers.dispatchEvent(new CustomEvent('answer', { detail })),
       }),
       introspectionQueryName: INTROSPECTION,
-      storage: createStorage(),
-      defaultTabs: openingTabs(settings.tabs, headers),
+      storage: createStorage(headers),
+      defaultTabs: opening.tabs,
       defaultHeaders: headers,
       defaultEditorToolsVisibility: 'headers',
       isHeadersEditorEnabled: true,
       shouldPersistHeaders: false,
       plugins: [examplesPlugin(settings.tabs)],
-      toolbar: { additionalComponent: KeyFollower },
+      toolbar: { additionalComponent: Followers },
       // null stops GraphiQL from requesting a schema that it cannot get
       ...(settings.introspection === 'off' ? { schema: null } : {}),
     },

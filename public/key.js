@@ -28,10 +28,23 @@ export function onKey(listener) {
 
 /** Takes a key that the visitor typed, unless the gateway refuses it. */
 export function takeKey(text) {
-  const key = text.trim().replace(/^Bearer\s+/i, '');
+  const key = unwrapped(text);
   if (key === '' || key === current.key) return looked;
   looked = look(key);
   return looked;
+}
+
+/** A pasted key without what it is often copied with: quotation marks, and the name of the header or of the scheme. */
+function unwrapped(text) {
+  const marks = /^["'`“”‘’\s]+|["'`“”‘’,\s]+$/g;
+  const header = /^(?:Authorization:\s*)?(?:Bearer\s+)?/i;
+  return text.replace(marks, '').replace(header, '').replace(marks, '');
+}
+
+/** Points a visitor without a key to the form. */
+export function askForKey() {
+  say('Enter your API key first.');
+  field.focus();
 }
 
 /**
@@ -72,7 +85,11 @@ async function look(key) {
   // another key was typed meanwhile, or this one forgotten
   if (mine !== asked) return;
   if (answer?.status === 401) {
+    const typed = field.value;
     forget();
+    // often one character is wrong
+    field.value = typed;
+    if (document.activeElement === field) field.select();
     say('The gateway refuses this key: it is mistyped, expired or revoked.');
     return;
   }

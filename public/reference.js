@@ -1,10 +1,12 @@
 import { onKey } from './key.js';
-import { errorsInOneLine, headersOnRequest } from './reference/answers.js';
+import { errorsInOneLine, headersOnRequest, unreachableInWords } from './reference/answers.js';
 import { readable } from './reference/document.js';
-import { openLinked, tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
+import { followReading } from './reference/current.js';
+import { tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
+import { openLinked } from './reference/links.js';
 import { drawList, operationsOf } from './reference/list.js';
 import { samples } from './reference/samples.js';
-import { askBeforeExamples } from './reference/writes.js';
+import { askBeforeSending, withIdempotencyKey } from './reference/writes.js';
 
 const SCHEME = 'api_key';
 const settings = JSON.parse(document.getElementById('settings').textContent);
@@ -37,6 +39,7 @@ const ui = window.SwaggerUIBundle({
   tryItOutEnabled: true,
   persistAuthorization: false,
   validatorUrl: null,
+  requestInterceptor: withIdempotencyKey,
   // enough contrast for WCAG AA
   syntaxHighlight: { theme: 'tomorrow-night' },
   // no standalone preset, which would add a topbar
@@ -46,7 +49,8 @@ const ui = window.SwaggerUIBundle({
     tellsWhatIsOpen((ids) => list.markOpen(ids)),
     errorsInOneLine,
     headersOnRequest,
-    askBeforeExamples,
+    unreachableInWords,
+    askBeforeSending,
     samples,
   ],
   layout: 'OurLayout',
@@ -59,6 +63,7 @@ const ui = window.SwaggerUIBundle({
       list.markScopes(scopes);
     });
     openLinked(ui, operations);
+    followReading((id) => list.markCurrent(id));
   },
 });
 

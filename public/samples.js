@@ -1,23 +1,39 @@
 /* A request as text to copy. It never contains a key: each language reads SCOPEGATE_KEY from its environment. */
 
-/** The ways to write a request `{ method, url, headers, body }`; `body` is JSON text or undefined. */
+const FRESH = 'Idempotency-Key';
+
+/**
+ * The ways to write a request `{ method, url, headers, body, fresh }`; `body` is JSON text or undefined, and `fresh` an Idempotency-Key that
+ * stands where a language does not make one itself.
+ */
 export const LANGUAGES = [
   { name: 'curl', write: curlOf },
   { name: 'TypeScript', write: typescriptOf },
   { name: 'Python', write: pythonOf },
 ];
 
-export function curlOf({ method, url, headers = {}, body }) {
+/** A UUID; `randomUUID` is undefined except on https and loopback. */
+export function newUuid() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  bytes[6] = (bytes[6] & 0x0f) | 0x40;
+  bytes[8] = (bytes[8] & 0x3f) | 0x80;
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+export function curlOf({ method, url, headers = {}, body, fresh }) {
   const isUsual = method === (body === undefined ? 'GET' : 'POST');
   return [
     `curl ${isUsual ? '' : `-X ${method} `}${quoted(url)}`,
     '-H "Authorization: Bearer $SCOPEGATE_KEY"',
     ...Object.entries(typed(headers, body)).map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`),
+    ...(fresh === undefined ? [] : [`-H ${quoted(`${FRESH}: ${fresh}`)}`]),
     ...(body === undefined ? [] : [`-d ${quoted(body)}`]),
   ].join(' \\\n  ');
 }
 
-function typescriptOf({ method, url, headers = {}, body }) {
+function typescriptOf({ method, url, headers = {}, body, fresh }) {
   const entries = Object.entries(typed(headers, body));
   const data = parsed(body);
   return [
@@ -26,6 +42,7 @@ function typescriptOf({ method, url, headers = {}, body }) {
     '  headers: {',
     '    Authorization: `Bearer ${process.env.SCOPEGATE_KEY}`,',
     ...entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+    ...(fresh === undefined ? [] : [`    // send the same again if you retry\n    "${FRESH}": crypto.randomUUID(),`]),
     '  },',
     ...(body === undefined
       ? []
@@ -40,12 +57,13 @@ function typescriptOf({ method, url, headers = {}, body }) {
   ].join('\n');
 }
 
-function pythonOf({ method, url, headers = {}, body }) {
+function pythonOf({ method, url, headers = {}, body, fresh }) {
   const data = parsed(body);
   // requests itself says that json= is JSON
   const entries = Object.entries(data === undefined ? typed(headers, body) : headers);
   return [
     'import os',
+    ...(fresh === undefined ? [] : ['import uuid']),
     '',
     'import requests',
     '',
@@ -54,6 +72,9 @@ function pythonOf({ method, url, headers = {}, body }) {
     '    headers={',
     `        "Authorization": f"Bearer {os.environ['SCOPEGATE_KEY']}",`,
     ...entries.map(([name, value]) => `        ${JSON.stringify(name)}: ${JSON.stringify(value)},`),
+    ...(fresh === undefined
+      ? []
+      : [`        # send the same again if you retry\n        "${FRESH}": str(uuid.uuid4()),`]),
     '    },',
     ...(body === undefined
       ? []

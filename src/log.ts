@@ -1,8 +1,6 @@
 import pino, { type Logger } from 'pino';
+import { KEY_TEXT } from './access/keys';
 import type { Config } from './config';
-
-/** Matches keys with any prefix, including partial ones. */
-const KEY_TEXT = /(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
 
 /** JSON lines on stderr, since stdout is for a command's result; without `to`, written in the background. */
 export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStream): Logger {
@@ -26,14 +24,14 @@ export function redact(text: string): string {
   return text.replaceAll(KEY_TEXT, '[key]').slice(0, 300);
 }
 
-/** A path safe to log; ASCII is decoded first, since a key may be percent-encoded. */
+/** A path safe to log: as it was sent, unless it has a key, which may be percent-encoded. */
 export function redactPath(path: string): string {
   let plain = path.slice(0, 2000);
   // repeatedly, since a proxy may have encoded it again
   for (let round = 0; round < 3; round += 1) {
     plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
-  return redact(plain);
+  return redact(plain.search(KEY_TEXT) === -1 ? path : plain);
 }
 
 /** The log fields of a masked error, without GraphQL's wrapper and with keys redacted. */

@@ -7,6 +7,7 @@ import type { Control } from './organisations/control';
 import { organisationUsageId } from './organisations/keyUsage';
 import { createRequestRecorder } from './organisations/requestRecorder';
 import { KEY_FACES, type KeyFace } from './organisations/requestFilters';
+import { KEY_REFUSALS } from './organisations/requestRows';
 import { createUsageCounter } from './organisations/usageCounter';
 import { within } from './within';
 
@@ -76,6 +77,7 @@ export function createRecording({ control, logger, metrics, operations, logs }: 
           path: redactPath(exchange.path).slice(0, PATH_LENGTH),
           ms: Math.round(ms * 10) / 10,
           address: exchange.address,
+          reason: KEY_REFUSALS.find((reason) => reason === refusal?.reason) ?? null,
         }),
       );
     },

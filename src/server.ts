@@ -34,6 +34,8 @@ export const TIMEOUTS = {
   /** How often a stream costs a point, and how often it is sent a comment. */
   streamPoint: 60_000,
   comment: 15_000,
+  /** A connection idle for this long during a drain is ended; its caller has been told to use another one. */
+  idle: 1000,
   /** Maximum time for the server to stop, including DRAIN_DELAY; below the 30 s of common orchestrators. */
   drain: 24_000,
 };
@@ -45,8 +47,6 @@ const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
 /** Connections that may wait to be accepted, if the system allows it; with Node's 511, connections in a burst would be reset. */
 const BACKLOG = 4096;
-/** A connection idle for this long during the drain is ended; its caller has been told to use another one. */
-const IDLE_GRACE = 1000;
 const SWEEP_EVERY = 50;
 /** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
 const QUIET_TURNS = 5;
@@ -99,7 +99,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   async function end(): Promise<void> {
     const latest = performance.now() + timeouts.drain;
     const begun = gateway.beginDrain();
-    await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, latest });
+    await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, idle: timeouts.idle, latest });
     // a database that does not respond may hold up what is under way
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
@@ -140,7 +140,7 @@ async function listen(server: Server, host: string, wanted: number): Promise<str
 async function closeGently(
   server: Server,
   connections: Connections,
-  { delay, latest }: { readonly delay: number; readonly latest: number },
+  { delay, idle, latest }: { readonly delay: number; readonly idle: number; readonly latest: number },
 ): Promise<void> {
   connections.announceEnd();
   await pause(delay);
@@ -148,7 +148,7 @@ async function closeGently(
   // http's own close would destroy idle connections at once, including those on which a request is arriving
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
   while (connections.count() > 0 && performance.now() < latest) {
-    connections.endIdle(IDLE_GRACE);
+    connections.endIdle(idle);
     await pause(SWEEP_EVERY);
   }
   server.closeAllConnections();

@@ -33,7 +33,8 @@ export function answerBar(answers) {
   };
 }
 
-function words({ status, ms }) {
+function words({ status, ms, isListening }) {
+  if (isListening) return 'Listening…';
   return status === undefined ? 'No answer' : `HTTP ${String(status)} in ${String(Math.round(ms))} ms`;
 }
 

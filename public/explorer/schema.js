@@ -23,9 +23,14 @@ export function forKeys({ __schema: schema }, scopes) {
     for (const other of [...(type.interfaces ?? []), ...(type.possibleTypes ?? [])]) reach(other);
   };
   for (const root of [schema.queryType, schema.mutationType, schema.subscriptionType]) reach(root);
-  for (const { args } of schema.directives) for (const { type } of args) reach(type);
   const isKept = ({ name }) => reached.has(name) || name.startsWith('__');
-  return { __schema: { ...schema, types: [...types.values()].filter(isKept) } };
+  // those that only the schema's own texts have bring types that nobody asks for
+  const directives = schema.directives.filter(({ args }) => args.every(({ type }) => reached.has(namedOf(type))));
+  return { __schema: { ...schema, directives, types: [...types.values()].filter(isKept) } };
+}
+
+function namedOf(type) {
+  return type.ofType ? namedOf(type.ofType) : type.name;
 }
 
 function usableByKeys(type, scopes) {

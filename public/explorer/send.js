@@ -20,12 +20,13 @@ export function createFetcher({ introspection, onAnswer }) {
     const { headers, isMissing, typed } = fillKey(given);
     if (isMissing && (!isIntrospection || introspection !== 'public')) return failure(NO_KEY);
     const start = performance.now();
-    const { status, answer } = await post(parameters, headers);
-    if (!isIntrospection) onAnswer({ status, ms: performance.now() - start });
-    if (answer.errors) return answer;
+    const { status, answer, body } = await post(parameters, headers);
+    const told = { status, ms: performance.now() - start };
+    if (!isIntrospection) onAnswer({ ...told, isListening: body !== undefined });
+    if (answer?.errors) return answer;
     if (isIntrospection) return answer.data?.__schema ? { data: forKeys(answer.data, scopes) } : answer;
     if (typed !== undefined) void takeKey(typed);
-    return answer;
+    return body ? results(body, () => onAnswer(told)) : answer;
   };
 }
 
@@ -45,7 +46,8 @@ async function post(parameters, given) {
     const body = JSON.stringify(withoutStaleName(parameters));
     response = await fetch('/graphql', { method: 'POST', credentials: 'omit', headers, body });
     const isStream = response.headers.get('Content-Type')?.startsWith('text/event-stream');
-    return { status: response.status, answer: isStream ? results(response.body) : await response.json() };
+    const { status } = response;
+    return isStream ? { status, body: response.body } : { status, answer: await response.json() };
   } catch (error) {
     // a proxy's page instead of an answer
     const isNotJson = response !== undefined && error instanceof SyntaxError;
@@ -60,17 +62,30 @@ export function withoutStaleName({ operationName, ...parameters }) {
   return named.length > 1 ? { operationName, ...parameters } : parameters;
 }
 
-/** The results of a subscription, from its Server-Sent Events. GraphiQL's stop ends the iteration, and that the stream. */
-function results(body) {
+/**
+ * The results of a subscription, from its Server-Sent Events; `onHeard` is called once there is one, or will be none. GraphiQL's stop ends
+ * the iteration, and that the stream.
+ */
+function results(body, onHeard) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   const iterator = framesOf(reader);
+  let isHeard = false;
+  const heard = () => {
+    if (!isHeard) onHeard();
+    isHeard = true;
+  };
   return {
     [Symbol.asyncIterator]() {
       return this;
     },
-    next: () => iterator.next(),
+    async next() {
+      const result = await iterator.next();
+      heard();
+      return result;
+    },
     // a generator would wait for the next frame
     async return() {
+      heard();
       await reader.cancel();
       return { done: true, value: undefined };
     },

@@ -1,29 +1,66 @@
-/* What GraphiQL keeps, and the tabs that it opens with. */
+/* What GraphiQL keeps in this browser for the next visit, and the tabs that it opens with. No key gets into it. */
 
 const TABS_KEY = 'graphiql:tabState';
+/** Lists of requests, each below the name of its list: the history, and what was marked in it. */
+const LISTS = new Map([
+  ['graphiql:queries', 'queries'],
+  ['graphiql:favorites', 'favorites'],
+]);
 const KEPT = new Set([
   TABS_KEY,
+  ...LISTS.keys(),
   'graphiql:theme',
   'graphiql:docExplorerFlex',
   'graphiql:editorFlex',
   'graphiql:secondaryEditorFlex',
 ]);
+/** A key (src/access/keys.ts), which may have been written into a query or its variables. */
+const KEYS = /\w*[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/g;
 
 /**
- * GraphiQL's storage: tabs (without headers), theme and sizes are kept; everything else is only kept in memory, because
- * the history would contain the key. Tabs are read by `openingTabs`, which adds the header that GraphiQL left out.
+ * GraphiQL's storage: tabs, history, theme and sizes are kept, everything else only in memory. Headers are left out, because they contain
+ * the key; requests of the history get `headers` back. Tabs are read by `openingTabs`.
  */
-export function createStorage() {
+export function createStorage(headers) {
   const memory = new Map();
+  const readKept = (name) => (LISTS.has(name) ? withHeaders(name, headers) : read(name));
   return {
-    getItem: (name) => (name === TABS_KEY ? null : (memory.get(name) ?? (KEPT.has(name) ? read(name) : null))),
-    setItem: (name, value) => (KEPT.has(name) ? write(name, value) : memory.set(name, value)),
+    getItem: (name) => (name === TABS_KEY ? null : (memory.get(name) ?? (KEPT.has(name) ? readKept(name) : null))),
+    setItem: (name, value) => (KEPT.has(name) ? write(name, withoutKeys(name, value)) : memory.set(name, value)),
     removeItem: (name) => (KEPT.has(name) ? write(name, undefined) : memory.delete(name)),
     clear: () => memory.clear(),
     get length() {
       return memory.size;
     },
   };
+}
+
+function withHeaders(name, headers) {
+  const list = LISTS.get(name);
+  const items = parsed(name)[list];
+  // GraphiQL throws for anything else
+  return Array.isArray(items) ? JSON.stringify({ [list]: items.map((item) => ({ ...item, headers })) }) : null;
+}
+
+function withoutKeys(name, value) {
+  const list = LISTS.get(name);
+  const text = list ? JSON.stringify({ [list]: JSON.parse(value)[list].map(keptOf) }) : value;
+  return text.replace(KEYS, '…');
+}
+
+/** A request of the history without headers, and with its own name: after a tab change GraphiQL may give it the previous tab's. */
+function keptOf({ headers: _left, operationName, ...item }) {
+  const names = [...item.query.matchAll(/^\s*(?:query|mutation|subscription)\s+(\w+)/gm)].map(([, name]) => name);
+  return { ...item, operationName: names.includes(operationName) ? operationName : names[0] };
+}
+
+/** What is stored as JSON; an empty object for what is not. */
+function parsed(name) {
+  try {
+    return JSON.parse(read(name)) ?? {};
+  } catch {
+    return {};
+  }
 }
 
 // a browser may block storage
@@ -44,14 +81,13 @@ function write(name, value) {
   }
 }
 
-/** The visitor's saved tabs, or the examples, each with these headers. */
+/** The visitor's saved tabs, or the examples, each with these headers, and which of them is open. */
 export function openingTabs(examples, headers) {
-  let kept = [];
-  try {
-    kept = JSON.parse(read(TABS_KEY) ?? '{}').tabs?.filter((tab) => tab.query) ?? [];
-  } catch {
-    // not readable: use the examples
-  }
+  const { tabs = [], activeTabIndex } = parsed(TABS_KEY);
+  const kept = tabs.filter(({ query }) => query);
   const shown = kept.length > 0 ? kept : examples;
-  return shown.map(({ query, variables }) => ({ query, variables, headers }));
+  return {
+    tabs: shown.map(({ query, variables }) => ({ query, variables, headers })),
+    active: Math.max(kept.indexOf(tabs[activeTabIndex]), 0),
+  };
 }

@@ -1,4 +1,4 @@
-/* Plugins of Swagger UI that keep the answers of an operation short. */
+/* Plugins of Swagger UI for the answers of an operation. */
 
 /** Shows each error as a line with links to its codes, instead of the same schema and example every time. */
 export const errorsInOneLine = ({ React: { createElement } }) => ({
@@ -45,6 +45,34 @@ export const headersOnRequest = ({ React: { createElement } }) => ({
           createElement('summary', null, `${String(props.headers.size)} headers`),
           createElement(Original, props),
         );
+      },
+  },
+});
+
+const UNREACHABLE = 'The gateway cannot be reached. Check your connection, then execute this again.';
+
+/** Says so if the gateway cannot be reached, where Swagger UI guesses at CORS, and that no answer is not documented. */
+export const unreachableInWords = ({ React: { createElement } }) => ({
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        setResponse: (original) => (path, method, answer) => {
+          const isUnreachable = answer.error && !answer.err?.response;
+          return original(
+            path,
+            method,
+            isUnreachable ? { error: true, err: { name: '', message: UNREACHABLE } } : answer,
+          );
+        },
+      },
+    },
+  },
+  wrapComponents: {
+    liveResponse: (Original) =>
+      function LiveResponse(props) {
+        const { response } = props;
+        if (response.get('message') !== UNREACHABLE) return createElement(Original, props);
+        return createElement(Original, { ...props, response: response.set('notDocumented', false) });
       },
   },
 });

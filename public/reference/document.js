@@ -1,8 +1,10 @@
 /* The OpenAPI document as the page shows it. */
 
+import { IDEMPOTENCY_KEY } from './writes.js';
+
 /**
  * Swagger UI prefills each field with its example, and all filters together match nothing. So the examples of optional
- * parameters are moved into their descriptions. Links between operations are for programs.
+ * parameters are moved into their descriptions, and the fields have the defaults. Links between operations are for programs.
  */
 export function readable(document) {
   const shown = structuredClone(document);
@@ -14,7 +16,10 @@ export function readable(document) {
 }
 
 function moveExample(parameter) {
-  if (parameter.required || parameter.example === undefined || parameter.schema?.default !== undefined) return;
-  parameter.description = `${parameter.description ?? ''} Example: \`${parameter.example}\``;
+  if (parameter.name === IDEMPOTENCY_KEY)
+    parameter.description += ' If it is empty, Execute sends a new UUID each time.';
+  if (parameter.required || parameter.example === undefined) return;
+  const { example, schema } = parameter;
+  if (example !== schema?.default) parameter.description = `${parameter.description ?? ''} Example: \`${example}\``;
   delete parameter.example;
 }

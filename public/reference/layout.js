@@ -1,5 +1,5 @@
 /*
- * Plugins of Swagger UI for its place in our page: what it shows of itself, and which operations are open. The key is typed in our form, and the
+ * Plugins of Swagger UI for its place in our page: what it shows of itself, and which operations are open (links.js opens them). The key is typed in our form, and the
  * only server is this gateway.
  */
 
@@ -46,30 +46,4 @@ export const tellsWhatIsOpen = (onOpen) => () => {
 function keepLink(link, isShown) {
   if (isShown && location.hash !== link) history.pushState(null, '', link);
   if (!isShown && location.hash === link) history.replaceState(null, '', location.pathname);
-}
-
-/** Opens the operation that the fragment names, if it names one of these, and brings it into view. */
-export function openLinked({ layoutActions }, operations) {
-  const linked = operations.find(({ tag, id }) => location.hash === `#/${tag}/${id}`);
-  if (!linked) return;
-  const { tag, id } = linked;
-  layoutActions.show(['operations-tag', tag], true);
-  layoutActions.show(['operations', tag, id], true);
-  whenDrawn(`#operations-${tag}-${id} .opblock-body`, (body) => {
-    const operation = body.closest('.opblock');
-    operation.scrollIntoView();
-    operation.querySelector('.opblock-summary-control').focus({ preventScroll: true });
-  });
-}
-
-function whenDrawn(selector, work) {
-  const look = () => {
-    const found = document.querySelector(selector);
-    if (!found) return;
-    observer.disconnect();
-    work(found);
-  };
-  const observer = new MutationObserver(look);
-  observer.observe(document.getElementById('reference'), { subtree: true, childList: true });
-  look();
 }

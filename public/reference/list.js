@@ -1,51 +1,62 @@
-/* The list of operations beside the reference, which a search narrows. */
+import { narrowBySearch } from './search.js';
+
+/* The list of operations beside the reference; search.js narrows it. */
 
 const list = document.getElementById('operations');
-const search = document.getElementById('search');
-const status = list.querySelector('[role=status]');
+const head = list.querySelector('.search');
+/** Pixels between the link that is brought into view and the edge of the list. */
+const GAP = 8;
 
-/** The operations of an OpenAPI document, each with the alternatives of scopes that it needs. */
-export function operationsOf({ paths }) {
+/** The operations of an OpenAPI document, each with the alternatives of scopes that it needs, and the words that its text has. */
+export function operationsOf({ paths, components }) {
   return Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, summary, tags, security }]) => ({
-      ...{ path, method, summary, id: operationId, tag: tags[0] },
-      alternatives: security.flatMap((one) => Object.values(one)),
-    })),
+    Object.entries(methods).map(([method, operation]) => {
+      const { operationId, summary, tags, security } = operation;
+      return {
+        ...{ path, method, summary, id: operationId, tag: tags[0] },
+        alternatives: security.flatMap((one) => Object.values(one)),
+        words: wordsOf(operation, components),
+      };
+    }),
   );
+}
+
+/** What an operation has beside its name: its description, its parameters, and the codes and headers of its answers. */
+function wordsOf({ description = '', parameters = [], responses }, components) {
+  const answers = Object.values(responses).map(({ $ref, ...own }) => ($ref ? components.responses[nameOf($ref)] : own));
+  const codes = answers.flatMap(({ content = {} }) =>
+    Object.values(content).flatMap(({ examples = {} }) => Object.keys(examples)),
+  );
+  const headers = answers.flatMap(({ headers = {} }) => Object.keys(headers));
+  return [description, ...parameters.map(({ name }) => name), ...codes, ...headers].join(' ');
+}
+
+function nameOf(reference) {
+  return reference.split('/').at(-1);
 }
 
 /** Draws the list, and returns how to mark what is open in the reference and what a key with some scopes may call. */
 export function drawList(operations) {
   const links = new Map(operations.map((operation) => [operation.id, linkTo(operation)]));
-  const groups = Map.groupBy ? Map.groupBy(operations, ({ tag }) => tag) : grouped(operations);
-  const sections = [...groups].map(([tag, members]) => {
-    const section = document.createElement('section');
-    const title = document.createElement('h2');
-    const items = document.createElement('ul');
-    title.textContent = tag;
-    items.append(...members.map(({ id }) => links.get(id)));
-    section.append(title, items);
-    return section;
-  });
   const place = document.createElement('div');
   place.className = 'operations';
-  place.append(...sections);
   list.append(place);
-  search.addEventListener('input', () => {
-    const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
-    let count = 0;
-    for (const { id, method, path, summary } of operations) {
-      const text = `${method} ${path} ${id} ${summary}`.toLowerCase();
-      const isFound = words.every((word) => text.includes(word));
-      links.get(id).hidden = !isFound;
-      if (isFound) count += 1;
-    }
-    for (const section of sections) section.hidden = !section.querySelector('li:not([hidden])');
-    status.textContent = count === 1 ? '1 operation' : `${String(count)} operations`;
-  });
+  narrowBySearch(operations, links, place);
   return {
     markOpen(openIds) {
       for (const [id, item] of links) item.classList.toggle('is-open', openIds.has(id));
+    },
+    /** Marks the operation that is read, and brings its link into view within the list. */
+    markCurrent(current) {
+      list.querySelector('[aria-current]')?.removeAttribute('aria-current');
+      const link = links.get(current)?.querySelector('a');
+      if (!link) return;
+      link.setAttribute('aria-current', 'location');
+      const [{ top, bottom }, frame] = [link, list].map((one) => one.getBoundingClientRect());
+      const above = frame.top + head.offsetHeight - top;
+      // not scrollIntoView, which would scroll the page too
+      if (above > 0) list.scrollTop -= above + GAP;
+      else if (bottom > frame.bottom) list.scrollTop += bottom - frame.bottom + GAP;
     },
     markScopes(scopes) {
       for (const { id, alternatives } of operations) {
@@ -73,10 +84,4 @@ function linkTo({ id, tag, method, path, summary }) {
   item.querySelector('code').textContent = path;
   item.querySelector('span').textContent = summary.replace(/\.$/, '');
   return item;
-}
-
-function grouped(operations) {
-  const groups = new Map();
-  for (const operation of operations) groups.set(operation.tag, [...(groups.get(operation.tag) ?? []), operation]);
-  return groups;
 }

@@ -1,14 +1,39 @@
-/** A plugin of Swagger UI that asks before it sends the example of a write, which would change the data of the key's organisation. */
-export const askBeforeExamples = ({ React: { createElement, useRef } }) => ({
+import { askForKey, knownKey } from '../key.js';
+import { newUuid } from '../samples.js';
+
+export const IDEMPOTENCY_KEY = 'Idempotency-Key';
+
+/** Whether a request is a write that can have an Idempotency-Key, and has none. */
+export function isRetried(operation, { headers }) {
+  return (
+    headers[IDEMPOTENCY_KEY] === undefined &&
+    operation.get('parameters')?.some((one) => one.get('name') === IDEMPOTENCY_KEY)
+  );
+}
+
+/** An interceptor of requests that gives each write a key of its own, unless the visitor entered one. */
+export function withIdempotencyKey(request) {
+  const isWrite = !READS.includes(request.method.toLowerCase());
+  if (isWrite && request.headers[IDEMPOTENCY_KEY] === undefined) request.headers[IDEMPOTENCY_KEY] = newUuid();
+  return request;
+}
+
+/**
+ * A plugin of Swagger UI that asks before it sends the example of a write, which would change the data of the key's organisation, and for the
+ * key if there is none.
+ */
+export const askBeforeSending = ({ React: { createElement, useRef } }) => ({
   wrapComponents: {
     execute: (Original) =>
       function Execute(props) {
         const isAgreed = useRef(false);
         const ask = async (event) => {
-          if (isAgreed.current || !isExample(props)) return;
+          if (isAgreed.current) return;
           event.stopPropagation();
           const { target } = event;
-          isAgreed.current = await agrees(props);
+          const { key } = await knownKey();
+          if (!key) askForKey();
+          else isAgreed.current = !isExample(props) || (await agrees(props));
           if (isAgreed.current) target.click();
           isAgreed.current = false;
         };

@@ -42,7 +42,7 @@ export const DOCUMENTS = {
       key_id: $key_id, failed: $failed, status: $status, face: $face, operation: $operation, request_id: $request_id,
       limit: 20, cursor: $cursor
     ) {
-      data { id at request_id key_id face method path operation status code ms address similar } next_cursor } }`,
+      data { id at request_id key_id face method path operation status code reason ms address similar } next_cursor } }`,
   make: `mutation(
     $name: String!, $scopes: [String!]!, $expires_at: DateTime, $allowed_ranges: [String!], $mcp: McpAccess
   ) {

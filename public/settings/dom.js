@@ -26,7 +26,7 @@ export function say(sentence) {
 }
 
 /**
- * Shows a failure ({message, link, remedy}) in an alert, or hides it. With `again`, its button tries again, unless the failure's remedy is another.
+ * Shows a failure ({message, link}) in an alert, or hides it. With `again`, its button tries again.
  */
 export function showFailure(place, failure, again) {
   place.replaceChildren();
@@ -40,6 +40,7 @@ export function showFailure(place, failure, again) {
   if (!again) return;
   const button = (text, click) =>
     place.append(' ', element('button', { class: 'button', type: 'button', click }, text));
+  // of what would fail again, as api.js says
   const { remedy = 'again' } = failure;
   if (remedy === 'again') button('Try again', again);
   if (remedy === 'reload') button('Reload', () => location.reload());

@@ -191,8 +191,15 @@ function codeParts(code) {
   return code.split(/(?<=_)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
 }
 
+/** Why a key was refused. */
+const REFUSALS = {
+  revoked: 'the key is revoked',
+  expired: 'the key has expired',
+  address: 'the key does not allow this address',
+};
+
 function detailsOf(request, hasKey) {
-  const { at, key_id: key, method, path, operation, face, code, status, ms, address, similar } = request;
+  const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;
   const text = (value) => element('code', {}, value);
   const facts = [
     ['When', [exact(at)]],
@@ -201,6 +208,7 @@ function detailsOf(request, hasKey) {
     ['API', [APIS[face]]],
     ['Status', [status === LEFT ? `${LEFT}: the caller disconnected before the answer` : String(status)]],
     ...(code === null ? [] : [['Error code', [element('a', { href: `/errors/${code}` }, text(code))]]]),
+    ...(reason === null ? [] : [['Refused because', [REFUSALS[reason]]]]),
     ['Took', [length(ms)]],
     ['From', [address]],
     ...(hasKey ? [['Key', [namedLink(key)]]] : []),

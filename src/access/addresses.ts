@@ -21,18 +21,54 @@ function contains(range: string, address: ipaddr.IPv4 | ipaddr.IPv6): boolean {
   return network.kind() === address.kind() && address.match([network, bits] as [ipaddr.IPv4, number]);
 }
 
-/** A CIDR range in canonical form (a bare address is a range of one), or undefined if invalid. */
+/**
+ * A CIDR range in canonical form: a bare address is a range of one, and IPv4 addresses written as IPv6 are IPv4, as those of
+ * callers are. Undefined if it is invalid, or has host bits set, which would allow more than the address it names.
+ */
 export function parseRange(text: string): string | undefined {
+  const cidr = parseCidr(text);
+  if (!cidr) return undefined;
+  return networkOf(cidr) === cidr.address ? rangeOf(cidr) : undefined;
+}
+
+/** Why {@link parseRange} refuses a text, as a clause that follows it. */
+export function rangeFault(text: string): string {
+  const cidr = parseCidr(text);
+  if (!cidr) return 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32';
+  const host = parseCidr(cidr.address) ?? cidr;
+  return `has host bits set: write ${rangeOf({ ...cidr, address: networkOf(cidr) })} or ${rangeOf(host)}`;
+}
+
+interface Cidr {
+  readonly address: string;
+  readonly bits: number;
+  readonly isIPv4: boolean;
+}
+
+function parseCidr(text: string): Cidr | undefined {
   // 10.1 would be parsed as 10.0.0.1, which is never intended
   if (!text.includes(':') && !ipaddr.IPv4.isValidFourPartDecimal(text.replace(/\/.*$/, ''))) return undefined;
   try {
-    const [network, bits] = ipaddr.parseCIDR(
+    const [address, bits] = ipaddr.parseCIDR(
       text.includes('/') ? text : `${text}/${text.includes(':') ? '128' : '32'}`,
     );
-    return `${network.toString()}/${String(bits)}`;
+    const mapped = address instanceof ipaddr.IPv6 && bits >= MAPPED_BITS && address.isIPv4MappedAddress();
+    if (mapped) return { address: address.toIPv4Address().toString(), bits: bits - MAPPED_BITS, isIPv4: true };
+    return { address: address.toString(), bits, isIPv4: address instanceof ipaddr.IPv4 };
   } catch {
     return undefined;
   }
+}
+
+/** The bits before the IPv4 address in an IPv4-mapped IPv6 one (RFC 4291, section 2.5.5.2). */
+const MAPPED_BITS = 96;
+
+const rangeOf = ({ address, bits }: Cidr): string => `${address}/${String(bits)}`;
+
+/** The address without its host bits. */
+function networkOf(cidr: Cidr): string {
+  const family = cidr.isIPv4 ? ipaddr.IPv4 : ipaddr.IPv6;
+  return family.networkAddressFromCIDR(rangeOf(cidr)).toString();
 }
 
 /** An address in canonical form: an IPv4-mapped IPv6 address becomes IPv4. */

@@ -1,3 +1,4 @@
+import { KEY_TEXT } from './keys';
 import type { Organisation } from './principal';
 import type { Scope } from './scopes';
 
@@ -43,10 +44,18 @@ export function keyState({ revoked_at, expires_at }: Pick<ApiKey, 'revoked_at' |
   return expires_at !== null && expires_at <= now ? 'expired' : 'active';
 }
 
-/** Controls, and characters that are not seen or change the direction of the text around them, in which a name could pose as another. */
-const UNSEEN = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/u;
+/**
+ * Controls, and characters that are not seen or change the direction of the text around them, in which a name could pose as another; not
+ * those that join letters and emoji (zero-width joiners, variation selectors).
+ */
+const UNSEEN =
+  /(?![\u034f\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]/u;
+/** What has ink, or makes none without something else. */
+const SEEN = /[\p{L}\p{N}\p{P}\p{S}]/u;
 
-/** Whether a name of a key, an organisation or a user is one line of visible text. */
-export function isPlainName(name: string): boolean {
-  return name.trim() !== '' && !UNSEEN.test(name);
+/** What a name of a key, an organisation or a user must be but is not; undefined if it can be a name. Its length is not checked. */
+export function nameFault(name: string): string | undefined {
+  if (!SEEN.test(name) || UNSEEN.test(name)) return 'must be one non-blank line of visible characters';
+  // all members read names
+  return name.search(KEY_TEXT) === -1 ? undefined : 'must not contain an API key';
 }

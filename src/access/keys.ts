@@ -55,6 +55,9 @@ export function hashAnew(secret: string, pepper: string): KeySecret {
   return { salt, hash: hashSecret(secret, salt, pepper) };
 }
 
+/** Matches keys with any prefix, including partial ones. */
+export const KEY_TEXT = /(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
+
 /** Whether a text has the length, the prefix and the separator of a key. */
 export function isShapedLikeKey(text: string, prefix: string): boolean {
   const idEnd = prefix.length + ID_LENGTH;

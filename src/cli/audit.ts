@@ -1,6 +1,9 @@
 import { Option } from 'commander';
-import { AUDIT_ACTIONS, type AuditAction } from '../organisations/auditEvents';
+import { AUDIT_ACTIONS, type AuditAction, type AuditEvent } from '../organisations/auditEvents';
+import { notFound } from './common/failure';
 import type { ExplainedCommand, JsonOption } from './common/help';
+import { newest } from './common/newest';
+import type { Store } from './common/open';
 import { printList } from './common/terminal';
 import { count, moment, uuid } from './common/values';
 import { withStore } from './common/withStore';
@@ -25,10 +28,10 @@ export function addAudit(program: ExplainedCommand): void {
       'scopegate audit --since 7d',
       'scopegate audit --org 689defbf-4477-4b15-966e-4830b650ded3 --action key.revoked --json',
     ])
-    .action(async ({ org: organisationId, json, ...filters }: AuditOptions) => {
-      const events = await withStore(({ control }) => control.audit.list({ organisationId, ...filters }));
+    .action(async ({ json, ...options }: AuditOptions) => {
+      const events = await withStore((store) => find(store, options));
       printList(
-        events.map(({ _id: id, ...event }) => ({ id, ...event })),
+        newest(events, options.limit).map(({ _id: id, ...event }) => ({ id, ...event })),
         {
           WHEN: ({ at }) => at.toISOString(),
           WHO: ({ actor }) => actor.who,
@@ -41,4 +44,16 @@ export function addAudit(program: ExplainedCommand): void {
         { json, empty: 'No matching events.' },
       );
     });
+}
+
+/** The matching events, at most one more than the limit. @throws CommandFailure if there is and was no such organisation */
+async function find({ control }: Store, { org: organisationId, ...filters }: AuditOptions): Promise<AuditEvent[]> {
+  const events = await control.audit.list({ organisationId, ...filters, limit: filters.limit + 1 });
+  if (organisationId === undefined || events.length > 0 || (await control.organisations.find(organisationId))) {
+    return events;
+  }
+  // the events of an organisation outlive it
+  const [any] = await control.audit.list({ organisationId, limit: 1 });
+  if (!any) throw notFound('organisation', organisationId, 'see scopegate org list');
+  return events;
 }

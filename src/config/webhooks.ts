@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRange } from '../access/addresses';
+import { parseRange, rangeFault } from '../access/addresses';
 
 /* The variables of webhooks. */
 
@@ -13,8 +13,7 @@ function readRanges(text: string, context: z.RefinementCtx): readonly string[] {
     .filter((item) => item !== '')
     .flatMap((item) => {
       const range = parseRange(item);
-      if (range === undefined)
-        context.addIssue({ code: 'custom', message: `${item} is not a CIDR range, e.g. 10.20.0.0/16` });
+      if (range === undefined) context.addIssue({ code: 'custom', message: `${item} ${rangeFault(item)}` });
       return range ?? [];
     });
 }

@@ -29,16 +29,17 @@ const EVERY = 2000;
 const CAPACITY = 5000;
 /** Rows of an organisation in a process for one trim, in the mean. */
 const ROWS_A_TRIM = 500;
-/** Organisations whose budgets are remembered; one that is forgotten has its whole budget again. */
-const MOST_BUDGETS = 10_000;
-
-/** Rows that an organisation may have at once, and then a minute, in this process. */
+/** Organisations and keys whose budgets are remembered; one that is forgotten has its whole budget again. */
+const MOST_BUDGETS = 20_000;
+/** Rows that one key may have at once, and then a minute, in this process. */
 const BUDGETS = {
   failed: { atOnce: 600, aMinute: 60 },
   successful: { atOnce: 100, aMinute: 1 },
   /** Failed requests beyond their budget that are like none in the batch. */
   similar: { atOnce: 20, aMinute: 20 },
 } as const;
+/** What all keys of an organisation may have, of what one may: a flood of one key does not hide the requests of the others. */
+const SHARE_OF_ORGANISATION = 1.5;
 type Kind = keyof typeof BUDGETS;
 
 type Row = { -readonly [Name in keyof RequestRow]: RequestRow[Name] };
@@ -55,12 +56,23 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   let alike = new Map<string, Row>();
   let leftOut = 0;
 
-  function budgetOf(organisationId: string): ReturnType<typeof createBudget> {
-    const known = budgets.get(organisationId);
+  function budgetOf(id: string, share: number): ReturnType<typeof createBudget> {
+    const known = budgets.get(id);
     if (known) return known;
-    const made = createBudget();
-    budgets.set(organisationId, made);
+    const made = createBudget(share);
+    budgets.set(id, made);
     return made;
+  }
+
+  /** Takes a row from the budgets of a key and of its organisation, if both have one. */
+  function takerOf({ organisation_id, key_id }: RequestHead): (kind: Kind) => boolean {
+    const ofKey = budgetOf(key_id, 1);
+    const ofAll = budgetOf(organisation_id, SHARE_OF_ORGANISATION);
+    return (kind) => {
+      const isLeft = ofKey.has(kind) && ofAll.has(kind);
+      if (isLeft) for (const budget of [ofKey, ofAll]) budget.take(kind);
+      return isLeft;
+    };
   }
 
   function addFailed(head: RequestHead, takes: (kind: Kind) => boolean, detailsOf: DetailsOf): void {
@@ -110,9 +122,9 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   const { stop } = createWriter(EVERY, write);
 
   return {
-    /** Adds a request that is done to the batch, if its organisation's budget and the batch have room; never blocks or fails. */
+    /** Adds a request that is done to the batch, if the budgets of its key and organisation and the batch have room; never blocks or fails. */
     add(head: RequestHead, detailsOf: DetailsOf): void {
-      const { takes } = budgetOf(head.organisation_id);
+      const takes = takerOf(head);
       if (batch.length >= capacity) leftOut += Number(head.failed);
       else if (head.failed) addFailed(head, takes, detailsOf);
       else if (takes('successful')) add(head, detailsOf);
@@ -122,8 +134,8 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   };
 }
 
-/** What one organisation may still add, by kind: a budget that fills up steadily. */
-function createBudget() {
+/** What one organisation or key may still add, by kind: a share of {@link BUDGETS} that fills up steadily. */
+function createBudget(share: number) {
   const left = { failed: 0, successful: 0, similar: 0 };
   let filledAt = -Infinity;
 
@@ -133,18 +145,18 @@ function createBudget() {
     filledAt = now;
     for (const kind of Object.keys(BUDGETS) as Kind[]) {
       const { atOnce, aMinute } = BUDGETS[kind];
-      left[kind] = Math.min(atOnce, left[kind] + minutes * aMinute);
+      left[kind] = Math.min(atOnce * share, left[kind] + minutes * aMinute * share);
     }
   }
 
   return {
-    /** Takes one, if there is one. */
-    takes: (kind: Kind): boolean => {
+    has: (kind: Kind): boolean => {
       // most requests of an organisation in steady use find none left, and should not pay for more than that
       if (left[kind] < 1) fill();
-      if (left[kind] < 1) return false;
+      return left[kind] >= 1;
+    },
+    take: (kind: Kind): void => {
       left[kind] -= 1;
-      return true;
     },
   };
 }

@@ -2,6 +2,10 @@ import { defineCollection } from '../database/collection';
 import { DAY } from '../units';
 import type { KeyFace } from './requestFilters';
 
+/** Why a key whose secret is right is refused. */
+export const KEY_REFUSALS = ['revoked', 'expired', 'address'] as const;
+export type KeyRefusal = (typeof KEY_REFUSALS)[number];
+
 /** A request that was made with a key (docs/decisions/request-log.md). */
 export interface RequestRow {
   /** UUID. */
@@ -22,6 +26,8 @@ export interface RequestRow {
   readonly status: number;
   /** Error code; null if there was none. */
   readonly code: string | null;
+  /** Why its key was refused; null if it was not. */
+  readonly reason: KeyRefusal | null;
   readonly ms: number;
   /** Network address of the caller. */
   readonly address: string;
@@ -52,6 +58,7 @@ export const requestRows = defineCollection<RequestRow>(
     operation: optionalText,
     status: number,
     code: optionalText,
+    reason: optionalText,
     ms: number,
     address: text,
     failed: { type: Boolean, required: true },

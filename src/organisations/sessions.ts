@@ -134,8 +134,8 @@ function makeToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
-/** Whether a text could be a token; anything else is rejected without a lookup. */
-function isToken(text: string): boolean {
+/** Whether a text could be the token of a link or session; anything else is rejected without a lookup. */
+export function isToken(text: string): boolean {
   return /^[\w-]{43}$/.test(text);
 }
 

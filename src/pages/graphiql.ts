@@ -1,6 +1,6 @@
 import { graphiqlPolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
-import { KEY_FORM } from './keyForm';
+import { KEY_FORM, LOADING } from './keyForm';
 import { authorizationOf, type Page } from './page';
 import { EXAMPLE_QUERIES } from './queries';
 
@@ -19,6 +19,7 @@ export const graphiql: Page = {
     html`<h1 class="unseen">GraphQL: GraphiQL</h1>
       ${KEY_FORM}
       <div class="stage" id="graphiql">
+        ${LOADING}
         <noscript
           ><p class="notice">
             GraphiQL needs JavaScript. You can send queries to <code>POST /graphql</code>; the

@@ -1,6 +1,6 @@
 import { referencePolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
-import { KEY_FORM } from './keyForm';
+import { KEY_FORM, LOADING } from './keyForm';
 import type { Page } from './page';
 
 /** `/api/v1/docs`: the REST reference, Swagger UI over the published OpenAPI document, with a list of its operations and samples. */
@@ -11,7 +11,7 @@ export const reference: Page = {
   description: 'Every route of the Scopegate REST API, with a client to try them.',
   current: '/api/v1/docs',
   kind: 'reference',
-  styles: ['vendor/swagger-ui.css', 'key.css'],
+  styles: ['vendor/swagger-ui.css', 'key.css', 'reference/list.css'],
   scripts: ['repairs.js', 'vendor/swagger-ui.js'],
   module: 'reference.js',
   body: (visit) =>
@@ -19,11 +19,27 @@ export const reference: Page = {
       ${KEY_FORM}
       <div class="columns">
         <nav id="operations" aria-label="Operations">
-          <label class="unseen" for="search">Search operations</label>
-          <input id="search" type="search" placeholder="Search by name or path" autocomplete="off" spellcheck="false" />
-          <p class="unseen" role="status"></p>
+          <div class="search">
+            <label class="unseen" for="search">Search operations</label>
+            <input
+              id="search"
+              type="search"
+              placeholder="Name, path, error code"
+              aria-keyshortcuts="/"
+              autocomplete="off"
+              spellcheck="false"
+            />
+            <p class="unseen" role="status"></p>
+            <p class="none" hidden>
+              No operation matches <b></b>. Error codes are listed at <a href="/errors">/errors</a>, webhooks are
+              explained at <a href="/webhooks">/webhooks</a>.
+              <button class="own-button" type="button">Clear search</button>
+            </p>
+            <p class="lost" role="alert"></p>
+          </div>
         </nav>
         <div id="reference">
+          ${LOADING}
           <noscript
             ><p class="notice">
               The reference needs JavaScript. The OpenAPI document is at

@@ -6,6 +6,7 @@ import { entityTag } from '../schema/entityTags';
 import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
+import { within } from '../within';
 import { asksForAll } from './openapi/include';
 import { matchesTag } from './etag';
 import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes/routes';
@@ -27,6 +28,9 @@ export interface RestOptions {
 export type RestFace = (exchange: Exchange) => Promise<void>;
 
 type AnyAnswer = RouteAnswer<string | Buffer>;
+/** How long a request without a route waits for its key to be found, in milliseconds: less than until one that waits for the database is refused. */
+const RECOGNISED_WITHIN = 1500;
+
 type AnyHandler = (...call: Parameters<RouteHandler>) => Promise<AnyAnswer>;
 
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
@@ -44,6 +48,12 @@ export function createRestFace({ schema, operations, openContext, onWritable }: 
       },
     ]),
   );
+  /** Finds whose a request without a route is, for the request log and at its price; its answer depends on neither. */
+  async function recogniseCaller(exchange: Exchange): Promise<void> {
+    if (exchange.request.headers.authorization === undefined) return;
+    await within(RECOGNISED_WITHIN, openContext(incomingRequest(exchange))).catch(() => undefined);
+  }
+
   return async (exchange) => {
     const path = exchange.path.slice(REST_BASE.length);
     if (path === '/openapi.json') {
@@ -53,9 +63,11 @@ export function createRestFace({ schema, operations, openContext, onWritable }: 
       return;
     }
     const match = router(path);
-    if (!match) throw new AppError('not_found', 'There is no such route.');
-    const operation = match.methods.get(methodOf(exchange));
-    if (!operation) throw notAllowed(exchange, allowed(match.methods));
+    const operation = match?.methods.get(methodOf(exchange));
+    if (!match || !operation) {
+      await recogniseCaller(exchange);
+      throw match ? notAllowed(exchange, allowed(match.methods)) : new AppError('not_found', 'There is no such route.');
+    }
     const step = steps.get(operation);
     if (!step) throw new Error(`no route for ${exchange.path}`);
     exchange.log.operation = operation.name;

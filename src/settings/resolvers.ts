@@ -2,7 +2,7 @@ import { parseRange } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
-import { type ApiKey, DEFAULT_MCP, isPlainName, type McpAccess } from '../access/apiKey';
+import { type ApiKey, DEFAULT_MCP, type McpAccess, nameFault } from '../access/apiKey';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';
@@ -111,9 +111,8 @@ function readUpdate({ name, expires_at, allowed_ranges, mcp }: Omit<UpdateArgs, 
 
 function readName(name: string, faults: Fault[]): string {
   const plainName = name.trim();
-  if (!isPlainName(plainName)) {
-    faults.push({ pointer: '/name', code: 'format', detail: 'must be one non-blank line of visible characters' });
-  }
+  const detail = nameFault(plainName);
+  if (detail !== undefined) faults.push({ pointer: '/name', code: 'format', detail });
   return plainName;
 }
 

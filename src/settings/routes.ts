@@ -7,7 +7,7 @@ import type { Config } from '../config';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import type { Control } from '../organisations/control';
-import { SESSION_LIMITS, userActor } from '../organisations/sessions';
+import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { type BrowserSessions, cookie } from './cookies';
 import { checkCsrf, checkOrigin, csrfToken } from './forgery';
@@ -85,9 +85,11 @@ function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasP
     [SIGN_IN]: {
       async get(request) {
         const { link } = request.query;
+        const found = await sessions.find(request);
+        if (link === undefined) return found ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
         // only the button's POST consumes a link, because mail scanners and previews follow links too
-        if (typeof link === 'string') return { page: renderLink(link) };
-        return (await sessions.find(request)) ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
+        if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, found?.session) };
+        return { status: 400, page: renderSignIn({ hasProvider, failure: 'incomplete' }) };
       },
       async post(request, response, { address }) {
         checkOrigin(request, config.PUBLIC_URL);
@@ -95,7 +97,7 @@ function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasP
         const token = typeof link === 'string' ? await control.sessions.useLink(link, address) : undefined;
         if (token !== undefined) return enter(sessions, response, token);
         await spend(failures, addressBucket(address), 1, 'Too many invalid sign-in links from this address');
-        return { status: 410, page: renderSignIn({ hasProvider, failure: 'link' }) };
+        return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
       },
     },
   };

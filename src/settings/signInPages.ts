@@ -1,23 +1,25 @@
+import type { Session } from '../organisations/sessions';
 import { html, type Html } from '../pages/html';
 import { layout } from '../pages/layout';
+
+/** Why a link does not sign in. */
+const FAILURES = {
+  used: 'This link has been used or has expired. Links work once, within 15 minutes. Ask for a new one.',
+  incomplete: 'This link is incomplete. Copy it as a whole, up to its last character, or ask for a new one.',
+} as const;
 
 interface SignInOptions {
   /** Whether OpenID Connect is configured. */
   readonly hasProvider: boolean;
   /** Why the previous attempt failed. */
-  readonly failure?: 'link';
+  readonly failure?: keyof typeof FAILURES;
 }
 
 /** `/settings/sign-in`: the ways to sign in. */
 export function renderSignIn({ hasProvider, failure }: SignInOptions): Html {
   return signInLayout(
     html`<h1>Sign in</h1>
-      ${
-        failure &&
-        html`<p class="alert" role="alert">
-          This link has been used or has expired. Links work once, within 15 minutes. Ask for a new one.
-        </p>`
-      }
+      ${failure && html`<p class="alert" role="alert">${FAILURES[failure]}</p>`}
       <p class="lead">Sign in to manage the API keys of your organisation.</p>
       ${hasProvider ? html`<p><a class="button primary" href="/settings/sign-in/oidc">Sign in with your organisation</a></p>` : undefined}
       <h2>With a one-time link</h2>
@@ -48,14 +50,21 @@ function command(name: string, text: string): Html {
   </div>`;
 }
 
-/** The page of a one-time link. Viewing it does not consume the link. */
-export function renderLink(link: string): Html {
+/** The page of a one-time link. Viewing it does not consume the link. `current` is the session of this browser, which the link would replace. */
+export function renderLink(link: string, current: Session | undefined): Html {
   return signInLayout(
     html`<h1>Sign in</h1>
       <p class="lead">This one-time link signs you in to this browser.</p>
-      <form method="post" action="/settings/sign-in">
+      ${
+        current &&
+        html`<p>
+          You are signed in as ${current.user.name} of ${current.organisation.name}. Continuing signs you in with this
+          link instead.
+        </p>`
+      }
+      <form id="link" method="post" action="/settings/sign-in">
         <input type="hidden" name="link" value="${link}" />
-        <button class="button primary" type="submit">Continue</button>
+        <button class="button primary" type="submit" autofocus>Continue</button>
       </form>`,
   );
 }

@@ -110,16 +110,73 @@ test('an active key is changed where something is given, and shown without its v
   expect({ code: replaced.code, stdout: replaced.stdout }).toEqual({ code: 1, stdout: '' });
   expect(replaced.stderr).toContain('was replaced and ends with its overlap');
   await cli.run('key', 'revoke', id);
-  const revoked = await cli.run('key', 'update', id, '--name', 'x');
-  expect(revoked.code).toBe(1);
-  expect(revoked.stderr).toContain('a revoked or expired key cannot be changed');
+  expect(await refusal('update', id, '--name', 'x')).toMatch(/was revoked at \S+Z, so it cannot be changed; for a new/);
 });
+
+test('one key is shown with all that is known of it but its value', async () => {
+  const { id: own } = await makeOrganisation(cli, 'Shows');
+  const make = ['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read'];
+  const { id, key } = await cli.json<MadeKey>(...make, '--allow', '10.0.0.0/8,::1', '--mcp', 'off');
+  const rotated = await cli.json<MadeKey>('key', 'rotate', id, '--overlap', '1h');
+  await change(id, { last_used_at: new Date('2026-11-20T10:00:00Z'), last_used_from: '10.0.0.7' });
+
+  const [listed] = await cli.json<object[]>('key', 'list', '--org', own);
+  expect(await cli.json('key', 'show', id)).toEqual({ ...listed, organisation: { id: own, name: 'Shows' } });
+  const table = await cli.run('key', 'show', id.toUpperCase());
+  expect(table.code).toBe(0);
+  expect(table.stdout.split('\n')).toEqual([
+    `id            ${id}`,
+    'state         active',
+    `key           ${key.slice(0, 15)}…${key.slice(-4)}`,
+    'name          shop',
+    `organisation  Shows (${own})`,
+    'scopes        quotes:read',
+    'from          10.0.0.0/8, ::1/128',
+    'mcp           off',
+    expect.stringMatching(/^created {7}\S+Z by cli:\S+$/),
+    expect.stringMatching(/^expires {7}\S+Z$/),
+    'last used     2026-11-20T10:00:00.000Z from 10.0.0.7',
+    `replaced by   ${rotated.id}`,
+    '',
+  ]);
+  await cli.run('key', 'revoke', rotated.id);
+  const { stdout } = await cli.run('key', 'show', rotated.id);
+  expect(stdout).toMatch(/state +revoked\n[^]*expires +never\nrevoked +\S+Z\nlast used +never\nreplaced by +none\n$/);
+});
+
+test.each(['update', 'rotate'])('key %s says why a key is not active', async (command) => {
+  const { id: own } = await makeOrganisation(cli, 'Ended');
+  const make = ['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read'];
+  const [revoked, expired] = [await cli.json<MadeKey>(...make), await cli.json<MadeKey>(...make)];
+  await cli.run('key', 'revoke', revoked.id);
+  await expire(expired.id);
+  const options = command === 'update' ? ['--name', 'x'] : [];
+  const next = `so it cannot be ${command === 'update' ? 'changed' : 'rotated'}; for a new one: scopegate key create`;
+  const ends = [
+    [revoked.id, 'was revoked'],
+    [expired.id, 'expired'],
+  ] as const;
+  for (const [id, ended] of ends) {
+    const shown = await cli.json<Record<string, string>>('key', 'show', id);
+    const at = shown.revoked_at ?? shown.expires_at;
+    expect(await refusal(command, id, ...options)).toContain(`key ${id} ${ended} at ${at!}, ${next} --org ${own}`);
+  }
+  expect(await refusal(command, NOBODY, ...options)).toContain(`key ${NOBODY} not found; see scopegate key list`);
+});
+
+/** What a key command that fails says. */
+async function refusal(...line: string[]): Promise<string> {
+  const { code, stdout, stderr } = await cli.run('key', ...line, '--json');
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  return stderr;
+}
 
 test.each([
   [[], 'nothing to change: give --name'],
   [['--expires-in', '1d', '--never-expires'], 'cannot be used with'],
   [['--allow', 'everywhere'], 'everywhere is not an address'],
   [['--name', ' '], 'Expected one line'],
+  [['--allow', '10.0.0.0/8,2001:db8::1/32'], 'has host bits set: write 2001:db8::/32 or 2001:db8::1/128'],
   [['--mcp', 'all'], 'Expected one of off, read, write'],
 ])('key update with %j exits with 2', async (options: string[], message) => {
   const { code, stdout, stderr } = await cli.run('key', 'update', NOBODY, ...options);
@@ -138,16 +195,17 @@ test.each([
   [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all'], `organisation ${NOBODY} not found`],
   [['key', 'list', '--org', NOBODY], `organisation ${NOBODY} not found`],
   [['key', 'revoke', NOBODY], `key ${NOBODY} not found`],
-  [['key', 'update', NOBODY, '--name', 'x'], `no active key ${NOBODY}`],
+  [['key', 'show', NOBODY], `key ${NOBODY} not found; see scopegate key list --org ID`],
 ])('scopegate %j exits with 1 and says what was not found', async (line, message) => {
   const { code, stdout, stderr } = await cli.run(...line, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);
 });
 
-async function expire(id: string): Promise<void> {
+const expire = (id: string): Promise<void> => change(id, { expires_at: new Date(Date.now() - 1000) });
+
+async function change(id: string, $set: object): Promise<void> {
   const client = await mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
-  const keys = client.db(cli.controlDatabase).collection<{ _id: string }>('api_keys');
-  await keys.updateOne({ _id: id }, { $set: { expires_at: new Date(Date.now() - 1000) } });
+  await client.db(cli.controlDatabase).collection<{ _id: string }>('api_keys').updateOne({ _id: id }, { $set });
   await client.close();
 }

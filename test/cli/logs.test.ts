@@ -1,12 +1,16 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
+import { operationShown } from '../../src/cli/logs/operations';
 import { commandLine, NOBODY } from './commandLine';
 
 const cli = commandLine();
 
+const ROOT_FIELDS = ['quotes', 'products', 'customers', 'orders', 'requests', 'me'];
+
 describe('logs', () => {
   let organisation: { id: string };
+  let wide: { id: string };
   let key: { id: string; key: string };
 
   beforeAll(async () => {
@@ -15,6 +19,10 @@ describe('logs', () => {
     key = await makeKey(gateway, organisation as never, { scopes: ['quotes:read'] });
     await client(gateway, key.key).get('/quotes', {}, { 'X-Request-Id': 'mine' });
     await client(gateway, key.key).get('/orders');
+    wide = await makeOrganisation(gateway);
+    const { key: another } = await makeKey(gateway, wide as never);
+    await client(gateway, another).get(`/quotes/${'long'.repeat(30)}`);
+    await client(gateway, another).graphql(`{ ${ROOT_FIELDS.join(' { __typename } ')} { __typename } }`);
     // what is in memory is written
     await gateway.stop();
   });
@@ -32,14 +40,66 @@ describe('logs', () => {
     expect(JSON.parse(stdout)).toEqual([
       {
         ...{ id: expect.any(String), at: expect.any(String), request_id: 'mine', key_id: key.id, face: 'rest' },
-        ...{ method: 'GET', path: '/api/v1/quotes', operation: 'quotes', status: 200, code: null },
+        ...{ method: 'GET', path: '/api/v1/quotes', operation: 'quotes', status: 200, code: null, reason: null },
         ...{ ms: expect.any(Number), address: '127.0.0.1', similar: 0 },
       },
     ]);
   });
 
+  test('cuts long paths and lists of root fields in a table, and nothing in JSON', async () => {
+    const { stdout } = await cli.run('logs', '--org', wide.id);
+    const [, graphql, rest] = stdout.split('\n');
+    expect(graphql).toMatch(/graphql +POST \/graphql +quotes products \+4 +200/);
+    expect(rest).toMatch(/rest +GET \/api\/v1\/quotes\/(long){12}lo… {2}quote +400/);
+    expect(await cli.json('logs', '--org', wide.id)).toMatchObject([
+      { operation: ROOT_FIELDS.join(' ') },
+      { path: `/api/v1/quotes/${'long'.repeat(30)}` },
+    ]);
+  });
+
+  test('says that there are more requests than --limit shows, and not that there are as many', async () => {
+    const [cut, whole] = [
+      await cli.run('logs', '--org', organisation.id, '--limit', '1', '--json'),
+      await cli.run('logs', '--org', organisation.id, '--limit', '2'),
+    ];
+    expect(JSON.parse(cut.stdout)).toHaveLength(1);
+    expect(cut.stderr).toContain('Only the newest 1 are shown; there are more: see --limit');
+    expect(whole.stderr).not.toContain('--limit');
+  });
+
+  test.each([
+    [['--since', '2999-01-01'], 'Requests are kept for 7 days, and of the successful ones only some are stored.\n'],
+    [['--request-id', 'req_1'], 'given exactly: a UUID, or what the caller sent as X-Request-Id.\n'],
+    [['--operation', 'order_total'], 'There is no operation order_total; near it: order_totals, '],
+    [['--operation', 'customers'], 'is found by all their names in order, e.g. --operation "quotes orders".\n'],
+    [['--status', '401'], "A request without a valid key is only in the gateway's own log"],
+  ])('says on stderr what may be why nothing matches %j', async (options: string[], message) => {
+    const { code, stdout, stderr } = await cli.run('logs', '--org', organisation.id, ...options);
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'No matching requests.\n' });
+    expect(stderr).toContain(message);
+  });
+
+  test('a key of another organisation is not found', async () => {
+    const { code, stdout, stderr } = await cli.run('logs', '--org', wide.id, '--key', key.id);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`key ${key.id} not found; see scopegate key list --org ${wide.id}`);
+  });
+
+  test('says that gateways with REQUEST_LOG=off store nothing', async () => {
+    const off = commandLine({ CONTROL_DATABASE: cli.controlDatabase, REQUEST_LOG: 'off' });
+    const [without, rows] = [
+      await cli.run('logs', '--org', organisation.id),
+      off.run('logs', '--org', organisation.id),
+    ];
+    expect((await rows).stderr).toContain('warning: REQUEST_LOG=off: gateways with this setting store no requests');
+    expect((await rows).stdout).toBe(without.stdout);
+    expect(without.stderr).not.toContain('REQUEST_LOG');
+  });
+
   test.each([
     [['--failed'], 1],
+    [['--since', '1d'], 2],
+    [['--since', '2999-01-01'], 0],
     [['--status', '2xx'], 1],
     [['--status', '403', '--code', 'insufficient_scope'], 1],
     [['--operation', 'orders', '--face', 'graphql'], 0],
@@ -53,10 +113,32 @@ describe('logs', () => {
     [['--org', NOBODY], 1, 'not found'],
     [['--org', 'x'], 2, 'UUID'],
     [['--org', NOBODY, '--status', '9xx'], 2, 'Expected a status'],
+    [['--org', NOBODY, '--since', 'yesterday'], 2, 'Expected a date (e.g. 2026-11-21 or'],
+    [['--org', NOBODY, '--code', 'notfound'], 2, 'There is no such code. Did you mean not_found?'],
+    [['--org', NOBODY, '--code', 'RATE_LIMIT'], 2, 'Did you mean rate_limited?'],
+    [['--org', NOBODY, '--code', '429'], 2, 'Codes are invalid_request, unauthenticated, insufficient_scope, '],
     [[], 2, '--org'],
   ])('says what is wrong with %j', async (options, code, message) => {
     const result = await cli.run('logs', ...options);
     expect(result.code).toBe(code);
     expect(result.stderr).toContain(message);
   });
+});
+
+test.each([
+  [null, ''],
+  ['quotes', 'quotes'],
+  ['customer customer customer', 'customer ×3'],
+  ['customer quote customer', 'customer ×2 quote'],
+  [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0 f1 +18'],
+  // the list that is stored was cut, so there were more
+  [
+    Array.from({ length: 50 }, (_, at) => `f${String(at).padStart(2, '0')}`)
+      .join(' ')
+      .slice(0, 199)
+      .concat('f'),
+    'f00 f01 +48…',
+  ],
+])('the operation %j is shown as %s', (operation, shown) => {
+  expect(operationShown(operation)).toBe(shown);
 });

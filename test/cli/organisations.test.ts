@@ -103,3 +103,27 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
 });
+
+test('the audit log of an organisation that never existed is an error, and that of an erased one is shown', async () => {
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Short');
+  await cli.json('org', 'erase', id, '--confirm', 'Short', '--no-export');
+  expect(await cli.json('audit', '--org', id)).toMatchObject([{ action: 'organisation.erased' }]);
+  expect(await cli.json('audit', '--org', id, '--action', 'key.created')).toEqual([]);
+  for (const options of [[], ['--since', '1d']]) {
+    const { code, stdout, stderr } = await cli.run('audit', '--org', NOBODY, ...options, '--json');
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
+  }
+});
+
+test('audit says that there are more events than --limit shows', async () => {
+  const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'One');
+  await cli.json('org', 'rename', id, 'Two');
+  const [cut, whole] = [
+    await cli.run('audit', '--org', id, '--limit', '1', '--json'),
+    await cli.run('audit', '--org', id, '--limit', '2', '--json'),
+  ];
+  expect([cut, whole].map(({ stdout }) => (JSON.parse(stdout) as unknown[]).length)).toEqual([1, 2]);
+  expect(cut.stderr).toContain('Only the newest 1 are shown; there are more: see --limit');
+  expect(whole.stderr).not.toContain('--limit');
+});

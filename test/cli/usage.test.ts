@@ -8,6 +8,7 @@ const COMMANDS = [
   'org set-plan',
   'key create',
   'key list',
+  'key show',
   'key revoke',
   'key rotate',
   'audit',
@@ -31,6 +32,11 @@ describe('help', () => {
       expect(help.stdout).toMatch(/Exit codes:\n {2}0 {4}done/);
       expect(help.stdout).toContain('--json');
     }
+  });
+
+  test('a length of time is shown as it is given', async () => {
+    const { stdout } = await cli.run('key', 'rotate', '--help');
+    expect(stdout).toContain('(default: 24h)');
   });
 
   test.each(['serve', 'doctor', 'demo'])('%s --help lists every environment variable', async (command) => {
@@ -82,6 +88,16 @@ describe('wrong usage', () => {
       'Unknown scope: cats:read. Scopes are products:read',
     ],
     [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all', '--expires-in', '90'], '30m, 12h, 90d or 1y'],
+    [
+      ['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all', '--expires-in', 'never'],
+      'Dates are not accepted. Without --expires-in it never expires.',
+    ],
+    [['key', 'update', NOBODY, '--expires-in', '2027-01-01'], 'For a key without an end: --never-expires'],
+    [['key', 'rotate', NOBODY, '--expires-in', 'never'], 'Without --expires-in it lasts as long as the old key did.'],
+    [['key', 'rotate', NOBODY, '--overlap', '-1'], 'Expected 0, to end the old key at once, or a duration: '],
+    [['key', 'update', NOBODY, '--allow', ''], "argument '' is invalid. Expected comma-separated addresses"],
+    [['key', 'update', NOBODY, '--allow', '10.0.0.1/8'], '10.0.0.1/8 has host bits set: write 10.0.0.0/8 or'],
+    [['audit', '--since', '0d'], 'Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age: '],
     [['key', 'revoke', 'x'], 'UUID'],
     [['demo', '--port', '70000'], '0 to 65535'],
   ];

@@ -1,5 +1,15 @@
 import { ALL_SCOPES } from '../../src/access/scopes';
-import { currency, duration, name, scopes, uuid } from '../../src/cli/common/values';
+import {
+  currency,
+  lifetime,
+  moment,
+  name,
+  overlap,
+  ranges,
+  rangesOrAnywhere,
+  scopes,
+  uuid,
+} from '../../src/cli/common/values';
 
 test.each([
   ['30m', 30 * 60_000],
@@ -7,11 +17,42 @@ test.each([
   ['90d', 90 * 86_400_000],
   ['1y', 365 * 86_400_000],
 ])('the duration %s is %d ms', (text, length) => {
-  expect(duration(text)).toBe(length);
+  expect(lifetime('')(text)).toBe(length);
+  expect(overlap(text)).toBe(length);
+  expect((Date.now() - moment(text).getTime()) / length).toBeCloseTo(1, 1);
 });
 
-test.each(['', '0d', '-1d', '1.5h', '90', 'd', '1w', '90 d', '101y', '999999999y'])('%j is not a duration', (text) => {
-  expect(() => duration(text)).toThrow('30m, 12h, 90d or 1y');
+test.each([...['', '0d', '-1d', '1.5h', '90', 'd', '1w', '90 d', '101y', '999999999y', 'never', '2027-01-01']])(
+  '%j is not a duration, and the error says what is',
+  (text) => {
+    const error =
+      'a number from 1 and m, h, d or y, e.g. 30m, 12h, 90d or 1y; at most 100y. Dates are not accepted. Or so.';
+    expect(() => lifetime('Or so.')(text)).toThrow(error);
+    expect(() => overlap(text)).toThrow('Expected 0, to end the old key at once, or a duration');
+  },
+);
+
+test.each(['', '0d', '101y', 'yesterday', '21.11.2026', '2026-13-01'])('%j is neither a date nor an age', (text) => {
+  expect(() => moment(text)).toThrow(
+    'Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m',
+  );
+});
+
+test('a date is a moment', () => {
+  expect(moment('2026-11-21')).toEqual(new Date('2026-11-21T00:00:00Z'));
+});
+
+test.each([
+  ['', 'Expected comma-separated addresses or CIDR ranges, e.g. 203.0.113.0/24,2001:db8::/32. To remove'],
+  ['10.0.0.0/8,', 'Expected comma-separated addresses'],
+  ['10.1', '10.1 is not an address or CIDR range'],
+  [
+    '10.0.0.1/8',
+    '10.0.0.1/8 has host bits set: write 10.0.0.0/8 or 10.0.0.1/32. To remove the restriction: --allow any',
+  ],
+])('%j is not a list of ranges, and the error says what is', (text, message) => {
+  expect(() => rangesOrAnywhere(text)).toThrow(message);
+  expect(() => ranges(text)).toThrow('Without --allow it works from anywhere.');
 });
 
 test('"all" means every scope, and duplicates are removed', () => {

@@ -192,7 +192,7 @@ describe('bounds', () => {
     await open(2);
     slow.pause();
     let written = 0;
-    for (; written < 8000; written += 500)
+    for (; written < 5000; written += 500)
       await scene.rows.insertMany(Array.from({ length: 500 }, (_none, n) => eventRow(written + n)));
     await open(1);
     slow.resume();

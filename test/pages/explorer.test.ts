@@ -2,7 +2,19 @@ import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../http/eventually';
 import { CHROMIUM, INSTALL_CHROMIUM, THEMES, WIDTHS } from '../support/browser';
 import { describeWith } from '../support/programs';
-import { button, close, headers, openDocs, query, ready, response, run, write, written } from './graphiqlPage';
+import {
+  button,
+  close,
+  headers,
+  openDocs,
+  query,
+  ready,
+  response,
+  run,
+  write,
+  writeKey,
+  written,
+} from './graphiqlPage';
 import { openScene, overflow, type PagesScene, violations } from './scene';
 import { enterKey } from './visitorKey';
 
@@ -24,7 +36,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  test('opens examples beside own tabs, which stay', async () => {
+  test('opens examples beside own tabs, which stay over a reload with the open one and the history, without keys', async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       // an example is closed, and an own tab is opened
@@ -47,9 +59,31 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
         () => page.evaluate<boolean>(`(localStorage.getItem('graphiql:tabState') ?? '').includes('query Own')`),
         30_000,
       );
+      await button(page, 'Own').click();
+      await writeKey(page, scene.key);
+      await run(page);
+      await response(page).getByText('"name"').waitFor();
+      await write(query(page), `# ${scene.key}\n${OWN}`);
+      await eventually(
+        () =>
+          page.evaluate<boolean>(
+            `localStorage['graphiql:tabState'].includes('# …') && (localStorage['graphiql:queries'] ?? '').includes('Own')`,
+          ),
+        30_000,
+      );
+      expect(await page.evaluate('JSON.stringify({ ...localStorage })')).not.toContain(scene.key);
       await page.reload();
       await ready(page);
+      await page.locator('.graphiql-tab-active', { hasText: 'Own' }).waitFor();
       expect(await page.locator('.graphiql-tab').count()).toBe(6);
+      await eventually(async () => (await written(query(page))).includes('query Own'), 30_000);
+      // what comes from the history is sent with the key above
+      await page.getByLabel('Show History').click();
+      await write(query(page), '{ nothing }');
+      await page.locator('.graphiql-history-item-label', { hasText: 'Own' }).first().click();
+      expect(await written(query(page))).toBe(OWN);
+      await run(page);
+      await response(page).getByText('"name"').waitFor();
     });
   }, 90_000);
 
@@ -106,6 +140,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
       const text = await docs.innerText();
       expect(text).toContain('QuotePage');
       expect(text).not.toMatch(/ApiKeyPage|WebhookEndpoint|AuditEvent/);
+      // nor what only directives use
+      expect(text).not.toMatch(/HttpMethod|FilterBy|GraphqlOnly|\bRole\b|\bScope\b/);
       await docs.getByRole('link', { name: 'Mutation', exact: true }).first().click();
       await docs.getByText('upsert_products').waitFor();
       expect(await docs.innerText()).not.toMatch(/api_key|webhook|signed-in/);

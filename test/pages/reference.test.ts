@@ -57,17 +57,30 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         ['orders/{id}', ['#/orders/get_order']],
         ['messages of', ['#/requests/list_request_messages']],
         ['POST bulk PROD', ['#/products/upsert_products']],
+        // what has it in its name comes before what has it in its parameters
+        ['sku', ['#/products/upsert_products', '#/products/list_products']],
+        ['idempotency_key_reused', WRITES.map(({ link }) => link)],
+        ['idempotent-REPLAYED', WRITES.map(({ link }) => link)],
         ['nothing like this', []],
       ] as const) {
         await search.fill(words);
         await list(page)
           .getByRole('status')
-          .getByText(found.length === 1 ? '1 operation' : '0 operations')
+          .getByText(found.length === 1 ? '1 operation' : `${String(found.length)} operations`)
           .waitFor();
-        expect(await links.evaluateAll((all: unknown[]) => all.map((one) => (one as { hash: string }).hash))).toEqual(
-          found,
-        );
+        const shown = await links.evaluateAll((all: unknown[]) => all.map((one) => (one as { hash: string }).hash));
+        expect(shown.filter((hash) => hash !== '')).toEqual(found);
       }
+      await list(page).getByText('No operation matches nothing like this. Error codes are listed at /errors').waitFor();
+      await list(page).getByRole('button', { name: 'Clear search' }).click();
+      await list(page).getByText('No operation matches').waitFor({ state: 'hidden' });
+      expect(await links.count()).toBe(OPERATIONS.length);
+      await page.locator('#operations-me-get_me .opblock-summary-control').focus();
+      await page.keyboard.press('/');
+      await page.keyboard.type('quotes/');
+      await page.keyboard.press('Enter');
+      await page.locator('#operations-quotes-get_quote .responses-table').waitFor();
+      expect(await search.inputValue()).toBe('quotes/');
       await search.fill('orders/{id}');
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
@@ -90,6 +103,37 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
       await order.locator('.responses-table').waitFor();
     });
     expect(faults).toEqual([]);
+  }, 90_000);
+
+  test('a link names an operation or a group in any case, the list follows what is read, and other links are refused', async () => {
+    const docs = `${scene.gateway.url}/api/v1/docs`;
+    await scene.visit('/api/v1/docs#/Requests/LIST_request_messages?x=1', async (page) => {
+      const current = list(page).locator('a[aria-current]');
+      const isCurrent = async (link: string): Promise<void> => {
+        await list(page).locator(`a[aria-current][href="${link}"]`).waitFor();
+        expect(await current.count()).toBe(1);
+        const [one, frame] = await Promise.all([current, list(page)].map(box));
+        expect(one!.y).toBeGreaterThanOrEqual(frame!.y);
+        expect(one!.y + one!.height).toBeLessThanOrEqual(frame!.y + frame!.height);
+      };
+      await isCurrent('#/requests/list_request_messages');
+      expect(page.url()).toBe(`${docs}#/requests/list_request_messages`);
+      await page.reload();
+      await isCurrent('#/requests/list_request_messages');
+      const go = (hash: string): Promise<unknown> => page.evaluate(`location.hash = ${JSON.stringify(hash)}`);
+      await go('#/nope/nothing');
+      await list(page).getByText('There is no operation nope/nothing. Search for it here.').waitFor();
+      expect(await page.evaluate('document.activeElement.id')).toBe('search');
+      expect(await violations(page)).toEqual([]);
+      await current.waitFor({ state: 'detached' });
+      await go('#/Orders');
+      await list(page).getByText('There is no operation').waitFor({ state: 'hidden' });
+      expect((await box(page.locator('#operations-tag-orders'))).y).toBeLessThan(100);
+      await page.locator('#operations-products-get_product').evaluate((block: unknown) => {
+        (block as { scrollIntoView(): void }).scrollIntoView();
+      });
+      await isCurrent('#/products/get_product');
+    });
   }, 90_000);
 
   test('has three columns at 1280 pixels: the list, the text, and samples beside it', async () => {

@@ -1,5 +1,7 @@
 import type { Locator, Page } from 'playwright-core';
+import { UUID } from '../../src/units';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
+import type { Json } from '../support/client';
 import { describeWith } from '../support/programs';
 import { output } from './output';
 import { openScene, type PagesScene } from './scene';
@@ -68,6 +70,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
 
         await page.locator('a[href="#/products/list_products"]').click();
         const read = page.locator('#operations-products-list_products');
+        expect((await copied(page, read)).curl).not.toContain('?');
         await read.getByPlaceholder('q', { exact: true }).fill("chai & it's");
         await read.getByRole('region').getByText('chai').waitFor();
         await runAll(await copied(page, read), 'has_more');
@@ -79,6 +82,52 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
       { permissions },
     );
   }, 180_000);
+
+  test('samples of writes are valid as they come, and are done once if they are sent twice', async () => {
+    const runs = async (text: string): Promise<Json> =>
+      JSON.parse(await output(RUN.curl!, text.replace('curl', 'curl -s'), { SCOPEGATE_KEY: scene.key }));
+    await scene.visit(
+      '/api/v1/docs',
+      async (page) => {
+        await enterKey(page, scene.key);
+        const samples = async (tag: string, id: string): Promise<Record<string, string>> => {
+          await page.locator(`a[href="#/${tag}/${id}"]`).click();
+          const operation = page.locator(`#operations-${tag}-${id}`);
+          await operation.locator('.samples').waitFor();
+          return copied(page, operation);
+        };
+        for (const [tag, id] of [
+          ['products', 'upsert_products'],
+          ['customers', 'upsert_customers'],
+        ] as const) {
+          for (const [language, text] of Object.entries(await samples(tag, id))) {
+            const printed = await output(RUN[language]!, text, { SCOPEGATE_KEY: scene.key });
+            expect({ id, language, printed }).toEqual({ id, language, printed: expect.stringMatching(/failed\W+0/) });
+          }
+        }
+        const open = await samples('requests', 'open_request');
+        for (const text of Object.values(open)) expect(text).toContain('Idempotency-Key');
+        const own = open.curl!.replace(/"customer_id": ".*",/, '');
+        const [first, again] = [await runs(own), await runs(own)];
+        expect(first).toMatchObject({ status: 'open', id: again.id });
+        // copied again it is another request
+        expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
+        // Execute sends one of its own each time
+        const write = page.locator('#operations-requests-open_request');
+        await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
+        const keys: (string | undefined)[] = [];
+        for (const _click of [1, 2]) {
+          const sent = page.waitForRequest((request) => request.method() === 'POST');
+          await write.locator('.execute').click();
+          keys.push((await sent).headers()['idempotency-key']);
+          await write.locator('.loading-container').waitFor({ state: 'detached' });
+        }
+        expect(keys).toEqual([expect.stringMatching(UUID), expect.stringMatching(UUID)]);
+        expect(keys[0]).not.toBe(keys[1]);
+      },
+      { permissions },
+    );
+  }, 120_000);
 
   test('a key that was typed once serves reference and explorer in this tab, until it is forgotten', async () => {
     const { faults } = await scene.visit('/api/v1/docs', async (page) => {
@@ -101,11 +150,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
       await page.locator('.graphiql-execute-button').click();
       await page.locator('.graphiql-response').getByText('Enter your API key').waitFor();
       await page.goto(`${scene.gateway.url}/api/v1/docs#/me/get_me`);
-      await keyForm(page).getByLabel('API key').waitFor();
+      const field = keyForm(page).getByLabel('API key');
+      await field.waitFor();
       await page.locator('#operations-me-get_me .execute').click();
-      await page.locator('#operations-me-get_me .live-responses-table').getByText('401').first().waitFor();
+      await keyForm(page).getByRole('status').getByText('Enter your API key first.').waitFor();
+      expect(await field.evaluate((element: unknown) => element === globalThis.document.activeElement)).toBe(true);
     });
-    expect(faults.filter((fault) => !fault.includes('401'))).toEqual([]);
+    expect(faults).toEqual([]);
   }, 120_000);
 
   test('a key that the gateway refuses is not kept, and one typed meanwhile is', async () => {
@@ -133,7 +184,77 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
         await page.keyboard.press('Enter');
         await keyForm(page).getByRole('status').getByText(says).waitFor();
         expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(typed);
+        expect(await field.inputValue()).toBe(typed);
       }
+      // one that was refused can be typed over
+      await field.fill('svc_live_wrong');
+      await page.keyboard.press('Enter');
+      await keyForm(page).getByRole('status').getByText('The gateway refuses this key').waitFor();
+      await page.keyboard.insertText(` "Bearer '${scene.key}'", `);
+      await page.keyboard.press('Enter');
+      await keyForm(page).getByText('Northwind Traders').waitFor();
+    });
+  }, 60_000);
+
+  test.each(['/api/v1/docs', '/graphiql', '/graphql'])(
+    '%s says that it loads, and sends no key while its scripts are missing',
+    async (path) => {
+      // without the policy, which would prevent it too
+      const options = { bypassCSP: true };
+      await scene.visit(
+        '/errors',
+        async (page) => {
+          await page.route('**/*.js', (route) => route.abort());
+          await page.goto(scene.gateway.url + path);
+          await page.getByText('Loading').waitFor();
+          await keyForm(page).getByLabel('API key').fill('svc_live_secret');
+          await page.keyboard.press('Enter');
+          await keyForm(page).getByRole('button', { name: 'Use key' }).click();
+          expect(await keyForm(page).getByLabel('API key').inputValue()).toBe('svc_live_secret');
+          expect(page.url()).toBe(scene.gateway.url + path);
+        },
+        options,
+      );
+    },
+    60_000,
+  );
+
+  test('Execute says when the gateway cannot be reached, and marks the answer before while it waits', async () => {
+    await scene.visit('/api/v1/docs#/customers/get_customer', async (page) => {
+      await enterKey(page, scene.key);
+      const read = page.locator('#operations-customers-get_customer');
+      const answer = read.locator('.live-responses-table');
+      const look = (property: string): Promise<string> =>
+        answer.evaluate((table: unknown, name) => {
+          const { getComputedStyle } = globalThis;
+          return [null, '::before']
+            .map((part) => getComputedStyle(table as never, part).getPropertyValue(name))
+            .join(' ');
+        }, property);
+      await read.locator('.execute').click();
+      await answer.waitFor();
+      const now = await look('opacity');
+      let send = (): void => undefined;
+      const held = new Promise<void>((resolve) => (send = resolve));
+      await page.route('**/api/v1/customers/*', async (route) => {
+        await held;
+        await route.abort('internetdisconnected');
+      });
+      await read.locator('.execute').click();
+      await read.locator('.loading-container').waitFor();
+      expect(await look('opacity')).not.toBe(now);
+      expect(await look('content')).toContain('From the request before');
+      send();
+      await answer
+        .getByText('The gateway cannot be reached. Check your connection, then execute this again.')
+        .waitFor();
+      expect(await answer.innerText()).not.toMatch(/CORS|Undocumented/);
+      expect(await look('opacity')).toBe(now);
+      // a sample has what is in the fields, also nothing
+      const sample = read.getByRole('region');
+      await read.getByPlaceholder('id', { exact: true }).fill('');
+      await sample.getByText('Enter id first.').waitFor();
+      expect(await sample.innerText()).toContain('/api/v1/customers/{id}');
     });
   }, 60_000);
 });

@@ -28,11 +28,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser', () => {
     await page.locator('.graphiql-execute-button').click();
     await open(1);
     const shown = page.locator('.graphiql-response');
+    const status = page.getByLabel('Last answer');
+    await status.getByText('Listening…').waitFor();
     for (const n of [1, 2]) {
       const row = eventRow(n, 'quote.created');
       await rows.insertOne(row);
       await shown.getByText(row.object!.id).first().waitFor();
     }
+    await status.getByText(/^HTTP 200 in/).waitFor();
     await page.locator('.graphiql-execute-button').click();
     await open(0);
     expect(faults).toEqual([]);

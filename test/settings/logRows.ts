@@ -23,7 +23,7 @@ export async function someRequests(
         path: '/api/v1/quotes',
         operation: 'quotes',
       },
-      ...{ status: 200, code: null, ms: 7.5, address: '203.0.113.7', similar: 0 },
+      ...{ status: 200, code: null, reason: null, ms: 7.5, address: '203.0.113.7', similar: 0 },
       ...one,
     };
     return { ...row, failed: row.code !== null || (row.status >= 400 && row.status !== 499) };

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { organisationUsageId } from '../../src/organisations/keyUsage';
-import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { eventually } from '../http/eventually';
@@ -189,29 +189,5 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
       },
       { width: 390 },
     );
-  });
-
-  test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {
-    const permissions = ['clipboard-read', 'clipboard-write'];
-    for (const view of [{ javaScriptEnabled: false }, { permissions, width: 390, theme: 'dark' }] as const) {
-      const { page, faults, close } = await visitor(scene.browser, [scene.gateway.url], { ...view });
-      try {
-        await page.goto(`${scene.gateway.url}/settings/sign-in`);
-        await page.getByText('npx scopegate org list').waitFor();
-        const copy = page.getByRole('button', { name: 'Copy' });
-        if ('javaScriptEnabled' in view) {
-          expect(await copy.count()).toBe(0);
-          continue;
-        }
-        await copy.first().waitFor();
-        await expectAccessible(page);
-        await copy.first().press('Enter');
-        await page.getByText('Copied', { exact: true }).waitFor();
-        expect(await page.evaluate('navigator.clipboard.readText()')).toBe('npx scopegate org list');
-        expect(faults).toEqual([]);
-      } finally {
-        await close();
-      }
-    }
   });
 });

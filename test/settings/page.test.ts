@@ -1,11 +1,10 @@
 import type { Browser, Page } from 'playwright-core';
 import type { Organisation } from '../../src/access/principal';
-import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, visitor, WIDTHS } from '../support/browser';
+import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
-import { makeLink } from './people';
 import { choose, expectAccessible, signedIn as visit, type Visitor } from './visiting';
 
 const VIEWS = THEMES.flatMap((theme) => WIDTHS.map((width) => ({ theme, width })));
@@ -64,19 +63,6 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       },
       { ...view, of: own },
     );
-  });
-
-  test.each(VIEWS)('sign-in is accessible and fits ($theme, $width px)', async (view) => {
-    const { page, close } = await visitor(browser, [gateway.url], view);
-    try {
-      await page.goto(`${gateway.url}/settings/integrations`);
-      expect(page.url()).toBe(`${gateway.url}/settings/sign-in`);
-      await expectAccessible(page);
-      await page.goto(`${gateway.url}/settings/sign-in?link=${await makeLink(gateway, organisation)}`);
-      await expectAccessible(page);
-    } finally {
-      await close();
-    }
   });
 
   test('a key can be created by keyboard, is shown only once, can be copied, and works in its curl command', async () => {

@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { openOffice, type Office, signIn } from './people';
 
-const ROW = 'id at request_id key_id face method path operation status code ms address similar';
+const ROW = 'id at request_id key_id face method path operation status code reason ms address similar';
 const LOG = `query($key_id: ID, $operation: String, $face: RequestFace, $status: String, $code: String, $failed: Boolean, $request_id: String, $limit: Int, $cursor: String) {
   request_log(key_id: $key_id, operation: $operation, face: $face, status: $status, code: $code, failed: $failed, request_id: $request_id, limit: $limit, cursor: $cursor) {
     data { ${ROW} } has_more next_cursor } }`;
@@ -65,13 +65,21 @@ describe('the request log', () => {
       id: expect.stringMatching(/^[0-9a-f-]{36}$/),
       at: expect.stringMatching(/^\d{4}-.*Z$/),
       ...{ request_id: 'first', key_id: reader.id, face: 'rest', method: 'GET', path: '/api/v1/quotes' },
-      ...{ operation: 'quotes', status: 200, code: null, ms: expect.any(Number), address: '127.0.0.1', similar: 0 },
+      ...{
+        operation: 'quotes',
+        status: 200,
+        code: null,
+        reason: null,
+        ms: expect.any(Number),
+        address: '127.0.0.1',
+        similar: 0,
+      },
     });
   });
 
   test('has calls with a revoked key, but not those with a wrong secret, which anyone can make', async () => {
     expect(await logOf(office.member, { key_id: revoked.id.toUpperCase() })).toMatchObject({
-      data: [{ key_id: revoked.id, status: 401 }],
+      data: [{ key_id: revoked.id, status: 401, reason: 'revoked' }],
     });
   });
 
@@ -129,6 +137,48 @@ describe('the request log', () => {
     const { body } = await client(office.gateway, reader.key).graphql('{ request_log { has_more } }');
     expect(body).toMatchObject({ data: { request_log: null }, errors: [{ extensions: { code: 'forbidden' } }] });
   });
+
+  test('says why a key was refused, which its caller is not told', async () => {
+    const { gateway, organisation, admin } = office;
+    const [elsewhere, expired] = await Promise.all([
+      makeKey(gateway, organisation),
+      makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1) }),
+    ]);
+    await admin.call('update_api_key', { id: elsewhere.id, allowed_ranges: ['192.0.2.0/24'] });
+    for (const [{ key, id }, reason] of [
+      [elsewhere, 'address'],
+      [expired, 'expired'],
+    ] as const) {
+      const { status, body } = await client(gateway, key).get('/quotes');
+      expect([status, JSON.stringify(body).includes(reason)]).toEqual([401, false]);
+      await eventually(async () => (await logOf(admin, { key_id: id })).data[0]?.reason === reason);
+    }
+  });
+
+  test('has requests without a route too, at the price of any other; without a key they are nobody’s', async () => {
+    const { gateway, organisation, admin } = office;
+    const { key, id } = await makeKey(gateway, organisation);
+    const caller = client(gateway, key);
+    const lost = await caller.get('/quots', {}, { 'X-Request-Id': 'mistyped' });
+    expect([lost.status, lost.headers.get('x-ratelimit-remaining')]).toEqual([404, expect.stringMatching(/^\d+$/)]);
+    expect((await caller.send('PATCH', '/quotes')).status).toBe(405);
+    for (const wrong of [undefined, 'svc_live_wrong']) {
+      const answer = await client(gateway, wrong).get('/quots');
+      expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([404, null]);
+    }
+    await eventually(async () => (await logOf(admin, { key_id: id })).data.length === 2);
+    expect((await logOf(admin, { key_id: id })).data).toMatchObject([
+      {
+        path: '/api/v1/quotes',
+        method: 'PATCH',
+        operation: null,
+        status: 405,
+        code: 'method_not_allowed',
+        reason: null,
+      },
+      { path: '/api/v1/quots', request_id: 'mistyped', operation: null, status: 404, code: 'not_found', reason: null },
+    ]);
+  });
 });
 
 test('REQUEST_LOG=off stores no requests, and counts them all the same', async () => {
@@ -164,7 +214,16 @@ describe('stored requests', () => {
         method: 'GET',
         path: '/',
       },
-      ...{ operation: null, status: failed ? 500 : 200, code: null, ms: 1, address: '::1', failed, similar: 0 },
+      ...{
+        operation: null,
+        status: failed ? 500 : 200,
+        code: null,
+        reason: null,
+        ms: 1,
+        address: '::1',
+        failed,
+        similar: 0,
+      },
     }));
 
   test('are trimmed to the newest, failed and successful ones apart, and only of their organisation', async () => {

@@ -268,6 +268,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         { status: 404, code: 'not_found', similar: 12_345, operation: null, path: `/api/v1/${'y'.repeat(191)}` },
         { request_id: 'z'.repeat(128), address: '2001:db8:1234:5678:9abc:def0:1234:5678', operation: 'a'.repeat(200) },
         { face: 'graphql', operation: 'quotes orders customers products me events', ms: 12_345 },
+        { status: 401, code: 'unauthenticated', reason: 'address' },
       ]);
       await scene.gateway.control.apiKeys.rotate(id, { overlap: 3_600_000 });
       await visit(
@@ -278,6 +279,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
             for (const button of await page.getByRole('button', { name: /^Details/ }).all()) await button.click();
           };
           await openDetails();
+          await page.getByText('the key does not allow this address').waitFor();
           await expectAccessible(page);
           await page.goto(`${scene.gateway.url}/settings/integrations?key=${id}`);
           await page.waitForSelector('#usage .chart rect');

@@ -80,6 +80,33 @@ describe('a one-time link', () => {
     },
   );
 
+  test('names who is signed in already and would be replaced, to nobody else, and is not used by that', async () => {
+    const ann = await signIn(gateway, organisation);
+    const link = await makeLink(gateway, await makeOrganisation(gateway, { name: 'Elsewhere' }), 'admin', 'Bob');
+    const open = async (cookie: string): Promise<string> =>
+      (await (await visit(gateway, `/settings/sign-in?link=${link}`, cookie)).text()).replaceAll(/\s+/g, ' ');
+    expect(await open(ann.cookie)).toContain(
+      'You are signed in as Ann of Acme &amp; &lt;Sons&gt;. Continuing signs you in with this link instead.',
+    );
+    for (const cookie of ['', `scopegate_session=${'x'.repeat(43)}`]) {
+      const shown = await open(cookie);
+      expect(shown).toContain(`name="link" value="${link}"`);
+      expect(shown).not.toMatch(/signed in as|Ann|Bob|Acme|Elsewhere/);
+    }
+    expect((await sendLink(gateway, link, { cookie: ann.cookie })).status).toBe(303);
+  });
+
+  test.each(['link=', 'link=x', `link=${'x'.repeat(44)}`, `link=${'x'.repeat(43)}.`, 'link=a&link=b'])(
+    'with the query %s is incomplete, which its page says without a button',
+    async (query) => {
+      const shown = await visit(gateway, `/settings/sign-in?${query}`);
+      expect(shown.status).toBe(400);
+      const page = await shown.text();
+      expect(page).toContain('This link is incomplete.');
+      expect(page).not.toContain('Continue');
+    },
+  );
+
   test('cannot be used by a page of another site', async () => {
     const link = await makeLink(gateway, organisation);
     const refused = await sendLink(gateway, link, { origin: 'https://evil.example' });

@@ -41,15 +41,18 @@ export async function startGateway(
     },
   });
   const logger = pino({ level: config.LOG_LEVEL, base: null }, sink);
-  const server = await startServer({ config, ...store, logger, timeouts });
+  // the connections that tests leave are their own
+  const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } });
   if (config.EVENTS === 'on') await untilRecorded(store);
   return {
     ...store,
     url: server.url,
     logs,
     stop: async () => {
-      await addShare(server);
+      // beside it, so that it begins at once
+      const counted = addShare(server);
       await server.drain();
+      await counted;
       await store.close();
     },
   };

@@ -1,5 +1,5 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { addressBucket, isInRanges, parseRange, plainAddress } from '../../src/access/addresses';
+import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from '../../src/access/addresses';
 import { createAuthenticator } from '../../src/access/authenticate';
 import { generateKey } from '../../src/access/keys';
 import { PLANS } from '../../src/access/plans';
@@ -140,12 +140,35 @@ describe('an address', () => {
     ['192.0.2.1', '192.0.2.1/32'],
     ['192.0.2.0/24', '192.0.2.0/24'],
     ['2001:DB8::1', '2001:db8::1/128'],
+    ['10.0.0.0/8', '10.0.0.0/8'],
+    ['0.0.0.0/0', '0.0.0.0/0'],
+    ['::/0', '::/0'],
+    ['::ffff:127.0.0.0/104', '127.0.0.0/8'],
+    ['::FFFF:10.0.0.1', '10.0.0.1/32'],
+    ['::ffff:0:0/96', '0.0.0.0/0'],
+    ['10.0.0.1/8', undefined],
+    ['2001:db8::1/32', undefined],
     ['192.0.2.0/33', undefined],
     ['192.0.2', undefined],
     ['here', undefined],
     ['', undefined],
   ])('%s is the range %s', (text, range) => {
     expect(parseRange(text)).toBe(range);
+  });
+
+  test.each([
+    ['10.0.0.1/8', 'has host bits set: write 10.0.0.0/8 or 10.0.0.1/32'],
+    ['2001:DB8::1/32', 'has host bits set: write 2001:db8::/32 or 2001:db8::1/128'],
+    ['::ffff:10.0.0.1/104', 'has host bits set: write 10.0.0.0/8 or 10.0.0.1/32'],
+    ['192.0.2.0/33', 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32'],
+    ['10.1', 'is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32'],
+  ])('%s as a range %s', (text, fault) => {
+    expect(parseRange(text)).toBeUndefined();
+    expect(rangeFault(text)).toBe(fault);
+  });
+
+  test('IPv4 callers are in a range that was written as IPv6', () => {
+    expect(isInRanges('127.0.0.1', [parseRange('::ffff:127.0.0.0/104')!])).toBe(true);
   });
 });
 

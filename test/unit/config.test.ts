@@ -31,6 +31,15 @@ describe('the environment', () => {
     expect(faultsOf({ CLUSTER_FILES: '10 many eu=-1' })).toContain('many must be a number or name=number');
   });
 
+  test('says which network is meant by a range of webhooks that has host bits set', () => {
+    expect(readConfig({ WEBHOOK_ALLOWED_RANGES: '::ffff:10.20.0.0/112' }).WEBHOOK_ALLOWED_RANGES).toEqual([
+      '10.20.0.0/16',
+    ]);
+    expect(faultsOf({ WEBHOOK_ALLOWED_RANGES: '127.0.0.1,10.20.0.1/16' })).toContain(
+      'WEBHOOK_ALLOWED_RANGES: 10.20.0.1/16 has host bits set: write 10.20.0.0/16 or 10.20.0.1/32',
+    );
+  });
+
   test('treats an empty variable as unset', () => {
     expect(readConfig({ PORT: '', MONGODB_URI: '', CORS_ORIGINS: '', INTROSPECTION: '' })).toEqual(readConfig({}));
   });

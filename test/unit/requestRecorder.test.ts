@@ -1,7 +1,15 @@
 import { createRequestRecorder, type RequestHead } from '../../src/organisations/requestRecorder';
 import type { RequestRow } from '../../src/organisations/requestRows';
 
-const DETAILS = { request_id: 'r', face: 'rest', method: 'GET', path: '/', ms: 1, address: '::1' } as const;
+const DETAILS = {
+  request_id: 'r',
+  face: 'rest',
+  method: 'GET',
+  path: '/',
+  ms: 1,
+  address: '::1',
+  reason: null,
+} as const;
 const details = () => DETAILS;
 const OK = head({ status: 200, code: null, failed: false });
 const FAILED = head({});
@@ -70,12 +78,12 @@ describe('the recorder of requests', () => {
     await recorder.stop();
   });
 
-  test('an organisation has 100 successful requests at once, then one a minute, and makes nothing of the others', async () => {
+  test('a key has 100 successful requests at once, then one a minute, and makes nothing of the others', async () => {
     const recorder = recorderOf();
     const made = jest.fn(details);
     for (let request = 0; request < 50_000; request += 1) recorder.add(OK, made);
     expect(made).toHaveBeenCalledTimes(100);
-    recorder.add({ ...OK, organisation_id: 'other' }, details);
+    recorder.add({ ...OK, organisation_id: 'other', key_id: 'k2' }, details);
     await jest.advanceTimersByTimeAsync(180_000);
     for (let request = 0; request < 50; request += 1) recorder.add(OK, made);
     await recorder.stop();
@@ -97,20 +105,42 @@ describe('the recorder of requests', () => {
     await recorder.stop();
   });
 
+  test('a flood of one key leaves room for the others, and all keys of an organisation have a bound', async () => {
+    const recorder = recorderOf();
+    const flood = (key_id: string): void => {
+      for (let request = 0; request < 5000; request += 1) {
+        recorder.add(head({ key_id, operation: `operation_${String(request)}` }), details);
+        recorder.add({ ...OK, key_id }, details);
+      }
+    };
+    const countOf = (key_id: string, failed = true): number =>
+      rows().filter((row) => row.key_id === key_id && row.failed === failed).length;
+    flood('k');
+    for (let one = 0; one < 10; one += 1) recorder.add(head({ key_id: 'k2', code: `code_${String(one)}` }), details);
+    recorder.add({ ...OK, key_id: 'k2' }, details);
+    for (const key_id of ['k3', 'k4', 'k5']) flood(key_id);
+    await recorder.stop();
+    expect([countOf('k'), countOf('k', false)]).toEqual([620, 100]);
+    expect([countOf('k2'), countOf('k2', false)]).toEqual([10, 1]);
+    expect(rows()).toHaveLength(900 + 30 + 150);
+  });
+
   test('joins only requests of the same key, operation, status and code', async () => {
     const recorder = recorderOf();
     for (let request = 0; request < 600; request += 1) recorder.add(FAILED, details);
+    for (let request = 0; request < 300; request += 1) recorder.add(head({ key_id: 'k2', code: 'other' }), details);
     const others = [head({ key_id: 'k2' }), head({ operation: null }), head({ status: 410 }), head({ code: null })];
     for (const other of others) for (let twice = 0; twice < 2; twice += 1) recorder.add(other, details);
     await recorder.stop();
-    expect(rows().slice(600)).toEqual(others.map((other) => expect.objectContaining({ ...other, similar: 1 })));
+    expect(rows().slice(900)).toEqual(others.map((other) => expect.objectContaining({ ...other, similar: 1 })));
   });
 
   test('a flood fills one batch and no more memory, and what is lost of failed ones is counted', async () => {
     const recorder = recorderOf({ capacity: 50 });
     for (let organisation = 0; organisation < 100; organisation += 1) {
-      recorder.add({ ...FAILED, organisation_id: String(organisation) }, details);
-      recorder.add({ ...OK, organisation_id: String(organisation) }, details);
+      const whose = { organisation_id: String(organisation), key_id: `k${String(organisation)}` };
+      recorder.add({ ...FAILED, ...whose }, details);
+      recorder.add({ ...OK, ...whose }, details);
     }
     await recorder.stop();
     expect(rows()).toHaveLength(50);

@@ -83,9 +83,14 @@ export function printPairs(pairs: Readonly<Record<string, string>>): void {
   }
 }
 
-/** Prints a table, each column as wide as its widest cell. */
-export function printTable(headings: readonly string[], cells: readonly (readonly string[])[]): void {
-  const rows = cells.map((row) => row.map(plain));
+/** Prints a table, each column as wide as its widest cell; longer cells than `widest` has for their heading are cut. */
+export function printTable(
+  headings: readonly string[],
+  cells: readonly (readonly string[])[],
+  widest: Readonly<Record<string, number>> = {},
+): void {
+  const most = headings.map((heading) => widest[heading] ?? Infinity);
+  const rows = cells.map((row) => row.map((cell, column) => cut(plain(cell), most[column])));
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...rows.map((row) => row[column]?.length ?? 0)),
   );
@@ -98,11 +103,23 @@ export function printTable(headings: readonly string[], cells: readonly (readonl
   for (const row of rows) print(line(row));
 }
 
-/** Prints a list as JSON or as a table; `empty` is what people read if there is nothing in it. */
+function cut(text: string, most = Infinity): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+interface ListFormat {
+  readonly json: true | undefined;
+  /** What people read if there is nothing in it. */
+  readonly empty: string;
+  /** The greatest widths of columns, by their headings. */
+  readonly widest?: Readonly<Record<string, number>>;
+}
+
+/** Prints a list as JSON or as a table. */
 export function printList<Row>(
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => string>>,
-  { json, empty }: { readonly json: true | undefined; readonly empty: string },
+  { json, empty, widest }: ListFormat,
 ): void {
   if (json) printJson(rows);
   else if (rows.length === 0) print(empty);
@@ -110,6 +127,7 @@ export function printList<Row>(
     printTable(
       Object.keys(columns),
       rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row))),
+      widest,
     );
   }
 }

@@ -1,11 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
-import { parseRange } from '../../access/addresses';
-import { isPlainName, MCP_ACCESS, type McpAccess } from '../../access/apiKey';
+import { parseRange, rangeFault } from '../../access/addresses';
+import { MCP_ACCESS, type McpAccess, nameFault } from '../../access/apiKey';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
+import { type ErrorCode, ERROR_CODES } from '../../errors';
 import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';
 import { DAY, HOUR, MINUTE, UUID } from '../../units';
+import { nearest } from './nearest';
 
 /* Parsers for option values; each rejects with a message that says what is expected. */
 
@@ -20,11 +22,9 @@ export function uuid(text: string): string {
 /** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
-  if (trimmed.length > NAME_LENGTH || !isPlainName(trimmed)) {
-    throw new InvalidArgumentError(
-      `Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible.`,
-    );
-  }
+  const fault =
+    trimmed.length > NAME_LENGTH ? `must have at most ${String(NAME_LENGTH)} characters` : nameFault(trimmed);
+  if (fault !== undefined) throw new InvalidArgumentError(`A name ${fault}.`);
   return trimmed;
 }
 
@@ -79,27 +79,37 @@ export function mcpAccess(text: string): McpAccess {
   return access;
 }
 
-/** Comma-separated CIDR ranges or addresses. */
-export function ranges(text: string): string[] {
+/** Comma-separated CIDR ranges or addresses; `otherwise` says what to give for a key that works anywhere. */
+function rangesOr(text: string, otherwise: string): string[] {
   const given = text.split(',').map((item) => item.trim());
   return given.map((item) => {
     const range = parseRange(item);
     if (range !== undefined) return range;
-    throw new InvalidArgumentError(`${item} is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32.`);
+    const fault = item === '' ? RANGES : `${item} ${rangeFault(item)}.`;
+    throw new InvalidArgumentError(`${fault} ${otherwise}`);
   });
+}
+
+const RANGES = 'Expected comma-separated addresses or CIDR ranges, e.g. 203.0.113.0/24,2001:db8::/32.';
+
+export function ranges(text: string): string[] {
+  return rangesOr(text, 'Without --allow it works from anywhere.');
 }
 
 /** Like {@link ranges}; none for `anywhere`. */
 export function rangesOrAnywhere(text: string): string[] {
-  return text.trim() === 'anywhere' ? [] : ranges(text);
+  return text.trim() === 'anywhere' ? [] : rangesOr(text, 'To remove the restriction: --allow anywhere');
 }
 
 /** An ISO 8601 date, or an age. */
 export function moment(text: string): Date {
-  if (/^\d+[mhdy]$/.test(text)) return new Date(Date.now() - duration(text));
+  const age = lengthOf(text);
+  if (age !== undefined) return new Date(Date.now() - age);
   const date = new Date(text);
   if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError('Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age (e.g. 7d).');
+    throw new InvalidArgumentError(
+      'Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m, 12h, 7d or 1y.',
+    );
   }
   return date;
 }
@@ -108,6 +118,19 @@ export function moment(text: string): Date {
 export function status(text: string): string {
   if (statusesOf(text)) return text;
   throw new InvalidArgumentError('Expected a status, e.g. 404, or a class of statuses, e.g. 4xx.');
+}
+
+/** An error code. */
+export function errorCode(text: string): ErrorCode {
+  const codes = Object.keys(ERROR_CODES) as ErrorCode[];
+  const code = codes.find((one) => one === text);
+  if (code !== undefined) return code;
+  const near = nearest(text, codes);
+  throw new InvalidArgumentError(
+    near.length > 0
+      ? `There is no such code. Did you mean ${near.join(' or ')}?`
+      : `There is no such code. Codes are ${codes.join(', ')}.`,
+  );
 }
 
 /** A positive whole number. */
@@ -119,19 +142,28 @@ export function count(text: string): number {
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY, y: 365 * DAY };
 const LONGEST = 100 * 365 * DAY;
 
-/** Like {@link duration}, but also accepts 0. */
-export function overlap(text: string): number {
-  return text === '0' ? 0 : duration(text);
-}
-
-/** A duration in milliseconds: 30m, 12h, 90d, 1y (365 days). */
-export function duration(text: string): number {
+/** The length of 30m, 12h, 90d or 1y (365 days) in milliseconds; undefined for anything else. */
+function lengthOf(text: string): number | undefined {
   const [, count, unit] = /^(\d{1,9})([mhdy])$/.exec(text) ?? [];
   const length = Number(count) * (UNITS[unit ?? ''] ?? Number.NaN);
-  if (!(length > 0 && length <= LONGEST)) {
-    throw new InvalidArgumentError(
-      'Expected a duration: a number and m, h, d or y, e.g. 30m, 12h, 90d or 1y; at most 100y.',
-    );
-  }
+  return length > 0 && length <= LONGEST ? length : undefined;
+}
+
+const DURATION = 'a duration: a number from 1 and m, h, d or y, e.g. 30m, 12h, 90d or 1y; at most 100y.';
+
+/** How long an old key keeps working: a duration in milliseconds, or 0. */
+export function overlap(text: string): number {
+  const length = text === '0' ? 0 : lengthOf(text);
+  if (length === undefined) throw new InvalidArgumentError(`Expected 0, to end the old key at once, or ${DURATION}`);
   return length;
+}
+
+/** Reads how long a key is to last, in milliseconds; `otherwise` says how to have none or another end. */
+export function lifetime(otherwise: string): (text: string) => number {
+  return (text) => {
+    const length = lengthOf(text);
+    if (length === undefined)
+      throw new InvalidArgumentError(`Expected ${DURATION} Dates are not accepted. ${otherwise}`);
+    return length;
+  };
 }

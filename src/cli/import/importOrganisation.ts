@@ -1,7 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { isPlainName } from '../../access/apiKey';
+import { nameFault } from '../../access/apiKey';
 import { type Plan, PLANS } from '../../access/plans';
 import type { Organisation } from '../../access/principal';
 import type { OrganisationData } from '../../database/organisationData';
@@ -13,7 +13,14 @@ import { note } from '../common/terminal';
 import { ORGANISATION_FILE } from '../records/files';
 
 const organisationFile = z.strictObject({
-  name: z.string().trim().max(200).refine(isPlainName, 'must be one line of 1 to 200 visible characters'),
+  name: z
+    .string()
+    .trim()
+    .max(200)
+    .refine(
+      (name) => nameFault(name) === undefined,
+      'must be one line of 1 to 200 visible characters, without an API key',
+    ),
   plan: z.enum(Object.keys(PLANS) as Plan[]),
   currency: z.string().refine(isCurrency, 'must be an ISO 4217 currency code'),
 });

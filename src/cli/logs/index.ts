@@ -1,0 +1,114 @@
+import { Option } from 'commander';
+import { KEY_FACES, type KeyFace } from '../../organisations/requestFilters';
+import type { RequestRow } from '../../organisations/requestRows';
+import { notFound } from '../common/failure';
+import type { ExplainedCommand, JsonOption } from '../common/help';
+import { newest } from '../common/newest';
+import type { Store } from '../common/open';
+import { printList, say, warn } from '../common/terminal';
+import { count, errorCode, moment, status, uuid } from '../common/values';
+import { requireOrganisation, withStore } from '../common/withStore';
+import { operationHint, operationShown } from './operations';
+
+interface LogsOptions extends JsonOption {
+  readonly org: string;
+  readonly key?: string;
+  readonly status?: string;
+  readonly code?: string;
+  readonly operation?: string;
+  readonly face?: KeyFace;
+  readonly failed?: true;
+  readonly requestId?: string;
+  readonly since?: Date;
+  readonly limit: number;
+}
+
+/** Why a key was refused, after "key". */
+const REFUSALS = { revoked: 'revoked', expired: 'expired', address: 'used from elsewhere' } as const;
+
+export function addLogs(program: ExplainedCommand): void {
+  program
+    .command('logs')
+    .description("show the requests made with an organisation's keys in the last 7 days; newest first")
+    .requiredOption('--org <id>', 'organisation', uuid)
+    .option('--key <id>', 'only requests with this key', uuid)
+    .option('--status <status>', 'only requests with this status (e.g. 404) or class of statuses (e.g. 4xx)', status)
+    .option('--code <code>', 'only requests with this error code, e.g. not_found', errorCode)
+    .option('--operation <name>', 'only requests of this operation, e.g. quotes')
+    .addOption(new Option('--face <face>', 'only requests to this API').choices(KEY_FACES))
+    .option('--failed', 'only requests that failed')
+    .option('--request-id <id>', 'only requests with this id, as in an error or the header X-Request-Id')
+    .option('--since <time>', 'only requests since a date (e.g. 2026-11-21) or an age (e.g. 1d)', moment)
+    .option('--limit <count>', 'maximum number of requests to show', count, 100)
+    .option(
+      '--json',
+      'print an array of {id, at, request_id, key_id, face, method, path, operation, status, code, reason, ms, address, similar} as JSON',
+    )
+    .examples([
+      'scopegate logs --org 689defbf-4477-4b15-966e-4830b650ded3 --failed --since 1d',
+      'scopegate logs --org 689defbf-4477-4b15-966e-4830b650ded3 --request-id 0b2ad2e0-3b84-4f2a-9a47-6a4d8f6f5f0e --json',
+    ])
+    .addHelpText(
+      'after',
+      '\nOf the successful requests only some are stored; a failed one that is not is counted as similar to another, if there is one.',
+    )
+    .action(async (options: LogsOptions) => {
+      const rows = await withStore(async (store, { REQUEST_LOG }) => {
+        if (REQUEST_LOG === 'off') warn('REQUEST_LOG=off: gateways with this setting store no requests');
+        return find(store, options);
+      });
+      if (rows.length === 0) say(await hint(options));
+      print(newest(rows, options.limit), options);
+    });
+}
+
+/** The matching requests, at most one more than the limit. @throws CommandFailure if the organisation or its key does not exist */
+async function find(store: Store, { org, key, requestId, since, limit, json: _, ...filters }: LogsOptions) {
+  await requireOrganisation(store, org);
+  if (key !== undefined && (await store.control.apiKeys.find(key))?.organisation.id !== org) {
+    throw notFound('key', key, `see scopegate key list --org ${org}`);
+  }
+  const query = { organisationId: org, key_id: key, request_id: requestId, ...filters };
+  const rows = await store.control.requests.list(query, limit + 1);
+  // the newest come first, so these are the newest since then
+  return since ? rows.filter(({ at }) => at >= since) : rows;
+}
+
+/** What may be the reason that nothing matches. */
+async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
+  return [
+    'Requests are kept for 7 days, and of the successful ones only some are stored.',
+    ...(requestId === undefined
+      ? []
+      : ['A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id.']),
+    ...(operation === undefined ? [] : [await operationHint(operation)]),
+    ...(code === 'unauthenticated' || status === '401'
+      ? [
+          "A request without a valid key is only in the gateway's own log, unless its key was revoked, has expired or has other ranges.",
+        ]
+      : []),
+  ].join(' ');
+}
+
+function print(rows: readonly RequestRow[], { json }: JsonOption): void {
+  printList(
+    rows.map(({ _id: id, organisation_id: _, failed: __, ...row }) => ({ id, ...row })),
+    {
+      WHEN: ({ at }) => at.toISOString(),
+      KEY: ({ key_id }) => key_id,
+      API: ({ face }) => face,
+      REQUEST: ({ method, path }) => `${method} ${path}`,
+      OPERATION: ({ operation }) => operationShown(operation),
+      STATUS: ({ status }) => String(status),
+      CODE: ({ code, reason, similar }) =>
+        `${code ?? ''}${reason ? `, key ${REFUSALS[reason]}` : ''}${similar > 0 ? ` (and ${String(similar)} more)` : ''}`,
+      MS: ({ ms }) => String(ms),
+      FROM: ({ address }) => address,
+      ID: ({ request_id }) => request_id,
+    },
+    { json, empty: 'No matching requests.', widest: WIDEST },
+  );
+}
+
+/** A path can be as long as its caller likes, and a name too if there is no such field. */
+const WIDEST = { REQUEST: 70, OPERATION: 40 };
