@@ -186,17 +186,17 @@ function statusOf({ status, code, similar }) {
   ];
 }
 
-/** A code that is broken into lines at its underscores where there is a choice. */
-function codeParts(code) {
-  return code.split(/(?<=_)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
-}
-
 /** Why a key was refused. */
 const REFUSALS = {
   revoked: 'the key is revoked',
   expired: 'the key has expired',
   address: 'the key does not allow this address',
 };
+
+/** A code that is broken into lines at its underscores where there is a choice. */
+function codeParts(code) {
+  return code.split(/(?<=_)/).flatMap((part, at) => (at === 0 ? [part] : [element('wbr'), part]));
+}
 
 function detailsOf(request, hasKey) {
   const { at, key_id: key, method, path, operation, face, code, reason, status, ms, address, similar } = request;

@@ -68,7 +68,7 @@ describe('logs', () => {
   });
 
   test.each([
-    [['--since', '2999-01-01'], 'Requests are kept for 7 days, and of the successful ones only some are stored.\n'],
+    [['--since', '2999-01-01'], 'kept for 7 days; of the successful ones only some are stored.\n'],
     [['--request-id', 'req_1'], 'given exactly: a UUID, or what the caller sent as X-Request-Id.\n'],
     [['--operation', 'order_total'], 'There is no operation order_total; near it: order_totals, '],
     [['--operation', 'customers'], 'is found by all their names in order, e.g. --operation "quotes orders".\n'],

@@ -77,7 +77,7 @@ async function find(store: Store, { org, key, requestId, since, limit, json: _, 
 /** What may be the reason that nothing matches. */
 async function hint({ requestId, operation, code, status }: LogsOptions): Promise<string> {
   return [
-    'Requests are kept for 7 days, and of the successful ones only some are stored.',
+    'Requests are stored after up to 2 seconds and kept for 7 days; of the successful ones only some are stored.',
     ...(requestId === undefined
       ? []
       : ['A request id must be given exactly: a UUID, or what the caller sent as X-Request-Id.']),
