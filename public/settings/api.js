@@ -1,7 +1,7 @@
+import { noteFound, noteLost, readLost } from './retries.js';
 import { DOCUMENTS } from './documents.js';
 import { byId, showFailure } from './dom.js';
 import { showSession } from './notices.js';
-import { noteFound, noteLost, readLost } from './retries.js';
 
 /** The server's settings for this page: {csrf, mayChange, hasPlan, canMakeWebhooks, storesRequests, organisation, user}. */
 export const settings = readSettings(document);

@@ -53,6 +53,7 @@ function fill(place, failure, again) {
   if (!again) return;
   const button = (text, click) =>
     place.append(' ', element('button', { class: 'button', type: 'button', click }, text));
+  // of what would fail again, as api.js says
   const { remedy = 'again' } = failure;
   if (remedy === 'again') button('Try again', again);
   if (remedy === 'reload') button('Reload', () => location.reload());

@@ -4,7 +4,7 @@ import { CHROMIUM, INSTALL_CHROMIUM, visitor } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';
 import { makeLink } from './people';
-import { pageScene, signIn } from './visiting';
+import { expectAccessible, pageScene, signIn } from './visiting';
 
 /* What the sections of the settings page have in common when something goes wrong. */
 
@@ -61,6 +61,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when so
       const failure = page.locator('#key-failure');
       await failure.getByText('There is no such API key').waitFor();
       expect(await failure.getByRole('button').count()).toBe(0);
+      await expectAccessible(page);
       await failure.getByRole('link', { name: 'All API keys' }).click();
       await page.getByRole('heading', { name: 'API keys' }).waitFor();
       expect(new URL(page.url()).search).toBe('?keys=all');
