@@ -29,6 +29,12 @@ function KeyFollower() {
   return null;
 }
 
+// on a narrow screen the answer is below the query
+answers.addEventListener('answer', () => {
+  if (matchMedia('(max-width: 45rem)').matches)
+    document.querySelector('.graphiql-response').scrollIntoView({ block: 'nearest' });
+});
+
 function Followers() {
   return createElement(Fragment, null, createElement(KeyFollower), createElement(TabReopener));
 }

@@ -72,8 +72,8 @@ function waysIn(visit: Visit): Html {
       <li>
         <h3><a href="/graphql">GraphQL</a></h3>
         <p>
-          Apollo Sandbox with an example query, or the bundled <a href="/graphiql">GraphiQL</a>, which works offline.
-          ${INTROSPECTION[visit.introspection]}
+          Apollo Sandbox with an example query; where it cannot be loaded, the bundled
+          <a href="/graphiql">GraphiQL</a> opens, which works offline. ${INTROSPECTION[visit.introspection]}
         </p>
         <p class="path"><code>POST /graphql</code></p>
       </li>
@@ -106,7 +106,8 @@ function restCall(key: string): string {
 }
 
 function graphqlCall(key: string): string {
-  return `curl -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" \\
+  return `curl -H "Authorization: Bearer ${key}" \\
+  -H "Content-Type: application/json" \\
   -d '{"query":"{ quotes(limit: 3) { data { number total_minor lines { description qty } } } }"}' \\
   "${ORIGIN}/graphql"`;
 }

@@ -11,7 +11,7 @@ export const reference: Page = {
   description: 'Every route of the Scopegate REST API, with a client to try them.',
   current: '/api/v1/docs',
   kind: 'reference',
-  styles: ['vendor/swagger-ui.css', 'key.css', 'reference/list.css'],
+  styles: ['vendor/swagger-ui.css', 'key.css', 'reference/list.css', 'reference/samples.css'],
   scripts: ['repairs.js', 'vendor/swagger-ui.js'],
   module: 'reference.js',
   body: (visit) =>

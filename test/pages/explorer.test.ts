@@ -188,6 +188,15 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
       await run(page);
       await response(page).getByText('total_minor').first().waitFor();
       await check('an answer');
+      await page.setViewportSize({ width: 390, height: 800 });
+      await page.evaluate('scrollTo(0, 0)');
+      await run(page);
+      await eventually(
+        () =>
+          page.evaluate<boolean>(`(({ top, bottom }) => top < innerHeight - 200 && bottom > 200)(
+            document.querySelector('.graphiql-response').getBoundingClientRect())`),
+        30_000,
+      );
       await page.getByLabel('Show Examples').click();
       await page.locator('.examples').waitFor();
       await check('examples');

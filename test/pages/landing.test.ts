@@ -38,6 +38,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the landing page', () => {
         '/',
         async (page) => {
           await page.waitForSelector('.command button:not([hidden])');
+          const cut =
+            await page.evaluate(`[...document.querySelectorAll('[aria-labelledby=calls] pre')].filter((pre) => {
+            pre.firstChild.textContent = pre.textContent.replace('$SCOPEGATE_KEY', ${JSON.stringify(scene.key)});
+            return innerWidth === 1280 && pre.scrollWidth > pre.clientWidth;
+          }).length`);
+          expect(cut).toBe(0);
           // as long as a demo's key, or longer
           await page.evaluate(`for (const code of document.querySelectorAll('.command code')) {
           code.append(' '.concat('x'.repeat(200)));

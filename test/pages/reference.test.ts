@@ -133,6 +133,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         (block as { scrollIntoView(): void }).scrollIntoView();
       });
       await isCurrent('#/products/get_product');
+      // what is current has a border where colours are the system's, and paper has no list
+      await page.emulateMedia({ forcedColors: 'active' });
+      expect(await current.evaluate((link: unknown) => globalThis.getComputedStyle(link as never).outlineStyle)).toBe(
+        'solid',
+      );
+      await page.emulateMedia({ media: 'print' });
+      expect(await list(page).isVisible()).toBe(false);
     });
   }, 90_000);
 
