@@ -1,4 +1,4 @@
-import { parseRange } from '../access/addresses';
+import { parseRange, rangeFault } from '../access/addresses';
 import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
 import type { RequestContext } from '../context';
 import { type Fault, validationFailed } from '../errors';
@@ -119,8 +119,8 @@ function readName(name: string, faults: Fault[]): string {
 function readRanges(texts: readonly string[], faults: Fault[]): string[] {
   return texts.flatMap((text, at) => {
     const range = parseRange(text.trim());
-    const detail = 'must be an address or CIDR range, e.g. 203.0.113.0/24';
-    if (range === undefined) faults.push({ pointer: `/allowed_ranges/${String(at)}`, code: 'format', detail });
+    const pointer = `/allowed_ranges/${String(at)}`;
+    if (range === undefined) faults.push({ pointer, code: 'format', detail: rangeFault(text.trim()) });
     return range ?? [];
   });
 }

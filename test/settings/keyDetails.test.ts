@@ -131,7 +131,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       await save();
       await page
         .locator('#edit-allowed_ranges-fault')
-        .getByText('“everywhere” must be an address or CIDR range')
+        .getByText('“everywhere” is not an address or CIDR range')
         .waitFor();
       await page.locator('#edit-name-fault').getByText('It must be one non-blank line').waitFor();
       expect(await dialog.innerText()).not.toMatch(/\/(name|allowed_ranges)/);

@@ -271,7 +271,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       await create(page);
       await page
         .locator('#make-allowed_ranges-fault')
-        .getByText('“everywhere” must be an address or CIDR range, e.g. 203.0.113.0/24.', { exact: true })
+        .getByText('“everywhere” is not an address or CIDR range, e.g. 203.0.113.0/24 or 2001:db8::/32.', {
+          exact: true,
+        })
         .waitFor();
       await page.locator('#make-name-fault').getByText('It must be one non-blank line').waitFor();
       expect(await page.locator('#make-dialog').innerText()).not.toMatch(/\/(name|allowed_ranges)/);
