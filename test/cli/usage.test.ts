@@ -77,6 +77,7 @@ describe('wrong usage', () => {
     [['org', 'frobnicate'], 'commands: create, list, show, rename, set-plan, suspend, resume, move, drop-copy, erase'],
     [['org', 'create'], '--name'],
     [['org', 'create', '--name', ' '], '1 to 200 characters'],
+    [['org', 'create', '--name', 'svc_live_0123456789012345678901_01234567'], 'without an API key'],
     [['org', 'create', '--name', 'A', '--plan', 'gold'], 'starter, integrations, enterprise'],
     [['org', 'create', '--name', 'A', '--currency', 'dollars'], 'ISO 4217'],
     [['org', 'set-plan', NOBODY, 'gold'], 'starter, integrations, enterprise'],

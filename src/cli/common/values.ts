@@ -22,9 +22,11 @@ export function uuid(text: string): string {
 /** A name: one line, 1 to 200 characters. */
 export function name(text: string): string {
   const trimmed = text.trim();
-  const fault =
-    trimmed.length > NAME_LENGTH ? `must have at most ${String(NAME_LENGTH)} characters` : nameFault(trimmed);
-  if (fault !== undefined) throw new InvalidArgumentError(`A name ${fault}.`);
+  if (trimmed.length > NAME_LENGTH || nameFault(trimmed) !== undefined) {
+    throw new InvalidArgumentError(
+      `Expected one line of 1 to ${String(NAME_LENGTH)} characters, none of them invisible, without an API key.`,
+    );
+  }
   return trimmed;
 }
 
