@@ -36,7 +36,7 @@ const ARROWS = {
     'version',
     'within',
   ],
-  rest: ['context', 'errors', 'http', 'schema', 'within'],
+  rest: ['access', 'context', 'errors', 'http', 'schema'],
   graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
   mcp: ['context', 'errors', 'http', 'mask', 'schema', 'units', 'version'],
   pages: ['errors', 'http', 'units', 'version'],

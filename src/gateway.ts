@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
-import { createAuthenticator, type KeySource } from './access/authenticate';
+import { type Authenticator, createAuthenticator, type KeySource } from './access/authenticate';
+import { recogniseSome } from './access/recognise';
 import type { Limiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory, type OpenContext } from './context';
@@ -217,13 +218,9 @@ interface Parts {
   readonly limiters: Limiters;
 }
 
-/** The context of requests with a key, the same for all APIs. */
-function keyContexts(
-  { config, databases, control }: GatewayOptions,
-  { schemas, traffic, limiters }: Parts,
-): OpenContext {
-  const { patience, metrics, waiting } = traffic;
-  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
+/** Finds whose a request is by its key, the same for all APIs. */
+function authenticatorOf({ config, databases, control }: GatewayOptions, { traffic, limiters }: Parts): Authenticator {
+  const { patience, metrics } = traffic;
   const { apiKeys } = control;
   // the key lookup is the first query of a request, so the request is admitted before it
   const admitted: KeySource = {
@@ -234,18 +231,29 @@ function keyContexts(
     markUsed: apiKeys.markUsed,
     rehash: apiKeys.rehash,
   };
+  return createAuthenticator({
+    apiKeys: admitted,
+    keyPrefix: config.KEY_PREFIX,
+    pepper: config.KEY_PEPPER,
+    previousPepper: config.KEY_PEPPER_PREVIOUS,
+    now: databases.now,
+    failures: metrics.counted('address', limiters.failures),
+    onFound: (found) => {
+      metrics.keyFound(keyLabel(found, databases.now()));
+    },
+  });
+}
+
+/** The context of requests with a key, the same for all APIs. */
+function keyContexts(
+  { config, databases }: GatewayOptions,
+  { schemas, traffic, limiters }: Parts,
+  { authenticate }: Authenticator,
+): OpenContext {
+  const { patience, metrics, waiting } = traffic;
+  const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   return contextFactory({
-    authenticate: createAuthenticator({
-      apiKeys: admitted,
-      keyPrefix: config.KEY_PREFIX,
-      pepper: config.KEY_PEPPER,
-      previousPepper: config.KEY_PEPPER_PREVIOUS,
-      now: databases.now,
-      failures: metrics.counted('address', limiters.failures),
-      onFound: (found) => {
-        metrics.keyFound(keyLabel(found, databases.now()));
-      },
-    }),
+    authenticate,
     limiter: metrics.counted('key', limiters.keys),
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
@@ -265,7 +273,8 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   const { schemas, traffic, limiters } = parts;
   const { patience, metrics } = traffic;
   const { operations } = schemas;
-  const common = { operations, openContext: keyContexts(options, parts), onWritable: metrics.answerWritable };
+  const keys = authenticatorOf(options, parts);
+  const common = { operations, openContext: keyContexts(options, parts, keys), onWritable: metrics.answerWritable };
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
   };
@@ -276,7 +285,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
     metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
     adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
-    rest: createRestFace({ schema: schemas.rest, ...common }),
+    rest: createRestFace({ schema: schemas.rest, ...common, recognise: recogniseSome(keys.recognise) }),
     graphql: await createGraphqlFace({
       ...{ schema: schemas.graphql, ...common, logger, introspection: config.INTROSPECTION },
       introspectionLimiter: metrics.counted('introspection', limiters.introspection),

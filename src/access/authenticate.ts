@@ -51,24 +51,45 @@ export type Authenticate = (
   onRefused?: (refusal: Refusal) => void,
 ) => Promise<KeyPrincipal>;
 
-/**
- * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
- * effect on every instance as soon as it is acknowledged.
- * @throws AppError unauthenticated, the same for every reason, including a disallowed address; rate_limited if the address failed too often.
- */
-export function createAuthenticator(options: AuthenticatorOptions): Authenticate {
+/** Finds whose request it is, or why it is nobody's, and leaves no trace of it. */
+export type Recognise = (authorization: string | undefined, address: string) => Promise<KeyPrincipal | Refusal>;
+
+export interface Authenticator {
+  /**
+   * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
+   * effect on every instance as soon as it is acknowledged.
+   * @throws AppError unauthenticated, the same for every reason, including a disallowed address; rate_limited if the address failed too often.
+   */
+  readonly authenticate: Authenticate;
+  readonly recognise: Recognise;
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
   const findKey = keyFinder(options, options.now ?? Date.now);
-  return async (authorization, address, onRefused) => {
+
+  async function find(authorization: string | undefined, address: string): Promise<Found | Refusal> {
     const found = await findKey(authorization);
-    if ('reason' in found || !isInRanges(address, found.key.allowed_ranges)) {
-      onRefused?.('reason' in found ? found : { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) });
-      await spend(options.failures, addressBucket(address), 1, 'Too many failed authentications from this address');
-      throw unauthenticated();
-    }
-    const { key, secret } = found;
-    options.apiKeys.markUsed(key, address);
-    options.apiKeys.rehash?.(key, secret);
-    return toPrincipal(key);
+    if ('reason' in found || isInRanges(address, found.key.allowed_ranges)) return found;
+    return { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) };
+  }
+
+  return {
+    async authenticate(authorization, address, onRefused) {
+      const found = await find(authorization, address);
+      if ('reason' in found) {
+        onRefused?.(found);
+        await spend(options.failures, addressBucket(address), 1, 'Too many failed authentications from this address');
+        throw unauthenticated();
+      }
+      const { key, secret } = found;
+      options.apiKeys.markUsed(key, address);
+      options.apiKeys.rehash?.(key, secret);
+      return toPrincipal(key);
+    },
+    async recognise(authorization, address) {
+      const found = await find(authorization, address);
+      return 'reason' in found ? found : toPrincipal(found.key);
+    },
   };
 }
 

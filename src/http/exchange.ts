@@ -160,7 +160,7 @@ function whenGone(response: ServerResponse): AbortSignal {
 }
 
 /** The Authorization header if there is exactly one: with several, Node uses the first, but a proxy may have checked another. */
-function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | undefined {
+export function soleAuthorization({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let times = 0;
   // names and values alternate
   for (let at = 0; at < rawHeaders.length; at += 2) {

@@ -1,12 +1,12 @@
 import type { GraphQLSchema } from 'graphql';
+import type { RecogniseSome } from '../access/recognise';
 import type { OpenContext } from '../context';
 import { AppError } from '../errors';
-import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
+import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
 import { entityTag } from '../schema/entityTags';
 import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
-import { within } from '../within';
 import { asksForAll } from './openapi/include';
 import { matchesTag } from './etag';
 import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes/routes';
@@ -20,6 +20,8 @@ export interface RestOptions {
   readonly schema: GraphQLSchema;
   readonly operations: readonly Operation[];
   readonly openContext: OpenContext;
+  /** Finds whose a request is that is answered without its key; undefined if that is too much. */
+  readonly recognise: RecogniseSome;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onWritable?: (reason: Unwritten | undefined) => void;
 }
@@ -28,13 +30,10 @@ export interface RestOptions {
 export type RestFace = (exchange: Exchange) => Promise<void>;
 
 type AnyAnswer = RouteAnswer<string | Buffer>;
-/** How long a request without a route waits for its key to be found, in milliseconds: less than until one that waits for the database is refused. */
-const RECOGNISED_WITHIN = 1500;
-
 type AnyHandler = (...call: Parameters<RouteHandler>) => Promise<AnyAnswer>;
 
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
-export function createRestFace({ schema, operations, openContext, onWritable }: RestOptions): RestFace {
+export function createRestFace({ schema, operations, openContext, recognise, onWritable }: RestOptions): RestFace {
   const document = buildOpenApi(schema, operations);
   const published = JSON.stringify(document);
   const router = createRouter(operations);
@@ -48,10 +47,12 @@ export function createRestFace({ schema, operations, openContext, onWritable }: 
       },
     ]),
   );
-  /** Finds whose a request without a route is, for the request log and at its price; its answer depends on neither. */
-  async function recogniseCaller(exchange: Exchange): Promise<void> {
-    if (exchange.request.headers.authorization === undefined) return;
-    await within(RECOGNISED_WITHIN, openContext(incomingRequest(exchange))).catch(() => undefined);
+
+  /** Notes whose a request without a route is; its answer does not depend on that. */
+  async function noteCaller({ request, address, log }: Exchange): Promise<void> {
+    const found = await recognise(soleAuthorization(request), address);
+    if (found && 'reason' in found) log.refusal = found;
+    else if (found) log.principal = found;
   }
 
   return async (exchange) => {
@@ -65,7 +66,7 @@ export function createRestFace({ schema, operations, openContext, onWritable }: 
     const match = router(path);
     const operation = match?.methods.get(methodOf(exchange));
     if (!match || !operation) {
-      await recogniseCaller(exchange);
+      await noteCaller(exchange);
       throw match ? notAllowed(exchange, allowed(match.methods)) : new AppError('not_found', 'There is no such route.');
     }
     const step = steps.get(operation);

@@ -155,17 +155,15 @@ describe('the request log', () => {
     }
   });
 
-  test('has requests without a route too, at the price of any other; without a key they are nobody’s', async () => {
+  test('has requests without a route too, which cost no point; without a key they are nobody’s', async () => {
     const { gateway, organisation, admin } = office;
     const { key, id } = await makeKey(gateway, organisation);
     const caller = client(gateway, key);
     const lost = await caller.get('/quots', {}, { 'X-Request-Id': 'mistyped' });
-    expect([lost.status, lost.headers.get('x-ratelimit-remaining')]).toEqual([404, expect.stringMatching(/^\d+$/)]);
+    expect(lost.status).toBe(404);
     expect((await caller.send('PATCH', '/quotes')).status).toBe(405);
-    for (const wrong of [undefined, 'svc_live_wrong']) {
-      const answer = await client(gateway, wrong).get('/quots');
-      expect([answer.status, answer.headers.get('x-ratelimit-remaining')]).toEqual([404, null]);
-    }
+    for (const wrong of [undefined, 'svc_live_wrong'])
+      expect((await client(gateway, wrong).get('/quots')).status).toBe(404);
     await eventually(async () => (await logOf(admin, { key_id: id })).data.length === 2);
     expect((await logOf(admin, { key_id: id })).data).toMatchObject([
       {

@@ -26,7 +26,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
   const find = jest.fn((id: string) => Promise.resolve(id === made.id ? { ...STORED, ...changes } : null));
   const markUsed = jest.fn();
   const failures = createRateLimiter(2, new RateLimiterMemory({ points: 2, duration: 60 }));
-  const authenticate = createAuthenticator({
+  const { authenticate } = createAuthenticator({
     apiKeys: { find, markUsed },
     keyPrefix: 'svc_live_',
     pepper: '',

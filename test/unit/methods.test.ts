@@ -52,7 +52,12 @@ let server: Server;
 let url: string;
 
 beforeAll(async () => {
-  const face = createRestFace({ schema, operations, openContext: () => Promise.resolve(context) });
+  const face = createRestFace({
+    schema,
+    operations,
+    openContext: () => Promise.resolve(context),
+    recognise: () => Promise.resolve(undefined),
+  });
   const shared = { bodies: createBodyMemory(1024 * 1024, () => undefined), turns: createTurns(() => undefined) };
   server = createServer((request, response) => {
     const exchange = openExchange(request, response, { trustedProxies: 0, ...shared });

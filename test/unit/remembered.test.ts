@@ -42,7 +42,8 @@ describe('an authenticator', () => {
     const find = jest.fn(() => Promise.resolve(read()));
     const failures = { consume: () => Promise.resolve(rate(true)) };
     const apiKeys = { find, markUsed: () => undefined };
-    return { find, ask: createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', failures }) };
+    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', failures });
+    return { find, ask: authenticate };
   }
 
   test('reads a valid key every time, and rejects it once it is revoked', async () => {

@@ -1,0 +1,31 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import type { Refusal } from '../../src/access/authenticate';
+import { recogniseSome } from '../../src/access/recognise';
+
+/* Requests without a route cost their caller nothing, so what the gateway does for them is bounded. */
+
+const UNKNOWN: Refusal = { reason: 'unknown' };
+
+beforeEach(() => jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] }));
+afterEach(() => jest.useRealTimers());
+
+test('at most 20 keys a second are looked up, and none for a request without one', async () => {
+  const look = jest.fn(() => Promise.resolve(UNKNOWN));
+  const recognise = recogniseSome(look);
+  const ask = (): Promise<unknown> => recognise('Bearer x', '192.0.2.1');
+  expect(await recognise(undefined, '192.0.2.1')).toBeUndefined();
+  const found = await Promise.all(Array.from({ length: 50 }, ask));
+  expect(found.filter((one) => one === UNKNOWN)).toHaveLength(20);
+  expect(look).toHaveBeenCalledTimes(20);
+  await jest.advanceTimersByTimeAsync(1001);
+  expect(await ask()).toBe(UNKNOWN);
+});
+
+test('a key that is not found in time, or cannot be, is nobody’s', async () => {
+  expect(await recogniseSome(() => Promise.reject(new Error('away')))('Bearer x', '192.0.2.1')).toBeUndefined();
+  const found = recogniseSome(() => new Promise(() => undefined))('Bearer x', '192.0.2.1');
+  await turn();
+  await jest.advanceTimersByTimeAsync(1500);
+  await turn();
+  expect(await found).toBeUndefined();
+});
