@@ -26,7 +26,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
   const find = jest.fn((id: string) => Promise.resolve(id === made.id ? { ...STORED, ...changes } : null));
   const markUsed = jest.fn();
   const failures = createRateLimiter(2, new RateLimiterMemory({ points: 2, duration: 60 }));
-  const { authenticate } = createAuthenticator({
+  const { authenticate, recognise } = createAuthenticator({
     apiKeys: { find, markUsed },
     keyPrefix: 'svc_live_',
     pepper: '',
@@ -37,10 +37,28 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
     find,
     markUsed,
     authenticate: (text = `Bearer ${made.key}`, address = '192.0.2.1') => authenticate(text, address),
+    recognise: (text = `Bearer ${made.key}`, address = '192.0.2.1') => recognise(text, address),
   };
 }
 
 describe('authentication', () => {
+  test('recognises whose a request is, or why it is nobody’s, and leaves no trace of it', async () => {
+    const { authenticate, recognise, markUsed } = authenticatorFor();
+    expect(await recognise()).toMatchObject({ kind: 'key', organisation: { id: 'o' } });
+    const owner = { owner: { key: made.id, organisation: 'o' } };
+    for (const [changes, refusal] of [
+      [{ revoked_at: new Date(NOON) }, { reason: 'revoked', ...owner }],
+      [{ expires_at: new Date(NOON) }, { reason: 'expired', ...owner }],
+      [{ allowed_ranges: ['10.0.0.0/8'] }, { reason: 'address', ...owner }],
+    ] as const) {
+      expect(await authenticatorFor(changes).recognise()).toMatchObject(refusal);
+    }
+    // more often than an address may fail
+    for (let time = 0; time < 5; time += 1) expect(await recognise('Bearer x')).toEqual({ reason: 'malformed' });
+    await expect(authenticate('Bearer x')).rejects.toMatchObject({ code: 'unauthenticated' });
+    expect(markUsed).not.toHaveBeenCalled();
+  });
+
   test('returns the principal of a key and records its use', async () => {
     const { authenticate, markUsed } = authenticatorFor();
     await expect(authenticate()).resolves.toMatchObject({
