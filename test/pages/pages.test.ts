@@ -46,6 +46,8 @@ describe('every page', () => {
     expect(policy.get('default-src')).toEqual(["'none'"]);
     expect(policy.get('frame-ancestors')).toEqual(["'none'"]);
     expect(policy.get('script-src')?.filter((source) => source.startsWith("'"))).toEqual(["'self'"]);
+    // GraphiQL's editor makes style elements
+    expect(policy.get('style-src')).toEqual(["'self'", ...(path === '/graphiql' ? ["'unsafe-inline'"] : [])]);
     expect(body).not.toMatch(/<script(?![^>]*(src=|type="application\/json"))|\son\w+="|javascript:|\sstyle="|<style/);
   });
 
