@@ -161,6 +161,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
       await page.context().setOffline(true);
       await run(page);
       await response(page).getByText('The gateway cannot be reached.').waitFor();
+      await page.getByLabel('Last answer').getByText('No answer', { exact: true }).waitFor();
       expect(await written(response(page))).not.toMatch(/stack|TypeError|\.js/);
       await page.context().setOffline(false);
       await run(page);
