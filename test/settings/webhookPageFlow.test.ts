@@ -77,4 +77,37 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
       expect((await scene.row())._id).toBe(id);
     });
   });
+
+  test('what is sent by hand is sent once however often its button is pressed', async () => {
+    const { organisation, id } = scene;
+    await scene.write(1);
+    await eventually(async () => (await scene.rows('delivered')).length > 0);
+    await signedIn({ browser, gateway: world.gateway }, { of: organisation }, async (page) => {
+      const sent: (string | undefined)[] = [];
+      page.on('request', (request) => {
+        const mutation = /(send_test_event|resend_event)\(/.exec(request.postData() ?? '');
+        if (mutation) sent.push(mutation[1]);
+      });
+      await page.goto(`${world.gateway.url}/settings/integrations#webhook/${id}`);
+      await page
+        .getByRole('button', { name: /^Details/ })
+        .first()
+        .click();
+      for (const [button, outcome] of [
+        ['Send test event', '#endpoint-outcome'],
+        [/^Send again: /, '.delivery-details:visible'],
+      ] as const) {
+        // all before anything is answered
+        await page.getByRole('button', { name: button }).evaluate((pressed) => {
+          for (let time = 0; time < 3; time += 1) (pressed as unknown as { click(): void }).click();
+        });
+        await page
+          .locator(outcome)
+          .getByText(/the answer was 20\d/)
+          .first()
+          .waitFor();
+      }
+      expect(sent).toEqual(['send_test_event', 'resend_event']);
+    });
+  });
 });
