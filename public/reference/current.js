@@ -29,8 +29,11 @@ function blockThatIsRead() {
   const blocks = [...reference.querySelectorAll('.opblock')];
   // the last ones cannot be scrolled to the top
   const isAtEnd = scrollY > 0 && innerHeight + scrollY >= document.documentElement.scrollHeight - 1;
-  const linked = isAtEnd && blocks.find((block) => linkedName().endsWith(`/${idOf(block)}`));
-  if (linked && linked.getBoundingClientRect().top < innerHeight) return linked;
+  if (isAtEnd) {
+    const name = linkedName();
+    const linked = blocks.find((block) => name.endsWith(`/${idOf(block)}`));
+    if (linked && linked.getBoundingClientRect().top < innerHeight) return linked;
+  }
   const above = blocks.filter((block) => block.getBoundingClientRect().top <= LINE).at(-1);
   return above && above.getBoundingClientRect().bottom > 0 ? above : undefined;
 }

@@ -57,6 +57,9 @@ function bringIntoView(element, control) {
   control.focus({ preventScroll: true });
 }
 
+/** Waits for what was asked for last. */
+let observer;
+
 function whenDrawn(selector, work) {
   const look = () => {
     const found = document.querySelector(selector);
@@ -64,7 +67,8 @@ function whenDrawn(selector, work) {
     observer.disconnect();
     work(found);
   };
-  const observer = new MutationObserver(look);
+  observer?.disconnect();
+  observer = new MutationObserver(look);
   observer.observe(document.getElementById('reference'), { subtree: true, childList: true });
   look();
 }

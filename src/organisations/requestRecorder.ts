@@ -124,9 +124,12 @@ export function createRequestRecorder(options: RequestRecorderOptions) {
   return {
     /** Adds a request that is done to the batch, if the budgets of its key and organisation and the batch have room; never blocks or fails. */
     add(head: RequestHead, detailsOf: DetailsOf): void {
+      if (batch.length >= capacity) {
+        leftOut += Number(head.failed);
+        return;
+      }
       const takes = takerOf(head);
-      if (batch.length >= capacity) leftOut += Number(head.failed);
-      else if (head.failed) addFailed(head, takes, detailsOf);
+      if (head.failed) addFailed(head, takes, detailsOf);
       else if (takes('successful')) add(head, detailsOf);
     },
     /** Writes what is left. */

@@ -31,17 +31,14 @@ function nameField(dialogName: string): Html {
   </div>`;
 }
 
-const EXPIRIES = html`<option value="30">in 30 days</option>
-  <option value="90" selected>in 90 days</option>
-  <option value="365">in a year</option>
-  <option value="date">on a date</option>
-  <option value="">never</option>`;
-const OTHER_EXPIRIES = html`<option value="as-it-is" selected></option>
-  <option value="30">in 30 days</option>
-  <option value="90">in 90 days</option>
-  <option value="365">in a year</option>
-  <option value="date">on a date</option>
-  <option value="">never</option>`;
+/** When a key may expire; `first` is another choice, before the others and in place of the usual one. */
+const expiries = (first?: Html): Html =>
+  html`${first}
+    <option value="30">in 30 days</option>
+    <option value="90" ${first ? undefined : html`selected`}>in 90 days</option>
+    <option value="365">in a year</option>
+    <option value="date">on a date</option>
+    <option value="">never</option>`;
 /** The script says what the first two are: the old key’s lifetime from now, and its date. */
 const NEXT_EXPIRIES = html`<option selected></option>
   <option></option>
@@ -117,7 +114,7 @@ function makeDialog(): Html {
           >`,
       )}
     </fieldset>
-    ${expiryField('make', 'Expires', EXPIRIES)} ${mcpField()} ${rangesField('make')}`;
+    ${expiryField('make', 'Expires', expiries())} ${mcpField()} ${rangesField('make')}`;
   const button = html`<button class="button primary" type="button" data-do>Create key</button>`;
   return dialog('make', 'New key', body, button);
 }
@@ -125,7 +122,8 @@ function makeDialog(): Html {
 const EDIT_DIALOG = dialog(
   'edit',
   'Edit this key',
-  html`${nameField('edit')} ${rangesField('edit')} ${expiryField('edit', 'Expires', OTHER_EXPIRIES)}
+  html`${nameField('edit')} ${rangesField('edit')}
+    ${expiryField('edit', 'Expires', expiries(html`<option value="as-it-is" selected></option>`))}
     <p class="info" data-replaced hidden></p>
     ${mcpField()}
     <p class="hint">
