@@ -4,12 +4,9 @@ const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es
 module.exports = {
   rootDir: __dirname,
   testMatch: ['<rootDir>/test/**/*.test.ts'],
-  transform: { '^.+\\.ts$': swc, '/(openid-client|oauth4webapi|jose)/.+\\.js$': swc, 'runtime_adapters\\.js$': swc },
-  // ES modules, and the driver's one dynamic import, which jest's modules cannot take as they are
-  transformIgnorePatterns: [
-    '/node_modules/(?!openid-client/|oauth4webapi/|jose/|.*mongodb/lib/runtime_adapters\\.js$)',
-  ],
+  transform: { '^.+\\.ts$': swc },
   testEnvironment: '<rootDir>/test/support/environment.js',
+  runtime: '<rootDir>/test/support/runtime.js',
   globalSetup: '<rootDir>/test/support/globalSetup.ts',
   globalTeardown: '<rootDir>/test/support/globalTeardown.ts',
   reporters: ['default', '<rootDir>/test/support/progressReporter.js'],
