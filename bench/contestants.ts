@@ -9,6 +9,8 @@ import type { Rig } from './rig';
 
 /** The servers measured, with their titles in the report. */
 export const CONTESTANTS = {
+  floor:
+    'Floor: node:http, one call of the driver and JSON.stringify; no key, no limits, no checks, not the same answer',
   node: 'R0: node:http and the MongoDB driver',
   fastify: 'R1: Fastify 5 and the MongoDB driver',
   sofa: 'R2: Sofa as in its README, mongoose documents',
@@ -32,6 +34,7 @@ interface Start {
 const server = (name: string): string[] => ['--import', 'tsx', join('bench', 'servers', `${name}.ts`)];
 
 const STARTS: Readonly<Record<ContestantName, Start>> = {
+  floor: { args: server('floor') },
   node: { args: server('node') },
   fastify: { args: server('fastify') },
   sofa: { args: server('libraries'), env: { FACE: 'rest' } },

@@ -20,6 +20,10 @@ export function judge({ scenario, figures }: MeasuredScenario): Verdict[] {
 }
 
 function ratioOf({ figure }: Goal, subject: Figures, other: Figures): Spread | undefined {
+  if (figure === 'p99') {
+    const ratio = (other.halfLoad?.p99 ?? NaN) / (subject.halfLoad?.p99 ?? NaN);
+    return Number.isFinite(ratio) ? spreadOf([ratio]) : undefined;
+  }
   const ratios: number[] = [];
   for (const [round, mine] of subject.samples.entries()) {
     const theirs = other.samples[round];

@@ -6,7 +6,7 @@ import { type Contestant, type ContestantName, installPeers, start } from './con
 import { quotesOf } from './data';
 import { growthParts, measureGrowth } from './growth';
 import { divideCores } from './machine';
-import { measure, type MeasuredScenario } from './measure';
+import { type Fleet, measure, type MeasuredScenario } from './measure';
 import { HELP, type Options, readOptions } from './options';
 import { fillParse } from './parse';
 import { printScenario, printStartup } from './report/table';
@@ -30,16 +30,25 @@ async function build(): Promise<void> {
 async function startAll(
   names: ReadonlySet<ContestantName>,
   launch: (name: ContestantName) => Promise<Contestant>,
-): Promise<(name: ContestantName) => Contestant> {
+): Promise<Fleet> {
   const servers = new Map<ContestantName, Contestant>();
   for (const name of names) {
     say(`starting ${name} …`);
     servers.set(name, await launch(name));
   }
-  return (name) => {
+  const started = (name: ContestantName): Contestant => {
     const server = servers.get(name);
     if (!server) throw new Error(`${name} is not started`);
     return server;
+  };
+  return {
+    servers: started,
+    restart: async (again) => {
+      for (const name of again) {
+        await started(name).stop();
+        servers.set(name, await launch(name));
+      }
+    },
   };
 }
 
@@ -63,9 +72,10 @@ async function run(options: Options): Promise<void> {
   if (names.size === 0 && parts.length === 0) throw new Error('--only matches no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
-  const servers = await startAll(names, (name) =>
+  const fleet = await startAll(names, (name) =>
     start(name, rig, { cores, profile: options.profile, before: options.before }),
   );
+  const { servers } = fleet;
   if (names.has('parse')) await copyToParse(rig, servers('parse'), content, scale.lines);
   const tags = await readTags(content, servers('scopegate'), scale.keys / 10);
   const measured: MeasuredScenario[] = [];
@@ -76,7 +86,7 @@ async function run(options: Options): Promise<void> {
     const warmUp = options.warmUp * (measured.length === 0 ? 2 : 1);
     try {
       await verify(scenario, servers);
-      const result = await measure(scenario, servers, { ...options, warmUp });
+      const result = await measure(scenario, fleet, { ...options, warmUp });
       printScenario(result);
       measured.push(result);
     } catch (error) {

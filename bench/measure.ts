@@ -22,6 +22,7 @@ export interface MeasuredScenario {
 
 export interface Pace {
   readonly rounds: number;
+  readonly starts: number;
   readonly seconds: number;
   /** Seconds of load before the first round. */
   readonly warmUp: number;
@@ -34,23 +35,37 @@ const ENOUGH_TO_COMPILE = 1500;
 
 type Servers = (name: ContestantName) => Contestant;
 
-/** Measures each contestant once per round, in a different order each time, so that other load affects all alike. */
+export interface Fleet {
+  readonly servers: Servers;
+  readonly restart: (names: ReadonlySet<ContestantName>) => Promise<void>;
+}
+
+/**
+ * Measures each contestant once per round, in a different order each time, so that other load affects all alike. From one start
+ * of a server to the next its CPU time differs by a tenth, so the rounds are divided among several.
+ */
 export async function measure(
   scenario: Scenario,
-  servers: Servers,
-  { rounds, seconds: each, warmUp, warmUps }: Pace,
+  { servers, restart }: Fleet,
+  { rounds, starts, seconds: each, warmUp, warmUps }: Pace,
 ): Promise<MeasuredScenario> {
   const samples = new Map<Entry, Sample[]>(scenario.entries.map((entry) => [entry, []]));
   const { connections, longer = 1 } = scenario;
   const seconds = each * longer;
-  for (const { contestant, next, status = 200 } of scenario.entries) {
-    // slow operations take longer to warm up
-    for (let [taken, requests] = [0, 0]; taken < warmUps && requests < ENOUGH_TO_COMPILE; taken += 1) {
-      const load = { next, connections, seconds: warmUp * longer, seed: taken, status };
-      requests += (await saturate(servers(contestant), load)).latencies.length;
+  const warm = async (): Promise<void> => {
+    for (const { contestant, next, status = 200 } of scenario.entries) {
+      // slow operations take longer to warm up
+      for (let [taken, requests] = [0, 0]; taken < warmUps && requests < ENOUGH_TO_COMPILE; taken += 1) {
+        const load = { next, connections, seconds: warmUp * longer, seed: taken, status };
+        requests += (await saturate(servers(contestant), load)).latencies.length;
+      }
     }
-  }
+  };
+  const ofOneStart = Math.ceil(rounds / starts);
   for (let round = 0; round < rounds; round += 1) {
+    if (round > 0 && round % ofOneStart === 0)
+      await restart(new Set(scenario.entries.map(({ contestant }) => contestant)));
+    if (round % ofOneStart === 0) await warm();
     for (const entry of rotated(scenario.entries, round)) {
       const { next, status = 200 } = entry;
       const load = { next, connections, seconds, seed: round + 1, status };

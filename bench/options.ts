@@ -4,6 +4,8 @@ export interface Options {
   /** Only checks that everything works: few rounds, little data, no report. */
   readonly isSmoke: boolean;
   readonly rounds: number;
+  /** How often the servers of a scenario are started; the rounds are divided among the starts. */
+  readonly starts: number;
   /** Duration of one measurement, in seconds. */
   readonly seconds: number;
   /** Names of scenarios; all if undefined. */
@@ -32,6 +34,7 @@ Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their REA
 (MONGOD_BINARY, or else the first one available). Writes bench/report.md, bench/report.json and docs/images/performance.svg.
 
   --rounds N       number of rounds; each measures every contestant (default 9)
+  --starts N       starts of each server, over which the rounds are divided, since what V8 makes of one differs (default 3)
   --seconds S      duration of one measurement (default 2)
   --warm-up S      seconds of load on each contestant before a scenario's first round (default 3)
   --only A,B       only these scenarios; no report is written
@@ -52,6 +55,7 @@ export function readOptions(argv: readonly string[]): Options {
     args: [...argv],
     options: {
       rounds: { type: 'string' },
+      starts: { type: 'string' },
       seconds: { type: 'string' },
       'warm-up': { type: 'string' },
       only: { type: 'string' },
@@ -69,6 +73,7 @@ export function readOptions(argv: readonly string[]): Options {
   return {
     isSmoke: values.smoke,
     rounds: positive('--rounds', values.rounds ?? (values.smoke ? '1' : '9')),
+    starts: positive('--starts', values.starts ?? (values.smoke ? '1' : '3')),
     seconds: positive('--seconds', values.seconds ?? (values.smoke ? '0.3' : '2')),
     warmUp: positive('--warm-up', values['warm-up'] ?? (values.smoke ? '0.1' : '3')),
     warmUps: values.smoke ? 1 : 3,

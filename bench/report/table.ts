@@ -12,13 +12,15 @@ export function figureRow({ label, cpu, rate, halfLoad }: Figures): string[] {
   return [label, micros(cpu?.median), thousands(rate.median), milliseconds(halfLoad?.p50), milliseconds(halfLoad?.p99)];
 }
 
+export const FIGURES = { cpu: 'CPU', rate: 'rate', p99: 'p99 at half load' } as const;
+
 export const VERDICT_HEADINGS = ['goal', 'target', 'measured', 'result'] as const;
 
 export function verdictRow({ goal, subject, ratio: found, isMet }: Verdict): string[] {
   const stretch = goal.stretch === undefined ? '' : ` (${String(goal.stretch)})`;
   const result = isMet === undefined ? 'not measured' : isMet ? 'met' : 'missed';
   return [
-    `${goal.figure === 'cpu' ? 'CPU' : 'rate'}: ${subject} to ${goal.against}`,
+    `${FIGURES[goal.figure]}: ${subject} to ${goal.against}`,
     `${String(goal.least)}${stretch}`,
     ratio(found),
     result,

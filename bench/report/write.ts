@@ -12,7 +12,15 @@ import type { Options } from '../options';
 import type { Startup } from '../startup';
 import { drawChart } from './chart';
 import { markdownTable } from './format';
-import { FIGURE_HEADINGS, figureRow, STARTUP_HEADINGS, startupRow, VERDICT_HEADINGS, verdictRow } from './table';
+import {
+  FIGURE_HEADINGS,
+  figureRow,
+  FIGURES,
+  STARTUP_HEADINGS,
+  startupRow,
+  VERDICT_HEADINGS,
+  verdictRow,
+} from './table';
 
 export interface Report {
   readonly startedAt: Date;
@@ -66,7 +74,7 @@ function toMarkdown(report: Report, reasons: Reasons): string {
     cores
       ? `Each server ran on core ${cores.server}; load generator and database on ${cores.others}.`
       : 'Server, load generator and database shared all cores.',
-    `${String(options.warmUp)} s of warm-up for each contestant, then ${String(options.rounds)} rounds of ${String(options.seconds)} s each, in rotating order. Figures are medians over the rounds; ratios are computed per round and given with their interquartile range. CPU is the server's CPU time (all threads) per request, from /proc; its ratio is the other server's time divided by Scopegate's, so higher is better. Latencies are at half of each server's maximum rate, with requests at random times.`,
+    `${String(options.warmUp)} s of warm-up for each contestant, then ${String(options.rounds)} rounds of ${String(options.seconds)} s each, in rotating order, over ${String(options.starts)} starts of the servers. Figures are medians over the rounds; ratios are computed per round and given with their interquartile range. CPU is the server's CPU time (all threads) per request, from /proc; its ratio is the other server's time divided by Scopegate's, so higher is better. Latencies are at half of each server's maximum rate, with requests at random times.`,
     '',
     ...(options.seconds < 1 ? [SHORT_ROUNDS, ''] : []),
     'Load comes from autocannon, with 1,000 keys unless stated otherwise and a random object per call. Access logs are off and rate limits are never reached, for all servers. R0 and R1 return the same bytes as Scopegate, which is checked before timing.',
@@ -103,7 +111,7 @@ function section(measured: MeasuredScenario, reasons: Reasons): string[] {
     ...missed.flatMap(({ goal, subject }) => {
       const reason = reasons[[scenario.name, goal.figure, subject, goal.against].join('/')] ?? reasons[scenario.name];
       return [
-        `**${goal.figure === 'cpu' ? 'CPU' : 'Rate'} to ${goal.against} missed.** ${reason ?? 'Not explained yet.'}`,
+        `**${FIGURES[goal.figure]}: ${subject} to ${goal.against} missed.** ${reason ?? 'Not explained yet.'}`,
         '',
       ];
     }),
