@@ -41,10 +41,10 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   const { limit, redisUrl, isWorker } = options;
   if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl, limit));
   if (isWorker) {
-    const { limitOfAllWorkers } = await import('./sharedLimits.js');
+    const { limitsOfAllWorkers } = await import('./sharedLimits.js');
     return sharedLimiters(options, {
       patience: PATIENCE_OF_WORKER,
-      store: (name) => limitOfAllWorkers(name, limit),
+      store: limitsOfAllWorkers(limit),
       ping: () => Promise.resolve(),
       close: () => undefined,
     });
