@@ -63,9 +63,10 @@ export async function measure(
   };
   const ofOneStart = Math.ceil(rounds / starts);
   for (let round = 0; round < rounds; round += 1) {
-    if (round > 0 && round % ofOneStart === 0)
-      await restart(new Set(scenario.entries.map(({ contestant }) => contestant)));
-    if (round % ofOneStart === 0) await warm();
+    if (round % ofOneStart === 0) {
+      if (round > 0) await restart(new Set(scenario.entries.map(({ contestant }) => contestant)));
+      await warm();
+    }
     for (const entry of rotated(scenario.entries, round)) {
       const { next, status = 200 } = entry;
       const load = { next, connections, seconds, seed: round + 1, status };

@@ -87,13 +87,10 @@ export function limitsOfAllWorkers(limit: number, channel: Channel = process): (
     }, ANSWER_TIMEOUT);
     asked.set(question, { waiting, timer });
     const message: Question = { askForLimits: question, limit, asks: waiting.map(({ ask }) => ask) };
-    try {
-      channel.send?.(message, undefined, undefined, (error) => {
-        if (error) fail(error);
-      });
-    } catch (error) {
-      fail(error as Error);
-    }
+    // a closed channel is told to the callback too
+    channel.send?.(message, undefined, undefined, (error) => {
+      if (error) fail(error);
+    });
   }
 
   channel.on('message', ({ limitsAsked, taken }: Partial<Answer>) => {
