@@ -20,7 +20,7 @@ const MANNERS = {
   good: () => 200,
   // once, so that it is accepted at the second attempt
   failing: ({ number, isAgain }) => (number % EVERY === 0 && !isAgain ? 500 : 200),
-  hanging: ({ number }) => (number <= HANGS ? undefined : 204),
+  hanging: ({ number, isAgain }) => (number <= HANGS && !isAgain ? undefined : 204),
   busy: ({ number }, response) => {
     if (!LATER.includes(number)) return 200;
     response.setHeader('Retry-After', '1');
