@@ -111,7 +111,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
   }
 
   /** Waits until the feed has a deletion, and so whatever happened before: a receiver that starts reads it once. */
-  async function told(deleted: string): Promise<void> {
+  async function untilTold(deleted: string): Promise<void> {
     await eventually(async () => {
       const { body } = await caller.get('/events', { object_id: deleted, types: 'quote.deleted' });
       return body.data.length === 1;
@@ -128,7 +128,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     // it hears nothing of these, and reads the feed when it is back
     await sender.end('SIGINT');
     await first.kill();
-    await told(await change());
+    await untilTold(await change());
     const second = await start(gateway.url, key, portOf(first));
     await inStep();
     // killed with work that it has accepted and not done
@@ -140,7 +140,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     })();
     await eventually(() => second.said().length > before, PATIENCE);
     await second.kill();
-    await told(await changes);
+    await untilTold(await changes);
     await again.end('SIGINT');
     const third = await start(gateway.url, key, portOf(first));
     await inStep();

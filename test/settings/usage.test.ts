@@ -1,5 +1,6 @@
 import { createUsageCounter } from '../../src/organisations/usageCounter';
 import type { UsageEntry } from '../../src/organisations/keyUsage';
+import { HOUR } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { startWatchedGateway } from '../support/commands';
 import { makeKey, makeOrganisation } from '../support/factories';
@@ -65,7 +66,6 @@ const ERROR = { outcome: 'error', operation: 'quote', code: 'not_found', ms: 7 }
 const LIMITED = { outcome: 'rate_limited', operation: 'none', code: 'rate_limited', ms: 1 } as const;
 
 describe('the counter', () => {
-  const HOUR = 3_600_000;
   const onUncounted = jest.fn();
   let written: UsageEntry[][];
   let isAway: boolean;
@@ -205,7 +205,7 @@ test('the counts of a minute are one command, for however many keys', async () =
     if (command.update === 'key_usage') sent.push(commandName);
   });
   // rows of an hour are kept for two days
-  const hour = new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000);
+  const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
   const entries = Array.from({ length: 3000 }, (_, at) => ({
     ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
     details: new Map([['operations.quotes.requests', 2]]),
