@@ -31,6 +31,9 @@ interface Start {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** How long a server may take to end, in milliseconds: longer than a drain of the gateway may take. */
+const DRAIN = 30_000;
+
 const server = (name: string): string[] => ['--import', 'tsx', join('bench', 'servers', `${name}.ts`)];
 
 const STARTS: Readonly<Record<ContestantName, Start>> = {
@@ -77,7 +80,7 @@ export async function start(
     // V8 took a minute to write the profile of a server that ran compiled GraphQL
     ...(profile === undefined ? {} : { graceMs: 180_000 }),
   });
-  return { name, url: `http://127.0.0.1:${String(port)}`, pid: started.pid, stop: () => started.stop() };
+  return { name, url: `http://127.0.0.1:${String(port)}`, pid: started.pid, stop: () => started.stop(DRAIN) };
 }
 
 const PEERS = join(ROOT, 'bench', 'peers');

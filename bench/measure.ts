@@ -9,7 +9,7 @@ export interface Figures {
   readonly cpu: Spread | undefined;
   /** Requests per second. */
   readonly rate: Spread;
-  /** Latencies at half load, in milliseconds. */
+  /** Latencies at half of R0's rate, or of its own if that is lower, in milliseconds: a faster server is not measured under more load. */
   readonly halfLoad?: { readonly p50: number; readonly p99: number };
   /** One per round. */
   readonly samples: readonly { readonly cpu: number | undefined; readonly rate: number }[];
@@ -73,10 +73,13 @@ export async function measure(
       samples.get(entry)?.push(await saturate(servers(entry.contestant), load));
     }
   }
+  const rates = new Map([...samples].map(([entry, taken]) => [entry, spreadOf(taken.map(({ perSecond }) => perSecond))]));
+  const ofNode = [...rates].find(([{ contestant }]) => contestant === 'node')?.[1].median ?? Infinity;
   const figures: Figures[] = [];
-  for (const [entry, taken] of samples) {
-    const rate = spreadOf(taken.map(({ perSecond }) => perSecond));
-    const halfLoad = scenario.isPaced ? await latencies(scenario, entry, servers, rate.median / 2, seconds) : undefined;
+  for (const [entry, rate] of rates) {
+    const taken = samples.get(entry) ?? [];
+    const half = Math.min(rate.median, ofNode) / 2;
+    const halfLoad = scenario.isPaced ? await latencies(scenario, entry, servers, half, seconds) : undefined;
     figures.push({
       label: labelOf(entry),
       cpu: spreadOfKnown(taken.map(({ cpu }) => cpu)),

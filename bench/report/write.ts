@@ -74,7 +74,7 @@ function toMarkdown(report: Report, reasons: Reasons): string {
     cores
       ? `Each server ran on core ${cores.server}; load generator and database on ${cores.others}.`
       : 'Server, load generator and database shared all cores.',
-    `${String(options.warmUp)} s of warm-up for each contestant, then ${String(options.rounds)} rounds of ${String(options.seconds)} s each, in rotating order, over ${String(options.starts)} starts of the servers. Figures are medians over the rounds; ratios are computed per round and given with their interquartile range. CPU is the server's CPU time (all threads) per request, from /proc; its ratio is the other server's time divided by Scopegate's, so higher is better. Latencies are at half of each server's maximum rate, with requests at random times.`,
+    `${String(options.warmUp)} s of warm-up for each contestant, then ${String(options.rounds)} rounds of ${String(options.seconds)} s each, in rotating order, over ${String(options.starts)} starts of the servers. Figures are medians over the rounds; ratios are computed per round and given with their interquartile range. CPU is the server's CPU time (all threads) per request, from /proc; its ratio is the other server's time divided by Scopegate's, so higher is better. Latencies are at half of R0's maximum rate, or of the server's own if that is lower, with requests at random times.`,
     '',
     ...(options.seconds < 1 ? [SHORT_ROUNDS, ''] : []),
     'Load comes from autocannon, with 1,000 keys unless stated otherwise and a random object per call. Access logs are off and rate limits are never reached, for all servers. R0 and R1 return the same bytes as Scopegate, which is checked before timing.',

@@ -4,6 +4,7 @@ import { entityTag } from '../../src/schema/entityTags';
 import type { ProductUpsert } from '../../src/resources/products/upsert';
 import { createAdmission } from './access';
 import { databasesOf, listQuotes, readQuote, readTotal, upsertProducts } from './operations';
+import { closeAtEnd } from './settings';
 
 /* The routes of the hand-written servers, shared by bare node:http and Fastify. */
 
@@ -44,6 +45,7 @@ const COMMON_HEADERS = {
 
 export async function createRoutes(uri: string, controlDatabase: string): Promise<Routes> {
   const client = await new mongo.MongoClient(uri, { maxPoolSize: 100 }).connect();
+  closeAtEnd(() => client.close());
   const admit = createAdmission(client, controlDatabase);
   const databaseOf = databasesOf(client);
 

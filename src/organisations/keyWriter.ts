@@ -7,10 +7,16 @@ import type { ControlModels } from './models';
 
 /** last_used_at is written at most this often for a key, in milliseconds (contract, section 4). */
 const LAST_USED_EVERY = 60_000;
-/** How long changes are batched, in milliseconds, so that thousands of keys used at once take one write. */
+/** How long changes are batched, in milliseconds, so that keys used at once are written together. */
 const GATHERED_FOR = 250;
+/** Uses in one write, since a write of thousands holds up the reads of that time: for 100 ms on a small server. */
+const MOST_USES = 100;
+/** Pause between two writes if there are more, in milliseconds: a thousand keys a second. */
+const NEXT_AFTER = 100;
+/** Uses that wait; of further keys the next use is recorded instead. */
+const MOST_WAITING = 10_000;
 /** How many keys are hashed anew in one write; more are when they are next used. */
-const MOST_HASHED = 1000;
+const MOST_HASHED = 100;
 
 export interface KeyWriterOptions {
   readonly onError: (error: unknown) => void;
@@ -30,36 +36,45 @@ export function keyWriter(
   const rows = nativeCollection(apiKeys);
   // when this instance last recorded a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
-  let uses = new Map<string, { readonly at: Date; readonly address: string }>();
+  const uses = new Map<string, { readonly at: Date; readonly address: string }>();
   let hashes = new Map<string, mongo.AnyBulkWriteOperation<ApiKey>>();
   // keys whose new hash is being written
   const hashing = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> = Promise.resolve();
+  let writing: Promise<void> | undefined;
 
-  function write(): void {
-    clearTimeout(timer);
-    timer = undefined;
-    const [taken, hashed] = [uses, hashes];
-    uses = new Map();
+  async function write(): Promise<void> {
+    const hashed = hashes;
     hashes = new Map();
-    if (taken.size + hashed.size === 0) return;
     // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
     // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
-    const operations = [...taken].map(([id, { at, address }]) => ({
+    const operations = firstOf(uses, MOST_USES).map(([id, { at, address }]) => ({
       updateOne: {
         filter: { _id: id, last_used_at: { $not: { $gte: new Date(at.getTime() - LAST_USED_EVERY) } } },
         update: { $set: { last_used_at: at, last_used_from: address } },
       },
     }));
-    const written = rows.bulkWrite([...operations, ...hashed.values()], { ordered: false }).finally(() => {
-      for (const id of hashed.keys()) hashing.delete(id);
-    });
-    writing = Promise.all([writing, written]).then(() => undefined, onError);
+    try {
+      await rows.bulkWrite([...operations, ...hashed.values()], { ordered: false });
+    } catch (error) {
+      onError(error);
+    }
+    for (const id of hashed.keys()) hashing.delete(id);
   }
 
-  function soon(): void {
-    timer ??= setTimeout(write, GATHERED_FOR).unref();
+  const isLeft = (): boolean => uses.size + hashes.size > 0;
+
+  function soon(after = GATHERED_FOR): void {
+    if (!writing) timer ??= setTimeout(start, after).unref();
+  }
+
+  /** Writes one batch, one at a time, so that a slow database does not get more work. */
+  function start(): void {
+    timer = undefined;
+    writing = write().finally(() => {
+      writing = undefined;
+      if (isLeft()) soon(NEXT_AFTER);
+    });
   }
 
   return {
@@ -67,7 +82,7 @@ export function keyWriter(
     note: (key: ApiKey, address: string): void => {
       const at = now();
       const last = Math.max(key.last_used_at?.getTime() ?? 0, noted.get(key._id) ?? 0);
-      if (at - last < LAST_USED_EVERY) return;
+      if (at - last < LAST_USED_EVERY || uses.size >= MOST_WAITING) return;
       noted.set(key._id, at);
       uses.set(key._id, { at: new Date(at), address });
       soon();
@@ -85,9 +100,25 @@ export function keyWriter(
       soon();
     },
     /** Resolves when everything recorded so far is written or has failed. */
-    settle: (): Promise<void> => {
-      write();
-      return writing;
+    settle: async (): Promise<void> => {
+      while (writing ?? isLeft()) {
+        if (!writing) {
+          clearTimeout(timer);
+          start();
+        }
+        await writing;
+      }
     },
   };
+}
+
+/** Takes the first entries out of a map. */
+function firstOf<Key, Value>(map: Map<Key, Value>, most: number): [Key, Value][] {
+  const taken: [Key, Value][] = [];
+  for (const entry of map) {
+    if (taken.length === most) break;
+    taken.push(entry);
+    map.delete(entry[0]);
+  }
+  return taken;
 }

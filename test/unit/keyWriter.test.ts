@@ -1,0 +1,79 @@
+import type { ApiKey } from '../../src/access/apiKey';
+import { type KeyWriterOptions, keyWriter } from '../../src/organisations/keyWriter';
+
+/* Keys that are used at once are written little by little, so that no request waits for a write of thousands. */
+
+type Write = (operations: readonly { updateOne: { filter: { _id: string } } }[]) => Promise<unknown>;
+
+function writerWith(bulkWrite: Write, options: Partial<KeyWriterOptions> = {}) {
+  const collection = { collectionName: 'api_keys', bulkWrite };
+  const apiKeys = {
+    db: { name: 'control', getClient: () => ({ db: () => ({ collection: () => collection }) }) },
+    collection: { name: 'api_keys' },
+  };
+  const onError = jest.fn();
+  return {
+    writer: keyWriter({ apiKeys } as never, {
+      onError,
+      now: Date.now,
+      pepper: '',
+      pepperNumber: () => undefined,
+      ...options,
+    }),
+    onError,
+  };
+}
+
+const keyOf = (at: number): ApiKey => ({ _id: `key${String(at)}`, last_used_at: null, revoked_at: null }) as ApiKey;
+const idsOf = (operations: Parameters<Write>[0]): string[] => operations.map(({ updateOne }) => updateOne.filter._id);
+
+test('a thousand uses are written a hundred at a time, one write after another, and none is lost', async () => {
+  const written: string[][] = [];
+  let [underWay, mostUnderWay] = [0, 0];
+  const { writer } = writerWith(async (operations) => {
+    mostUnderWay = Math.max(mostUnderWay, (underWay += 1));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    written.push(idsOf(operations));
+    underWay -= 1;
+  });
+  for (let at = 0; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  // the first write starts by itself; more are noted while it is under way
+  while (underWay === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let at = 1000; at < 1050; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  await writer.settle();
+  expect(mostUnderWay).toBe(1);
+  expect(Math.max(...written.map((ids) => ids.length))).toBe(100);
+  expect(written.flat().toSorted()).toEqual(Array.from({ length: 1050 }, (_, at) => `key${String(at)}`).toSorted());
+});
+
+test('they are all written without anybody waiting for them', async () => {
+  const written: string[] = [];
+  const { writer } = writerWith((operations) => Promise.resolve(written.push(...idsOf(operations))));
+  for (let at = 0; at < 250; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  while (written.length < 250) await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(new Set(written).size).toBe(250);
+});
+
+test('a database that answers none leaves at most 10,000 waiting, and a failed write does not stop the next', async () => {
+  let calls = 0;
+  const { writer, onError } = writerWith(() => {
+    calls += 1;
+    return calls === 1 ? Promise.reject(new Error('away')) : Promise.resolve();
+  });
+  for (let at = 0; at < 12_000; at += 1) writer.note(keyOf(at), '192.0.2.1');
+  await writer.settle();
+  expect(calls).toBe(100);
+  expect(onError).toHaveBeenCalledTimes(1);
+});
+
+test('new hashes are written a hundred at a time, and the keys beyond that when they are next used', async () => {
+  const written: string[][] = [];
+  const write: Write = (operations) => Promise.resolve(written.push(idsOf(operations)));
+  const { writer } = writerWith(write, { pepperNumber: () => 1 });
+  for (let at = 0; at < 150; at += 1) writer.rehash(keyOf(at), 'secret');
+  await writer.settle();
+  expect(written.map((ids) => ids.length)).toEqual([100]);
+  for (let at = 0; at < 150; at += 1) writer.rehash(keyOf(at), 'secret');
+  await writer.settle();
+  expect(written.map((ids) => ids.length)).toEqual([100, 100]);
+});
