@@ -9,14 +9,14 @@ import type { ControlModels } from './models';
 const LAST_USED_EVERY = 60_000;
 /** How long changes are batched, in milliseconds, so that keys used at once are written together. */
 const GATHERED_FOR = 250;
-/** Uses in one write, since a write of thousands holds up the reads of that time: for 100 ms on a small server. */
-const MOST_USES = 100;
+/** Uses, and new hashes, in one write, since a write of thousands holds up the reads of that time. */
+const MOST_AT_ONCE = 100;
 /** Pause between two writes if there are more, in milliseconds: a thousand keys a second. */
 const NEXT_AFTER = 100;
 /** Uses that wait; of further keys the next use is recorded instead. */
 const MOST_WAITING = 10_000;
-/** How many keys are hashed anew in one write; more are when they are next used. */
-const MOST_HASHED = 100;
+/** New hashes that wait; further keys are hashed anew when they are next used. */
+const MOST_HASHED = 1000;
 
 export interface KeyWriterOptions {
   readonly onError: (error: unknown) => void;
@@ -37,18 +37,17 @@ export function keyWriter(
   // when this instance last recorded a use, so that a burst of requests writes once
   const noted = new LRUCache<string, number>({ max: 10_000, ttl: LAST_USED_EVERY });
   const uses = new Map<string, { readonly at: Date; readonly address: string }>();
-  let hashes = new Map<string, mongo.AnyBulkWriteOperation<ApiKey>>();
+  const hashes = new Map<string, mongo.AnyBulkWriteOperation<ApiKey>>();
   // keys whose new hash is being written
   const hashing = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> | undefined;
 
   async function write(): Promise<void> {
-    const hashed = hashes;
-    hashes = new Map();
+    const hashed = new Map(firstOf(hashes, MOST_AT_ONCE));
     // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
     // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
-    const operations = firstOf(uses, MOST_USES).map(([id, { at, address }]) => ({
+    const operations = firstOf(uses, MOST_AT_ONCE).map(([id, { at, address }]) => ({
       updateOne: {
         filter: { _id: id, last_used_at: { $not: { $gte: new Date(at.getTime() - LAST_USED_EVERY) } } },
         update: { $set: { last_used_at: at, last_used_from: address } },
