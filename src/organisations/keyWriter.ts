@@ -41,9 +41,10 @@ export function keyWriter(
   // keys whose new hash is being written
   const hashing = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let writing: Promise<void> | undefined;
+  let writing: Promise<boolean> | undefined;
 
-  async function write(): Promise<void> {
+  /** Whether it succeeded. */
+  async function write(): Promise<boolean> {
     const hashed = new Map(firstOf(hashes, MOST_AT_ONCE));
     // one update per key, which the driver retries on a failover; an updateMany concurrent with a revocation deadlocked
     // SecantusDB, which waits for the revocation while holding a lock that the revocation needs
@@ -55,10 +56,13 @@ export function keyWriter(
     }));
     try {
       await rows.bulkWrite([...operations, ...hashed.values()], { ordered: false });
+      return true;
     } catch (error) {
       onError(error);
+      return false;
+    } finally {
+      for (const id of hashed.keys()) hashing.delete(id);
     }
-    for (const id of hashed.keys()) hashing.delete(id);
   }
 
   const isLeft = (): boolean => uses.size + hashes.size > 0;
@@ -98,15 +102,18 @@ export function keyWriter(
       hashes.set(key._id, { updateOne: { filter, update } });
       soon();
     },
-    /** Resolves when everything recorded so far is written or has failed. */
+    /** Resolves when everything recorded so far is written, or a write has failed: a database that is away does not hold up the end. */
     settle: async (): Promise<void> => {
       while (writing ?? isLeft()) {
-        if (!writing) {
-          clearTimeout(timer);
-          start();
-        }
-        await writing;
+        clearTimeout(timer);
+        if (!writing) start();
+        if (await writing) continue;
+        uses.clear();
+        hashes.clear();
+        hashing.clear();
       }
+      clearTimeout(timer);
+      timer = undefined;
     },
   };
 }
