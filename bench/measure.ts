@@ -73,11 +73,14 @@ export async function measure(
       samples.get(entry)?.push(await saturate(servers(entry.contestant), load));
     }
   }
-  const rates = new Map([...samples].map(([entry, taken]) => [entry, spreadOf(taken.map(({ perSecond }) => perSecond))]));
-  const ofNode = [...rates].find(([{ contestant }]) => contestant === 'node')?.[1].median ?? Infinity;
+  const rated = [...samples].map(([entry, taken]) => ({
+    entry,
+    taken,
+    rate: spreadOf(taken.map(({ perSecond }) => perSecond)),
+  }));
+  const ofNode = rated.find(({ entry }) => entry.contestant === 'node')?.rate.median ?? Infinity;
   const figures: Figures[] = [];
-  for (const [entry, rate] of rates) {
-    const taken = samples.get(entry) ?? [];
+  for (const { entry, taken, rate } of rated) {
     const half = Math.min(rate.median, ofNode) / 2;
     const halfLoad = scenario.isPaced ? await latencies(scenario, entry, servers, half, seconds) : undefined;
     figures.push({

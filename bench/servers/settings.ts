@@ -6,11 +6,11 @@ export interface Settings {
   readonly said: () => void;
 }
 
-const closed: (() => Promise<unknown>)[] = [];
+const atEnd: (() => Promise<unknown>)[] = [];
 
 /** Closes something before the server ends: a transaction in progress would hold its documents for a minute. */
 export function closeAtEnd(close: () => Promise<unknown>): void {
-  closed.push(close);
+  atEnd.push(close);
 }
 
 export function settings(): Settings {
@@ -18,7 +18,7 @@ export function settings(): Settings {
   if (MONGODB_URI === undefined || CONTROL_DATABASE === undefined) throw new Error('must be started by bench/main.ts');
   // a regular exit, so that the CPU profile is written
   process.once('SIGTERM', () => {
-    void Promise.allSettled(closed.map((close) => close())).then(() => process.exit(0));
+    void Promise.allSettled(atEnd.map((close) => close())).then(() => process.exit(0));
   });
   return {
     uri: MONGODB_URI,

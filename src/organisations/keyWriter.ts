@@ -73,7 +73,9 @@ export function keyWriter(
 
   /** Writes one batch, one at a time, so that a slow database does not get more work. */
   function start(): void {
+    clearTimeout(timer);
     timer = undefined;
+    if (!isLeft()) return;
     writing = write().finally(() => {
       writing = undefined;
       if (isLeft()) soon(NEXT_AFTER);
@@ -105,15 +107,12 @@ export function keyWriter(
     /** Resolves when everything recorded so far is written, or a write has failed: a database that is away does not hold up the end. */
     settle: async (): Promise<void> => {
       while (writing ?? isLeft()) {
-        clearTimeout(timer);
         if (!writing) start();
         if (await writing) continue;
         uses.clear();
         hashes.clear();
         hashing.clear();
       }
-      clearTimeout(timer);
-      timer = undefined;
     },
   };
 }

@@ -1,5 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiKey } from '../../src/access/apiKey';
 import { type KeyWriterOptions, keyWriter } from '../../src/organisations/keyWriter';
+import { eventually } from '../http/eventually';
 
 /* Keys that are used at once are written little by little, so that no request waits for a write of thousands. */
 
@@ -32,13 +34,13 @@ test('a thousand uses are written a hundred at a time, one write after another, 
   let [underWay, mostUnderWay] = [0, 0];
   const { writer } = writerWith(async (operations) => {
     mostUnderWay = Math.max(mostUnderWay, (underWay += 1));
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
     written.push(idsOf(operations));
     underWay -= 1;
   });
   for (let at = 0; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
   // the first write starts by itself; more are noted while it is under way
-  while (underWay === 0) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(() => underWay > 0);
   for (let at = 1000; at < 1050; at += 1) writer.note(keyOf(at), '192.0.2.1');
   await writer.settle();
   expect(mostUnderWay).toBe(1);
@@ -50,7 +52,7 @@ test('they are all written without anybody waiting for them', async () => {
   const written: string[] = [];
   const { writer } = writerWith((operations) => Promise.resolve(written.push(...idsOf(operations))));
   for (let at = 0; at < 250; at += 1) writer.note(keyOf(at), '192.0.2.1');
-  while (written.length < 250) await new Promise((resolve) => setTimeout(resolve, 20));
+  await eventually(() => written.length >= 250);
   expect(new Set(written).size).toBe(250);
 });
 
@@ -69,11 +71,11 @@ test('a write that fails does not stop the next, but at the end the rest is give
     return calls === 1 || isAway ? Promise.reject(new Error('away')) : Promise.resolve();
   });
   for (let at = 0; at < 200; at += 1) writer.note(keyOf(at), '192.0.2.1');
-  while (calls < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+  await eventually(() => calls >= 2);
   isAway = true;
   for (let at = 200; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
   await writer.settle();
-  await new Promise((resolve) => setTimeout(resolve, 400));
+  await pause(400);
   expect(calls).toBe(3);
   expect(onError).toHaveBeenCalledTimes(2);
 });
