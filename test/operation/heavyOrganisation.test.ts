@@ -28,17 +28,22 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** Delays an organisation's aggregations or transactions until the returned function is called. */
-function hold(organisation: Organisation, name: 'aggregations' | 'transaction'): () => void {
+let release = (): void => undefined;
+afterEach(() => {
+  release(); // what a failed test holds would fail those after it
+});
+
+/** Delays an organisation's aggregations or transactions until `release` is called. */
+function hold(organisation: Organisation, name: 'aggregations' | 'transaction'): void {
   const data = gateway.databases.organisationData(organisation);
   const work = data[name].bind(data) as (...args: unknown[]) => Promise<unknown>;
-  let release: () => void = () => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
+  const released = new Promise<void>((resolve) => {
+    release = () => {
+      Object.assign(data, { [name]: work });
+      resolve();
+    };
+  });
   Object.assign(data, { [name]: (...held: unknown[]) => released.then(() => work(...held)) });
-  return () => {
-    Object.assign(data, { [name]: work });
-    release();
-  };
 }
 
 /** The maximum number of an organisation's commands with this name in flight while `work` ran. */
@@ -79,7 +84,7 @@ test.each([
 ])(
   'a flood of %s gets a few answers and otherwise 503, while single reads and other organisations are served',
   async (_name, query) => {
-    const release = hold(heavy!, 'aggregations');
+    hold(heavy!, 'aggregations');
     const answers: Answer[] = [];
     const flood = Array.from({ length: FLOOD }, async () => answers.push(await heavyCaller!.graphql(query)));
     await eventually(() => answers.length >= FLOOD - UNDER_WAY.query - WAITING);
@@ -100,20 +105,23 @@ test.each([
 );
 
 test('bodies over 64 KiB have their own turns, and small ones need none', async () => {
-  const release = hold(heavy!, 'transaction');
+  hold(heavy!, 'transaction');
   const products = [{ sku: 'TURN', name: 'Turn', description: 'x'.repeat(4000) }];
   const headers = { 'content-type': 'application/json' };
   const send = (body: object, bytes: number): Promise<Answer> =>
     heavyCaller!.send('POST', '/products/bulk', { body: JSON.stringify(body).padEnd(bytes), headers });
   const [large, all] = [65 * 1024, UNDER_WAY.body + WAITING];
-  const flood = Array.from({ length: all }, () => send({ products }, large));
-  await eventually(async () => (await inHand()) === all);
-  expect((await send({ products }, large)).body).toMatchObject({ status: 503, code: 'unavailable' });
+  const answers: Answer[] = [];
+  const flood = Array.from({ length: all + 1 }, async () => answers.push(await send({ products }, large)));
+  await eventually(() => answers.length > 0);
+  expect(answers.map(({ body }) => body)).toEqual([expect.objectContaining({ status: 503, code: 'unavailable' })]);
   const small = send({ products }, 0);
   await eventually(async () => (await inHand()) === all + 1);
   expect((await heavyCaller!.graphql(TOTALS)).body.errors).toBeUndefined();
   release();
-  expect(statuses(await Promise.all([...flood, small]), 200)).toHaveLength(all + 1);
+  await Promise.all(flood);
+  expect(statuses(answers, 200)).toHaveLength(all);
+  expect((await small).status).toBe(200);
 });
 
 test.each([
@@ -129,7 +137,7 @@ test.each([
 });
 
 test('a caller that disconnects gives up its place in the queue', async () => {
-  const release = hold(heavy!, 'aggregations');
+  hold(heavy!, 'aggregations');
   const body = JSON.stringify({ query: TOTALS });
   const text = `${head('POST /graphql', bearer, 'Content-Type: application/json', `Content-Length: ${String(body.length)}`)}\r\n${body}`;
   const wires = await Promise.all(Array.from({ length: UNDER_WAY.query + WAITING }, () => openWire(gateway.url)));
