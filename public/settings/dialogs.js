@@ -2,7 +2,7 @@ import { call, Failure, now } from './api.js';
 import { askChange } from './change.js';
 import { byId, element, say, wireCopying } from './dom.js';
 import { AS_IT_IS, expiryOf, rangesOf, wireExpiry } from './keyPage/fields.js';
-import { isDialogOpen, show } from './modal.js';
+import { isDialogOpen, showSecretDialog } from './modal.js';
 import { openNotice } from './notices.js';
 import { askOnce } from './once.js';
 import { exact } from './time.js';
@@ -29,15 +29,10 @@ function showMade({ key, api_key: made, old }) {
   dialog.querySelector('[data-assistant]').hidden = made.mcp === 'off';
   end.textContent = made.expires_at === null ? 'It never expires.' : `It expires at ${exact(made.expires_at)}.`;
   note.textContent = old === undefined ? '' : `The old key expires at ${exact(old.expires_at)}.`;
-  dialog.addEventListener(
-    'close',
-    () => {
-      for (const secret of [value, curl, config]) secret.textContent = '';
-      dialog.querySelector('[data-assistant]').open = false;
-    },
-    { once: true },
-  );
-  show(dialog);
+  showSecretDialog(dialog, () => {
+    for (const secret of [value, curl, config]) secret.textContent = '';
+    dialog.querySelector('[data-assistant]').open = false;
+  });
 }
 
 /** What clients of the Model Context Protocol are told of this gateway. */

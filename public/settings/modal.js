@@ -28,6 +28,13 @@ export function show(dialog) {
   dialog.showModal();
 }
 
+/** Opens a dialog with a secret; `forget` removes it from the page before the dialog is gone, which `close` tells only afterwards. */
+export function showSecretDialog(dialog, forget) {
+  dialog.querySelector('form').addEventListener('submit', forget, { once: true });
+  dialog.addEventListener('close', forget, { once: true });
+  show(dialog);
+}
+
 /**
  * Draws the contents of a place anew. If its focus would be lost, now or when the dialog is closed, the element with the same `data-focus`
  * gets it, else the row that is in the same place, else the heading.

@@ -1,6 +1,6 @@
 import { call, Failure, failureOf } from '../api.js';
 import { byId, say, wireCopying } from '../dom.js';
-import { ask, show } from '../modal.js';
+import { ask, showSecretDialog } from '../modal.js';
 
 /* The dialog of an endpoint's URL and types, and the one that shows a secret. */
 
@@ -124,8 +124,7 @@ export function showSecret({ secret, endpoint }) {
     endpoint.old_secret_until === null
       ? ''
       : `Everything is signed with the old secret too until ${endpoint.old_secret_until.slice(0, 16).replace('T', ' ')} UTC.`;
-  secretDialog.addEventListener('close', () => (value.textContent = ''), { once: true });
-  show(secretDialog);
+  showSecretDialog(secretDialog, () => (value.textContent = ''));
 }
 
 if (secretDialog) wireCopying(secretDialog);
