@@ -91,7 +91,7 @@ async function exported(): Promise<Record<string, Record<string, unknown>[]>> {
   return Object.fromEntries(await Promise.all(files));
 }
 
-test("a customer's personal data are gone everywhere; ids, amounts and other customers stay", async () => {
+test("a customer's personal data are erased everywhere; ids, amounts and other customers stay", async () => {
   const caller = client(gateway, (await makeKey(gateway, organisation)).key);
   const request = { text: 'It is me, Wilhelmina', customer_id: customer.id, contact };
   const retried = { 'idempotency-key': 'retried' };
@@ -145,7 +145,7 @@ test("a customer's personal data are gone everywhere; ids, amounts and other cus
   expect(events).toHaveLength(1);
 }, 120_000);
 
-test('what is erased can be imported again', async () => {
+test('an export made after the erasure can be imported', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'scopegate-customer-')), 'export');
   await cli.json('export', '--org', organisation.id, folder);
   expect(await cli.json('import', '--org', organisation.id, folder)).toMatchObject({ errors: [] });

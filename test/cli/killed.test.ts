@@ -21,7 +21,7 @@ async function databases(of = server): Promise<string[]> {
   return found.map(({ name }) => name);
 }
 
-test('org create, killed anywhere, leaves nothing or a complete organisation', async () => {
+test('org create, killed at any step, leaves nothing or a complete organisation', async () => {
   // a server of its own, whose databases are all from here
   const own = await startDatabase();
   const connection = await mongoose.createConnection(own.uri).asPromise();
@@ -50,7 +50,7 @@ test('org create, killed anywhere, leaves nothing or a complete organisation', a
   await own.stop();
 }, 120_000);
 
-test('org erase, killed anywhere, is finished by running it again', async () => {
+test('org erase, killed at any step, is completed by running it again', async () => {
   const cli = commandLine();
   const steps: string[] = [];
   for (let nth = 1; ; nth += 1) {
