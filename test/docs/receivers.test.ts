@@ -111,7 +111,7 @@ async function postPart(part: string, isLeaving: boolean): Promise<void> {
 
 const ofLanguage = (language: string): Block[] => BLOCKS.filter((block) => block.language === language);
 
-test('from nothing to a verified webhook, and the calls after it', async () => {
+test('the guide leads from nothing to a verified webhook, and its follow-up calls work', async () => {
   const [demo, setKey, listen, start, ...others] = ofLanguage('sh').filter(({ reason }) => reason !== undefined);
   expect([demo!.text, setKey!.text, others]).toEqual(['npm ci && npm run demo', 'KEY=svc_live_…', []]);
   const [make, ...calls] = ofLanguage('sh').filter(({ reason }) => reason === undefined);
@@ -148,7 +148,7 @@ test('from nothing to a verified webhook, and the calls after it', async () => {
   }
 }, 240_000);
 
-test('the event that it shows has the members of one', async () => {
+test('the event shown has the members of a real one', async () => {
   const { body } = await client(gateway, key).get('/events', { limit: 1 });
   const [shown] = ofLanguage('json').map(({ text }) => JSON.parse(text) as object);
   expect(Object.keys(shown!)).toEqual(Object.keys(body.data[0] as object));

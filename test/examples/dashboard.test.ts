@@ -89,7 +89,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a write appears without a reload, and only what it changed is read again', async () => {
+  test('a write appears without a reload, and only the figures it affects are read again', async () => {
     await dashboard.visit({}, async (page, sent) => {
       await isLive(page);
       const krone = page.locator('[data-part=months] [data-currency=NOK]');
@@ -121,7 +121,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a year is chosen with the keyboard and kept in the address; while it is read the page says so, and the answer of the year before is dropped', async () => {
+  test('a year is chosen by keyboard and kept in the URL; the page says while it loads, and a late answer for another year is dropped', async () => {
     await dashboard.visit({}, async (page) => {
       await isLive(page);
       const year = page.getByLabel('Period');
@@ -174,7 +174,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a key is kept for this tab and its gateway only, and never in the address', async () => {
+  test('a key is kept for this tab and its gateway only, and never in the URL', async () => {
     await dashboard.visit({}, async (page, sent) => {
       await isLive(page);
       expect(page.url()).not.toContain(dashboard.key);

@@ -118,7 +118,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     }, PATIENCE);
   }
 
-  test('has the same as the lists: after its first copy, after webhooks, and after it was killed and missed some', async () => {
+  test('matches the lists after its first copy, after webhooks, and after being killed and missing some', async () => {
     const first = await start(gateway.url, key);
     await eventually(() => /copied everything/.exec(first.said()), PATIENCE);
     await inStep();
@@ -147,7 +147,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(second.said() + third.said()).not.toContain('copied everything');
   }, 240_000);
 
-  test('copies anew after feed.gap, so that a deletion that no event told is not missed', async () => {
+  test('copies everything again after feed.gap, so a deletion without an event is not missed', async () => {
     const receiver = await start(gateway.url, key);
     await eventually(() => /copied everything/.exec(receiver.said()), PATIENCE);
     await caller.post('/products/bulk', { products: [{ sku: 'GAP', name: 'Last' }] });

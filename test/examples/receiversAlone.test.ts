@@ -73,7 +73,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     return (await fetch(to.url, { method: 'POST', body, headers: sent })).status;
   }
 
-  test('accepts what is signed, and refuses what is not, is another body, or is too old or too new', async () => {
+  test('accepts a valid signature, and rejects one that is missing, for another body, too old or too far ahead', async () => {
     const receiver = await ready();
     const lines = (): Set<string> => new Set(receiver.said().split('\n'));
     const body = eventOf('a');
@@ -103,7 +103,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(await post(receiver, eventOf('b', 'two'))).toBe(204);
   }, 120_000);
 
-  test('answers before it reads the object; the same event again is not read again; 404 deletes', async () => {
+  test('responds before reading the object; a repeated event is not read again; 404 deletes', async () => {
     const receiver = await ready();
     isHolding = true;
     expect(await post(receiver, eventOf('a'))).toBe(204);
@@ -126,7 +126,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     ]);
   }, 120_000);
 
-  test('a 404 that is not one of Scopegate deletes nothing: it asks again, and says so', async () => {
+  test('a 404 that is not from Scopegate deletes nothing: it is retried and reported', async () => {
     const receiver = await ready();
     const copied = async () => (await example.read(receivers.copyFile()))?.product?.one?.answers as number | undefined;
     expect(await post(receiver, eventOf('a'))).toBe(204);
@@ -145,7 +145,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(receiver.hasEnded()).toBe(false);
   }, 120_000);
 
-  test('says once what keeps it from reading, however often it asks, and when it goes on', async () => {
+  test('reports once what prevents reading, however often it retries, and when it resumes', async () => {
     const receiver = await ready();
     const gone = (response: ServerResponse): void => void response.destroy();
     const limited = problem(429, 'rate_limited', 'application/problem+json', { 'retry-after': '1' });
@@ -157,7 +157,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect([times('cannot reach http://'), times('answered 429, rate_limited'), times('going on')]).toEqual([1, 1, 1]);
   }, 120_000);
 
-  test('goes on while another program reads the copy', async () => {
+  test('keeps working while another program reads the copy', async () => {
     const receiver = await ready();
     const has = (id: string) =>
       eventually(async () => (await example.read(receivers.copyFile()))?.product?.[id] as unknown, PATIENCE);
@@ -177,7 +177,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     }
   }, 120_000);
 
-  test('what is missing or cannot be used is named in a line', async () => {
+  test('a missing or invalid setting is named in one line', async () => {
     const whole = { SCOPEGATE_WEBHOOK_SECRET: SECRET, SCOPEGATE_KEY: 'key' };
     for (const [variables, words] of [
       [{}, 'SCOPEGATE_WEBHOOK_SECRET is not set'],
@@ -190,7 +190,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     }
   }, 120_000);
 
-  test('keeps no more than 100 events that wait, and reads the feed for the others', async () => {
+  test('queues at most 100 events, and reads the feed for the rest', async () => {
     const receiver = await ready();
     isHolding = true;
     expect(await post(receiver, eventOf('first', 'first'))).toBe(204);

@@ -59,7 +59,7 @@ describe.each(MODES)('a client with $mode', (negotiation) => {
     });
   });
 
-  test('is told of an unknown tool, and of a wrong key, with an error', async () => {
+  test('gets an error for an unknown tool and for a wrong key', async () => {
     await connected(negotiation, async (agent) => {
       await expect(agent.callTool({ name: 'nothing', arguments: {} })).rejects.toThrow(/There is no tool "nothing"/);
     });
@@ -67,7 +67,7 @@ describe.each(MODES)('a client with $mode', (negotiation) => {
   });
 });
 
-test('an agent finds a customer, reads its orders, mends a write, and sends it again without doing it twice', async () => {
+test('an agent finds a customer, reads its orders, corrects a write, and repeats it without storing it twice', async () => {
   await connected({ mode: 'auto' }, async (agent) => {
     const { tools } = await agent.listTools();
     const find = tools.find(({ name, inputSchema }) => name === 'customers' && 'q' in (inputSchema.properties ?? {}));
