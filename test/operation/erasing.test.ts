@@ -45,7 +45,7 @@ async function manyProducts(count: number): Promise<string> {
   return path;
 }
 
-test('neither requests nor an import make its database again, and its keys get 401', async () => {
+test('neither requests nor an import recreate the database of an erased organisation, and its keys get 401', async () => {
   const organisation = await makeNorthwind(gateways[0], 20);
   const { key } = await makeKey(gateways[0], organisation);
   const path = await manyProducts(40_000);
@@ -88,7 +88,7 @@ test('neither requests nor an import make its database again, and its keys get 4
   expect(requests.length).toBe(20 + (statuses.get(201) ?? 0));
 }, 120_000);
 
-test('a write that a gateway began before and goes on with afterwards stores nothing, and makes no database', async () => {
+test('a write that began before the erasure and resumes afterwards stores nothing, and creates no database', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
@@ -121,7 +121,7 @@ test('a write that a gateway began before and goes on with afterwards stores not
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('no collection is made while it is being erased', async () => {
+test('no collection is created while an organisation is being erased', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const data = gateways[1].databases.organisationData(organisation);
   await data.prepare([products]);
@@ -134,7 +134,7 @@ test('no collection is made while it is being erased', async () => {
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('a collection that was allowed before it was erased, and is made afterwards, goes again', async () => {
+test('a collection that was allowed before the erasure and is created afterwards is dropped', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const data = gateways[1].databases.organisationData(organisation);
   const creating = data.creating.bind(data);
@@ -155,7 +155,7 @@ test('a collection that was allowed before it was erased, and is made afterwards
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('sessions and links end, and neither keys nor sessions can be made while it is being erased', async () => {
+test('sessions end, and no key, session or link can be created while an organisation is being erased', async () => {
   const [{ control }] = gateways;
   const organisation = await makeOrganisation(gateways[0]);
   const { id } = organisation;
@@ -181,7 +181,7 @@ test('sessions and links end, and neither keys nor sessions can be made while it
   expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
 });
 
-test('a wrong name changes nothing, and the export goes to DATA_DIR unless told otherwise', async () => {
+test('a wrong name changes nothing, and the export goes to DATA_DIR by default', async () => {
   const organisation = await makeNorthwind(gateways[0], 3);
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
   const own = commandLine({ CONTROL_DATABASE, DATA_DIR });

@@ -61,7 +61,7 @@ async function end(scene: Scene): Promise<(event: Json) => boolean> {
   return ({ object }) => object?.id === last._id;
 }
 
-test('every committed change of every writer is one event, in order; what was rolled back or is internal is none', async () => {
+test('every committed change is one event, in order, whoever wrote it; rolled back and internal changes are none', async () => {
   const scene = await newScene();
   const { caller, db } = scene;
   const first = quote();
@@ -159,7 +159,7 @@ function expectAll(all: readonly Json[], done: ReadonlyMap<string, readonly stri
 
 const lease = (): mongo.Collection<Json> => tailRows(bare, ENVIRONMENT.CONTROL_DATABASE) as never;
 
-test('gateways that take the lease from each other store the same events', async () => {
+test('gateways that take the lease from each other store each event once', async () => {
   const scene = await newScene();
   const other = await startGateway(ENVIRONMENT);
   const writing = writers(scene);
@@ -178,7 +178,7 @@ test('gateways that take the lease from each other store the same events', async
   expect(holders.size).toBe(2);
 }, 120_000);
 
-test('what was written while nobody recorded is recorded later, once', async () => {
+test('changes made while no gateway recorded are recorded later, once', async () => {
   const scene = await newScene();
   const writing = writers(scene);
   await sleep(1000);
@@ -192,7 +192,7 @@ test('what was written while nobody recorded is recorded later, once', async () 
   expectAll(await feed(again, await end(again)), writing.done);
 }, 120_000);
 
-test('history that the log no longer has is told, with what was changed since', async () => {
+test('changes missing from the log are reported as a gap, followed by objects changed since', async () => {
   const [scene, empty] = [await newScene(), await newScene()];
   const old = { ...quote('sent'), updated_at: new Date('2020-01-01') };
   await table(scene, 'quotes').insertOne(old);
@@ -224,7 +224,7 @@ test('history that the log no longer has is told, with what was changed since', 
   }
 }, 120_000);
 
-test('an organisation whose database refuses its events holds up nobody, and is told of the gap', async () => {
+test('an organisation whose database rejects its events delays no other, and gets a gap', async () => {
   const [scene, other] = [await newScene(), await newScene()];
   await feed(scene, await end(scene));
   await scene.db.command({ collMod: events.name, validator: { $expr: false } });
@@ -235,7 +235,7 @@ test('an organisation whose database refuses its events holds up nobody, and is 
   expect(all.map(({ type }) => type as string)).toEqual(['quote.created', 'feed.gap', 'quote.created']);
 }, 120_000);
 
-test('a database of another installation, and one of an organisation without changes, get no collection', async () => {
+test('a foreign database, and that of an organisation without changes, get no events collection', async () => {
   const [scene, idle] = [await newScene(), await newScene()];
   const foreign = { ...scene, db: bare.db(databaseName(randomUUID())) };
   await end(foreign);
@@ -245,7 +245,7 @@ test('a database of another installation, and one of an organisation without cha
   await foreign.db.dropDatabase();
 }, 120_000);
 
-test('a collection that takes the name of a public one, and one that loses it, is a gap', async () => {
+test('renaming a collection to or from a public name is recorded as a gap', async () => {
   const scene = await newScene();
   const [kept, other] = [quote(), quote()];
   await table(scene, 'quotes').insertOne(kept);

@@ -56,7 +56,7 @@ async function newScene() {
   return { organisation, quotes, upTo };
 }
 
-test('they move along and go on behind those before; the copy is none, and nothing is told twice', async () => {
+test('events move along and continue after the earlier ones; the copy is discarded, and nothing is reported twice', async () => {
   const { organisation, quotes, upTo } = await newScene();
   const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
   await quotes(here).insertOne({ _id: first, status: 'draft' });
@@ -79,7 +79,7 @@ test('they move along and go on behind those before; the copy is none, and nothi
   expect(epochs).toEqual(['0000', '0000', '0001', '0001']);
 }, 240_000);
 
-test('if nobody records what the old cluster has in its log, the organisation is told of a gap', async () => {
+test("if no gateway reads the rest of the old cluster's log, the organisation gets a gap", async () => {
   const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_off`, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'off' };
   const own = await startGateway(environment);
   // as if the only gateway that recorded had died some time ago
@@ -98,7 +98,7 @@ test('if nobody records what the old cluster has in its log, the organisation is
   await own.stop();
 }, 240_000);
 
-test('a move waits for a gateway that records and is behind, and no longer than until it has read everything', async () => {
+test('a move waits for a recording gateway that is behind, but only until it has read everything', async () => {
   const control = `${CONTROL_DATABASE}_behind`;
   const own = await startGateway({ CONTROL_DATABASE: control, MONGODB_CLUSTERS: `eu=${eu.uri}` });
   const data = await own.databases.open(await makeOrganisation(own, { cluster: 'default' }));
@@ -119,7 +119,7 @@ test('a move waits for a gateway that records and is behind, and no longer than 
   await own.stop();
 }, 60_000);
 
-test('a copy that is only read in the log after the move is no event either', async () => {
+test('a copy that is read from the log only after the move is discarded too', async () => {
   const { organisation, quotes, upTo } = await newScene();
   const [first, second] = [randomUUID(), randomUUID()];
   await quotes(here).insertOne({ _id: first, status: 'draft' });
@@ -138,7 +138,7 @@ test('a copy that is only read in the log after the move is no event either', as
   ]);
 }, 240_000);
 
-test('of several gaps that are owed the earliest time counts, until it is told', async () => {
+test('of several pending gaps the earliest time counts, until that gap is recorded', async () => {
   const { organisation } = await newScene();
   const { feeds } = gateway.control;
   const owed = async (): Promise<Date | undefined> => (await feeds.of([organisation.id])).get(organisation.id)!.owed;

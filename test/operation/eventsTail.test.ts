@@ -110,7 +110,7 @@ async function newScene() {
 
 const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), status });
 
-test('a lease is taken when its time is over and not before, with a new number, by which the one before is refused', async () => {
+test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
   let now = Date.now();
   const [one, other] = ['one', 'other'].map((holder) => leaseOf(lease, holder, () => now));
   expect(await one!.take()).toMatchObject({ holder: 'one', generation: 1 });
@@ -126,7 +126,7 @@ test('a lease is taken when its time is over and not before, with a new number, 
   expect(await row()).toMatchObject({ holder: 'other', until: new Date(now + 10_000) });
 });
 
-test('how far a tail is, is noted after the events are stored and webhooks are told of them, never before', async () => {
+test('progress is saved only after events are stored and webhooks notified', async () => {
   const { quotes, told } = await newScene();
   const telling = gate();
   await begin(tailsWith({ onStored: telling.wait }));
@@ -177,7 +177,7 @@ async function atOneTime(ids: ReadonlySet<unknown>) {
   };
 }
 
-test('a tail that ends in the middle of a transaction leaves the next one at its beginning, so each change is one event', async () => {
+test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {
   const { quotes, all, stored, told } = await newScene();
   const rows = Array.from({ length: 1200 }, () => quote());
   const { databases, close } = await atOneTime(new Set(rows.map(({ _id }) => _id)));
@@ -207,7 +207,7 @@ test('a tail that ends in the middle of a transaction leaves the next one at its
   await close();
 }, 120_000);
 
-test('history that was lost is told by the next tail, if the one that found out ended before it could', async () => {
+test('if a tail dies before recording a gap it found, the next one records it', async () => {
   const { quotes, stored } = await newScene();
   const before = tailsWith();
   await begin(before);
@@ -230,7 +230,7 @@ test('history that was lost is told by the next tail, if the one that found out 
   expect(gap!.from).toEqual(new Date(1_600_000_000_000));
 }, 120_000);
 
-test('a tail that has its lease again does not rely on what it saw before: others went on meanwhile', async () => {
+test('a tail that regains its lease does not rely on what it saw before, since others ran in the meantime', async () => {
   const { quotes, told } = await newScene();
   const one = quote('draft');
   const first = tailsWith();

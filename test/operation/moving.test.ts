@@ -41,7 +41,7 @@ interface Written {
   readonly body: Record<string, unknown>;
 }
 
-test('every acknowledged write is there once, reads go on, and answers are replayed as before', async () => {
+test('during a move every acknowledged write is stored once, reads continue, and answers are still replayed', async () => {
   const organisation = await makeNorthwind(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const [acknowledged, refused, reads] = [[] as Written[], [] as unknown[], new Map<number, number>()];
@@ -109,7 +109,7 @@ test('every acknowledged write is there once, reads go on, and answers are repla
   expect(again.headers.get('idempotent-replayed')).toBe('true');
 }, 240_000);
 
-test('a write that began before is waited for, and one that goes on afterwards stores nothing', async () => {
+test('a move waits for writes in progress, and an older write that resumes afterwards stores nothing', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
@@ -148,7 +148,7 @@ test('a write that began before is waited for, and one that goes on afterwards s
   expect((await call.post('/requests', { text: 'second' })).status).toBe(201);
 }, 60_000);
 
-test('while it moves no list gives out a later time than before, and writes afterwards get later ones', async () => {
+test('during a move no list returns a later time than before, and later writes get later times', async () => {
   const organisation = await makeOrganisation(gateways[0], { cluster: 'default' });
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
@@ -181,7 +181,7 @@ test('while it moves no list gives out a later time than before, and writes afte
   expect((body as { data: { sku: string }[] }).data.map(({ sku }) => sku)).toContain('B');
 }, 60_000);
 
-test('what holds times back is not taken for a write that died', async () => {
+test('a hold on times is not mistaken for a dead write', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
@@ -200,7 +200,7 @@ test('what holds times back is not taken for a write that died', async () => {
   expect((await settledUntil(data)).getTime()).toBeGreaterThan(first.getTime());
 });
 
-test('who is no longer the mover stores nothing in the new database', async () => {
+test('a mover that was replaced stores nothing in the new database', async () => {
   const { id } = await makeOrganisation(gateways[0], { cluster: 'default' });
   const { key } = await makeKey(gateways[0], { id } as Organisation);
   expect((await client(gateways[0], key).post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(
