@@ -36,7 +36,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  test('opens examples beside own tabs, which stay over a reload with the open one and the history, without keys', async () => {
+  test("opens examples beside the visitor's own tabs; a reload keeps tabs and history, but no keys", async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       // an example is closed, and an own tab is opened
@@ -87,7 +87,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
     });
   }, 90_000);
 
-  test('has room for the query and the answer, and shows which of Variables and Headers is open, at both widths', async () => {
+  test('has room for query and answer at both widths, and shows whether Variables or Headers is open', async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       const look = (name: string): Promise<string[]> =>
@@ -132,7 +132,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
     });
   }, 90_000);
 
-  test('says in the docs which scope an operation needs, and leaves out what only signed-in users can use', async () => {
+  test('names the scope each operation needs in the docs, and omits what only signed-in users can use', async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       const docs = await openDocs(page);
@@ -154,7 +154,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
     });
   }, 60_000);
 
-  test("says offline that the gateway cannot be reached, and for a proxy's page that it is not JSON, without a stack", async () => {
+  test("reports an unreachable gateway and a proxy's HTML page in plain words, without a stack", async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       await enterKey(page, scene.key);

@@ -47,7 +47,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  test('finds operations by name and path, each with a link of its own that survives a reload', async () => {
+  test('finds operations by name and path; each has a link that survives a reload', async () => {
     const { faults } = await scene.visit('/api/v1/docs', async (page) => {
       const links = list(page).getByRole('link');
       await links.first().waitFor();
@@ -105,7 +105,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     expect(faults).toEqual([]);
   }, 90_000);
 
-  test('a link names an operation or a group in any case, the list follows what is read, and other links are refused', async () => {
+  test('a link names an operation or group in any case, the list follows the reader, and unknown links are reported', async () => {
     const docs = `${scene.gateway.url}/api/v1/docs`;
     await scene.visit('/api/v1/docs#/Requests/LIST_request_messages?x=1', async (page) => {
       const current = list(page).locator('a[aria-current]');
@@ -143,7 +143,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 90_000);
 
-  test('has three columns at 1280 pixels: the list, the text, and samples beside it', async () => {
+  test('has three columns at 1280 pixels: list, text and samples', async () => {
     await scene.visit('/api/v1/docs#/products/upsert_products', async (page) => {
       const operation = page.locator('#operations-products-upsert_products');
       await operation.locator('.responses-table').waitFor();
@@ -157,7 +157,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 60_000);
 
-  test('names the errors of an operation in a line each, with a link', async () => {
+  test('lists each error of an operation on one line, with a link', async () => {
     await scene.visit('/api/v1/docs#/quotes/list_quotes', async (page) => {
       const operation = page.locator('#operations-quotes-list_quotes');
       const row = operation.locator('.response[data-code="403"]');
@@ -169,7 +169,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 60_000);
 
-  test('asks before it sends the untouched example of a write', async () => {
+  test('asks for confirmation before sending the unchanged example of a write', async () => {
     expect(WRITES.length).toBeGreaterThan(2);
     await scene.visit('/api/v1/docs', async (page) => {
       let sent = 0;
@@ -206,7 +206,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 180_000);
 
-  test('says which operations a key may not call', async () => {
+  test('shows which operations a key may not call', async () => {
     const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read'] });
     await scene.visit('/api/v1/docs', async (page) => {
       await enterKey(page, key);
@@ -222,7 +222,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 60_000);
 
-  test('is accessible and not long with operations and dialogs open, without internet', async () => {
+  test('is accessible and not too long with operations and dialogs open, without internet', async () => {
     const { faults, foreign } = await scene.visit('/api/v1/docs', async (page) => {
       const turn = async ({ width, theme }: View): Promise<void> => {
         await page.setViewportSize({ width, height: 800 });

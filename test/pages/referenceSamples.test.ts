@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     }
   }
 
-  test('run as they are copied, with the key from the environment, for what the visitor entered', async () => {
+  test("run as copied, with the key from the environment and the visitor's input", async () => {
     await scene.visit(
       '/api/v1/docs#/products/upsert_products',
       async (page) => {
@@ -83,7 +83,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     );
   }, 180_000);
 
-  test('samples of writes are valid as they come, and are done once if they are sent twice', async () => {
+  test('samples of writes are valid as copied, and running one twice stores it once', async () => {
     const runs = async (text: string): Promise<Json> =>
       JSON.parse(await output(RUN.curl!, text.replace('curl', 'curl -s'), { SCOPEGATE_KEY: scene.key }));
     await scene.visit(
@@ -129,7 +129,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     );
   }, 120_000);
 
-  test('a key that was typed once serves reference and explorer in this tab, until it is forgotten', async () => {
+  test('a key entered once works in the reference and the explorer of this tab, until it is forgotten', async () => {
     const { faults } = await scene.visit('/api/v1/docs', async (page) => {
       await enterKey(page, scene.key);
       expect(await keyForm(page).innerText()).not.toContain(scene.key);
@@ -159,7 +159,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test('a key that the gateway refuses is not kept, and one typed meanwhile is', async () => {
+  test('a rejected key is not kept, and one entered in the meantime is', async () => {
     await scene.visit('/api/v1/docs', async (page) => {
       const field = keyForm(page).getByLabel('API key');
       let answer = (): void => undefined;
@@ -197,7 +197,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   }, 60_000);
 
   test.each(['/api/v1/docs', '/graphiql', '/graphql'])(
-    '%s says that it loads, and sends no key while its scripts are missing',
+    '%s says that it is loading, and does not submit the key while its scripts are missing',
     async (path) => {
       // without the policy, which would prevent it too
       const options = { bypassCSP: true };
@@ -219,7 +219,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     60_000,
   );
 
-  test('Execute says when the gateway cannot be reached, and marks the answer before while it waits', async () => {
+  test('Execute reports an unreachable gateway, and marks the previous answer while it waits', async () => {
     await scene.visit('/api/v1/docs#/customers/get_customer', async (page) => {
       await enterKey(page, scene.key);
       const read = page.locator('#operations-customers-get_customer');

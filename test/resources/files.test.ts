@@ -74,7 +74,7 @@ test('an organisation that uses everything has every index, and no more files th
   expect(files).toBe(gateway.databases.filesOfOrganisation);
 });
 
-test('no index is the beginning of another, which would do its work, but one for SecantusDB', () => {
+test('no index is a prefix of another that could replace it, except one for SecantusDB', () => {
   const { collections } = gateway.databases.organisationData({ id: randomUUID(), cluster: 'default' });
   const covered = collections.flatMap(({ name, indexes }) => {
     const keys = indexes.map(({ on, options }) => ({ text: JSON.stringify(Object.entries(on)), options }));
@@ -92,7 +92,7 @@ test('no index is the beginning of another, which would do its work, but one for
 });
 
 describe('a new organisation', () => {
-  test('has no database, reads as empty, and is not made by reads or dry runs', async () => {
+  test('has no database, reads as empty, and gets none from reads or dry runs', async () => {
     const one = await tenant();
     for (const path of ['/products', '/quotes', '/orders', '/customers', '/requests']) {
       expect(await one.caller.get(path, { q: 'a' })).toMatchObject({
@@ -109,7 +109,7 @@ describe('a new organisation', () => {
     expect(await exists(one)).toBe(false);
   });
 
-  test('gets what a write needs at that write, one command a collection, and later writes send none', async () => {
+  test('gets the collections a write needs at that write, with one command each, and later writes send none', async () => {
     const one = await tenant();
     const first = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'A'));
     const made = first.filter(({ name }) => name === 'createIndexes').map(({ command }) => command.createIndexes);
@@ -122,7 +122,7 @@ describe('a new organisation', () => {
     expect(second.filter(({ name }) => /index|collection|create/i.test(name))).toEqual([]);
   });
 
-  test('may be written by many at once, on several gateways', async () => {
+  test('can be written concurrently on several gateways', async () => {
     const other = await startGateway();
     try {
       const one = await tenant();
@@ -158,13 +158,13 @@ describe('a new organisation', () => {
   });
 });
 
-describe('a collection that another program made', () => {
+describe('a collection created by another program', () => {
   const quotes = northwind('quotes').map(({ id, ...row }) => ({
     ...{ _id: id, ...row, search: [] },
     ...{ created_at: new Date(String(row.created_at)), updated_at: new Date(String(row.updated_at)) },
   }));
 
-  test('gets its indexes when the gateway first reads it, without being asked', async () => {
+  test('gets its indexes automatically when the gateway first reads it', async () => {
     const one = await tenant();
     await one.database.collection('quotes').insertMany(quotes.slice(0, 10));
     expect((await one.caller.get('/quotes')).body.data).toHaveLength(10);
@@ -173,7 +173,7 @@ describe('a collection that another program made', () => {
     expect(await filesOf(one)).toEqual({ quotes: indexesOf('quotes') });
   });
 
-  test('keeps being served if it breaks a unique index, which is logged once', async () => {
+  test('is still served if it violates a unique index, which is logged once', async () => {
     const one = await tenant();
     const [first, second] = quotes as [Json, Json];
     await one.database.collection('quotes').insertMany([first, { ...second, number: first.number }]);
@@ -188,7 +188,7 @@ describe('a collection that another program made', () => {
     expect((await filesOf(one)).quotes).toEqual(['_id_']);
   });
 
-  test('that has some indexes already is left to doctor, since it may be large', async () => {
+  test('that already has some indexes is left to doctor, since it may be large', async () => {
     const one = await tenant();
     await one.database.collection('quotes').createIndex({ number: 1 }, { unique: true });
     await one.database.collection('quotes').insertMany(quotes.slice(0, 3));
