@@ -14,7 +14,7 @@ const PATIENCE = 30_000;
 /** What the browser reports of refused requests and broken connections. */
 const REFUSED = /Failed to load resource|net::ERR|CORS policy/;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is wrong', () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goes wrong', () => {
   let dashboard: Dashboard;
   let tunnel: Tunnel;
   let through: string;
@@ -200,7 +200,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
   }, 120_000);
 });
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few points', () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few rate limit points', () => {
   test('the page says when the rate limit resets, and sends nothing before, whatever is chosen in the meantime', async () => {
     const dashboard = await openDashboard({ RATE_LIMIT_PER_MINUTE: '12' }, 3);
     try {

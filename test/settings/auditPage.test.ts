@@ -18,7 +18,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   const { visit } = scene;
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
 
-  test('the audit log can be filtered by action and key, which the address keeps, and says what was changed', async () => {
+  test('the audit log can be filtered by action and key, keeps the filters in the URL, and shows what changed', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'Till', expiresAt: inDays(30) });
     await makeKey(scene.gateway, of, { name: 'Web shop' });
@@ -56,7 +56,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     );
   });
 
-  test('a key that is chosen in the address is named, also if it is not among the newest hundred', async () => {
+  test('the key selected in the URL is named, even if it is not among the newest hundred', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'oldest' });
     const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
@@ -93,7 +93,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   const said = (page: Page) => page.locator('#csv-text');
   const csv = (page: Page) => page.getByRole('button', { name: 'Download CSV' });
 
-  test('the audit log is saved as CSV, without formulas, and as it is filtered', async () => {
+  test('the audit log is saved as CSV as it is filtered, without formulas', async () => {
     const of = await makeOrganisation(scene.gateway);
     const name = 'Jürgen, "x";=1';
     await makeKey(scene.gateway, of, { name });
@@ -165,7 +165,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     }
     const idsOf = ({ rows }: { rows: string[][] }) => rows.map(([id]) => id);
 
-    test('a lost answer, the limit of requests and a session that ends lose nothing that was read', async () => {
+    test('a lost answer, the rate limit and an ended session lose nothing that was read', async () => {
       await visit(
         of,
         async (page) => {
@@ -197,7 +197,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
       );
     }, 90_000);
 
-    test('it can be stopped, and has an end', async () => {
+    test('loading can be stopped, and has a limit', async () => {
       await visit(of, async (page) => {
         let letGo = (): void => undefined;
         const held = new Promise<void>((resolve) => (letGo = resolve));

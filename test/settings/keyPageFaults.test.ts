@@ -36,7 +36,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     await route.abort('connectionreset');
   }
 
-  test('if the answer to creating is lost, trying again shows the same key, and there is no second one', async () => {
+  test('if the answer to creating a key is lost, trying again shows the same key, and no second one is created', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let times = 0;
@@ -60,7 +60,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('if the dialog is given up meanwhile, the page says that there may be a key, lists it, and shows it on demand', async () => {
+  test('if the dialog is cancelled then, the page says that there may be a key, lists it, and shows it on request', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let isLost = true;
@@ -83,7 +83,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('so it does if the dialog was closed before the answer was lost', async () => {
+  test('the same applies if the dialog was closed before the answer was lost', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       const held: Route[] = [];
@@ -118,7 +118,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('answers about another key, period or filter than the chosen one are dropped', async () => {
+  test('late answers about another key, period or filter are dropped', async () => {
     const of = await makeOrganisation(scene.gateway);
     const first = await makeKey(scene.gateway, of, { name: 'first' });
     const second = await makeKey(scene.gateway, of, { name: 'second' });
@@ -186,7 +186,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('what could not be read at first says so where it belongs, and can be tried again', async () => {
+  test('what could not be read at first is reported in its place, and can be tried again', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'busy' });
     await visit(of, async (page) => {
@@ -223,7 +223,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
+  test('a session that ended elsewhere loses no input, and works again after signing in from another tab', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await fillNew(page);
@@ -242,7 +242,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('where the browser has no clipboard, the page says so and selects the key', async () => {
+  test('without a clipboard, the page says so and selects the key', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       // as on plain http
@@ -257,7 +257,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('what is wrong is said at its field in a sentence, and the first such field has the focus', async () => {
+  test('errors are shown in a sentence at their fields, and the first such field gets the focus', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
@@ -285,7 +285,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('a rotation that somebody else was faster with says so without a pointer', async () => {
+  test('losing a race to rotate a key is reported without a pointer', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(of, async (page) => {

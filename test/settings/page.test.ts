@@ -105,7 +105,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     });
   });
 
-  test('a key says what assistants may do, and its configuration for them works', async () => {
+  test('a key shows what assistants may do, and its configuration for them works', async () => {
     await signedIn(async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
       expect(await page.locator('#make-dialog').getByLabel('Assistants, over MCP').inputValue()).toBe('read');

@@ -23,7 +23,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   const listed = (page: Page, ids: readonly string[]): Promise<unknown> =>
     eventually(async () => (await idsOf(page)).join() === ids.join(), PATIENCE);
 
-  test('a request that was made with a key is found by the request id that its error said', async () => {
+  test('a request can be found by the request id in its error', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { key } = await makeKey(scene.gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
     const { body } = await client(scene.gateway, key).get('/orders');
@@ -57,7 +57,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     });
   });
 
-  test('every filter is in the address and comes back from it, on the page of a key its own; older ones can be shown', async () => {
+  test('every filter is kept in the URL, separately on the page of a key, and older requests can be shown', async () => {
     const of = await makeOrganisation(scene.gateway);
     const shop = await makeKey(scene.gateway, of, { name: 'shop' });
     const bot = await makeKey(scene.gateway, of, { name: 'bot' });
@@ -163,7 +163,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     });
   });
 
-  test('late answers are dropped, lost ones said where they belong, and open details stay open', async () => {
+  test('late answers are dropped, failures are shown in place, and open details stay open', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'shop' });
     const [missing = '', fine = ''] = (
@@ -215,7 +215,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     );
   });
 
-  test('an organisation without requests is told so, and a gateway that stores none says it', async () => {
+  test('an organisation without requests is told so, and so is one whose gateway stores none', async () => {
     const bare = await startGateway({ REQUEST_LOG: 'off' });
     try {
       const of = await makeOrganisation(bare);
@@ -258,7 +258,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   });
 
   test.each(VIEWS)(
-    'list and page of a key are accessible and fit, with details open and long values ($theme, $width px)',
+    'the list and the page of a key are accessible and fit, with details open and long values ($theme, $width px)',
     async (view) => {
       const name = 'x'.repeat(190);
       const of = await makeOrganisation(scene.gateway, { name });

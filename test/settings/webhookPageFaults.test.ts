@@ -44,7 +44,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
   }
   const add = (page: Page) => page.locator('#webhook-dialog').getByRole('button', { name: 'Add endpoint' });
 
-  test('if the answer to adding is lost, the list is read again, and the endpoint is shown with what to do', async () => {
+  test('if the answer to adding is lost, the list is reloaded, and the endpoint is shown with what to do', async () => {
     const { of, admin } = await endpoints(OTHER);
     await visit({ of }, async (page) => {
       await intercept(page, /create_webhook_endpoint/, async (route) => {
@@ -66,7 +66,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('if adding never reached the gateway, the dialog says so, keeps what was typed, and can try again', async () => {
+  test('if adding never reached the gateway, the dialog says so, keeps the input, and can try again', async () => {
     const { of } = await endpoints();
     await visit({ of }, async (page) => {
       let isLost = true;
@@ -121,7 +121,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('a button sends once however often it is pressed, and a slow answer is announced', async () => {
+  test('a button sends once, however often it is pressed, and a slow answer is announced', async () => {
     const { of, admin } = await endpoints();
     await visit({ of }, async (page) => {
       let go = (): void => undefined;
@@ -144,7 +144,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('answers for another endpoint or filter than the one that is chosen by now are dropped', async () => {
+  test('late answers about another endpoint or filter are dropped', async () => {
     const { of, ids } = await endpoints(URL, OTHER);
     const [first = '', second = ''] = ids;
     await someDeliveries(gateway, of, first, 8);
@@ -190,7 +190,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('a list or a page of deliveries that could not be read says so and can be tried again', async () => {
+  test('a list or page of deliveries that could not be read is reported, and can be tried again', async () => {
     const { of, ids } = await endpoints(URL);
     await someDeliveries(gateway, of, ids[0]!, 2);
     await visit({ of }, async (page) => {
@@ -214,7 +214,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
+  test('a session that ended elsewhere loses no input, and works again after signing in from another tab', async () => {
     const { of, admin } = await endpoints();
     await visit({ of }, async (page) => {
       await fillNew(page);
@@ -242,7 +242,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('the focus goes back to the button whose dialogs are closed, though the actions were drawn anew', async () => {
+  test('the focus returns to the button that opened a dialog, even if the actions were redrawn', async () => {
     const { of, ids } = await endpoints(URL);
     await visit({ of }, async (page) => {
       await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
@@ -255,7 +255,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('where the browser refuses to copy, the page says so and selects the secret', async () => {
+  test('if the browser refuses to copy, the page says so and selects the secret', async () => {
     const of = await makeOrganisation(gateway);
     await visit({ of }, async (page) => {
       await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))");
@@ -270,7 +270,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('an endpoint that was deleted by somebody else is said to be gone, whatever is done with it', async () => {
+  test('an endpoint deleted by somebody else is reported as gone by every action', async () => {
     const actions = [
       ['Refresh'],
       ['Send test event'],

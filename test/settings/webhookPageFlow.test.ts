@@ -30,7 +30,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
       return (await page.locator(place).getByText(text).count()) === times || undefined;
     }, 30_000);
 
-  test('deliveries are shown; a receiver that fails makes the endpoint failing; from a time, all is sent again', async () => {
+  test('deliveries are shown, a failing receiver makes the endpoint failing, and all can be sent again from a time', async () => {
     const { receiver, organisation, id } = scene;
     await signedIn({ browser, gateway: world.gateway }, { of: organisation }, async (page) => {
       await page.getByRole('link', { name: receiver.url }).click();
@@ -78,7 +78,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
     });
   });
 
-  test('what is sent by hand is sent once however often its button is pressed', async () => {
+  test('a delivery sent by hand is sent once, however often its button is pressed', async () => {
     const { organisation, id } = scene;
     await scene.write(1);
     await eventually(async () => (await scene.rows('delivered')).length > 0);
