@@ -15,6 +15,6 @@ test.each([
   ['nothing is wrong with a row', bulkError(), false],
   ['another write', new MongoServerError({ message: 'E11000', code: 11000 }), false],
   ['no error of the database', new Error('x'), false],
-])('a bulk write failed only because of rows that are there: %s', (_, error, expected) => {
+])('a bulk write failed only because of existing rows: %s', (_, error, expected) => {
   expect(areDuplicateKeys(error)).toBe(expected);
 });

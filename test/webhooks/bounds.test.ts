@@ -56,7 +56,7 @@ async function record(of: World, { organisation }: Scene, count: number, object?
 
 const free = async (one: Scene): Promise<true | undefined> => ((await one.row()).holder === null ? true : undefined);
 
-test('two gateways deliver the events of one endpoint once each', async () => {
+test('two gateways deliver each event of one endpoint once', async () => {
   const other = await startGateway(world.environment);
   try {
     const one = await scene();
@@ -72,7 +72,7 @@ test('two gateways deliver the events of one endpoint once each', async () => {
   }
 });
 
-test('a gateway that is killed while it posts loses nothing: another posts the same ids again', async () => {
+test('a gateway killed while posting loses no event: another posts the same ids again', async () => {
   const own = await openWorld({ EVENTS: 'off' });
   const tails = own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails');
   await tails.deleteMany({});
@@ -110,7 +110,7 @@ test('a gateway that is killed while it posts loses nothing: another posts the s
   }
 }, 60_000);
 
-test('a dead endpoint costs the same commands, rows and posts at each try, however many events are behind it', async () => {
+test('a dead endpoint costs the same commands, rows and posts per attempt, however many events are pending', async () => {
   const { proxy, sent } = await recordCommands();
   const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
   try {
@@ -152,7 +152,7 @@ test('a dead endpoint costs the same commands, rows and posts at each try, howev
   }
 }, 90_000);
 
-test('endpoints that have no work cost nothing: a gateway sends as many commands for a thousand as for none', async () => {
+test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as for none', async () => {
   const { proxy, sent } = await recordCommands();
   const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
   try {
@@ -183,7 +183,7 @@ test('endpoints that have no work cost nothing: a gateway sends as many commands
   }
 }, 60_000);
 
-test('endpoints that never answer do not take the places of others', async () => {
+test('endpoints that never respond do not use up the slots of others', async () => {
   const hanging: ServerResponse[] = [];
   let ended = 0;
   const deaf = await startReceiver((_arrival, response) => {
@@ -201,7 +201,7 @@ test('endpoints that never answer do not take the places of others', async () =>
   expect(hanging.length).toBeLessThanOrEqual(MOST_POSTS.all);
 }, 90_000);
 
-test('a gateway works on at most 8 endpoints of an organisation, and on 32 that failed last', async () => {
+test('a gateway works on at most 8 endpoints per organisation, and on 32 that failed last', async () => {
   const own = await openWorld({ EVENTS: 'off' });
   const deaf = await startReceiver(() => undefined);
   const one = await newScene(own, { receiver: deaf });
@@ -238,7 +238,7 @@ test('a gateway works on at most 8 endpoints of an organisation, and on 32 that 
   }
 }, 90_000);
 
-test('an object that always fails parks at most 1,050 events; then the position waits for it', async () => {
+test("an object that always fails parks at most 1,050 events; then the endpoint's position waits for it", async () => {
   const one = await scene();
   const bad = randomUUID();
   one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);

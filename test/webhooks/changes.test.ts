@@ -42,7 +42,7 @@ function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
   });
 }
 
-test('after a rotation both secrets sign for 24 hours, then the new one alone; one before that ends at once', async () => {
+test('after a rotation both secrets sign for 24 hours, then the new one alone; an older one ends at once', async () => {
   const one = await scene();
   const { id } = one;
   const second = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
@@ -58,7 +58,7 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone; o
   expect((await one.endpoint()).old_secret_until).toBeNull();
 });
 
-test('a test event and one sent again by hand have their outcome as answer, and count for nothing else', async () => {
+test('a test event and one sent again by hand return their outcome, and affect nothing else', async () => {
   const one = await scene();
   const { id } = one;
   await one.write(1);
@@ -91,7 +91,7 @@ test('a test event and one sent again by hand have their outcome as answer, and 
   expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true, status: 204, error: null });
 });
 
-test('an organisation sends at most two by hand at once', async () => {
+test('an organisation can send at most two events by hand at a time', async () => {
   const one = await scene();
   const { id } = one;
   const open: (() => void)[] = [];
@@ -105,7 +105,7 @@ test('an organisation sends at most two by hand at once', async () => {
   expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true });
 });
 
-test('disabled, nothing is sent; enabled it goes on where it stopped, from a time, or from now', async () => {
+test('a disabled endpoint receives nothing; when enabled it resumes where it stopped, from a time, or from now', async () => {
   const one = await scene();
   const { id } = one;
   await one.write(2);
@@ -139,7 +139,7 @@ test('disabled, nothing is sent; enabled it goes on where it stopped, from a tim
   expect(one.receiver.arrived.length).toBeLessThan(12);
 });
 
-test('taken from a gateway that posts, nobody posts before that post has ended, and what it learns is not stored', async () => {
+test('disabled while a post is in flight, an endpoint gets no other post until that has ended, and its outcome is not stored', async () => {
   const one = await scene();
   const { id } = one;
   const open: (() => void)[] = [];
@@ -172,7 +172,7 @@ test('taken from a gateway that posts, nobody posts before that post has ended, 
   expect(one.receiver.arrived).toHaveLength(2);
 }, 60_000);
 
-test('enabling from a time drops what is parked and sends it again in order', async () => {
+test('enabling from a time drops parked events and sends them again in order', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
   await delivered(one, 1);
@@ -188,7 +188,7 @@ test('enabling from a time drops what is parked and sends it again in order', as
   expect(idsOf(one).slice(-4)).toEqual(ids);
 });
 
-test('more than 30 days back is refused', async () => {
+test('more than 30 days back is rejected', async () => {
   const one = await scene();
   const { id } = one;
   const from = new Date(Date.now() - 31 * DAY).toISOString();
@@ -200,7 +200,7 @@ test('more than 30 days back is refused', async () => {
   expect(await one.admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'validation_failed' });
 });
 
-test('while an organisation moves nothing is posted that could not be noted', async () => {
+test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
   const one = await scene();
   await one.write(1);
   await delivered(one, 1);
@@ -225,7 +225,7 @@ test('while an organisation moves nothing is posted that could not be noted', as
   expect(idsOf(one)).toHaveLength(2);
 });
 
-test('what is delivered while a move begins is not relied on: it is sent again after it', async () => {
+test('an event being delivered when a move begins is sent again after the move', async () => {
   const one = await scene();
   // the collection is there already, so making it refuses nothing
   await one.write(1);
@@ -249,7 +249,7 @@ test('what is delivered while a move begins is not relied on: it is sent again a
   expect(new Set(idsOf(one)).size).toBe(2);
 });
 
-test('an organisation that is erased while its events are sent does not come back', async () => {
+test('an organisation erased while its events are being sent is not recreated', async () => {
   const one = await scene();
   // the collection is there already, so making it refuses nothing
   await one.write(1);

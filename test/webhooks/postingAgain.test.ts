@@ -5,7 +5,7 @@ import { createPoster } from '../../src/webhooks/post';
 
 /* A receiver that answers on each connection once, and then reads what comes and resets the connection. */
 
-test('an event is posted at most twice in an attempt, however many connections were kept', async () => {
+test('an event is posted at most twice per attempt, however many connections are kept alive', async () => {
   let heads = 0;
   const waiting: Socket[] = [];
   const answer = (socket: Socket): void => {
