@@ -111,7 +111,7 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   });
   const left = await everything();
   for (const secret of SECRETS) expect({ secret, found: left.includes(secret) }).toEqual({ secret, found: false });
-  // the words of searches have no accents and are in capitals
+  // search words are stored in capitals without accents
   for (const word of ['WILHELMINA', 'ZUCKERSCHATZ'])
     expect({ word, found: left.includes(word) }).toEqual({ word, found: false });
   expect(left).toContain('customer.erased');
@@ -136,7 +136,7 @@ test("a customer's personal data are erased everywhere; ids, amounts and other c
   const again = await caller.post('/requests', request, retried);
   expect(again.headers.get('idempotent-replayed')).toBe('true');
   expect(again.text).not.toContain('Wilhelmina');
-  // a second time finds nothing to do
+  // a second call finds nothing to erase
   expect(await cli.json(...args)).toEqual({
     id: customer.id,
     erased: { customers: 0, orders: 0, requests: 0, messages: 0 },

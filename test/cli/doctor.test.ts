@@ -47,7 +47,7 @@ test('doctor finds a missing index, suggests the fix, and creates it with --fix'
 
 test('doctor checks the database, its replica set and its transactions', async () => {
   const { checks } = await commandLine().json<Diagnosis>('doctor');
-  // not every server tells its limit
+  // not every server reports its limit
   const names = checks.map(({ name }) => name).filter((name) => name !== 'transaction limit');
   expect(names).toEqual([
     'node',

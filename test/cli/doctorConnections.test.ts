@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 import { connectionFinding } from '../../src/cli/doctor/connection';
 import { commandLine } from './commandLine';
 
-/* What doctorStates.test.ts does not have a row for: other ways to write a URI wrongly, and other errors of the driver. */
+/* Cases without a row in doctorStates.test.ts: other malformed URIs, and other driver errors. */
 
 interface Check {
   readonly name: string;
@@ -18,7 +18,7 @@ async function failedChecks(environment: Record<string, string>): Promise<Check[
   return (JSON.parse(stdout) as { checks: Check[] }).checks.filter(({ ok }) => !ok);
 }
 
-/** Where a URI can be, and how doctor names that. */
+/** The variables that can contain a URI, and how doctor names them. */
 const PLACES = [
   ['MONGODB_URI', 'default', 'MONGODB_URI', 'database', (uri: string) => ({ MONGODB_URI: uri })],
   [

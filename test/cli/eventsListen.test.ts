@@ -7,7 +7,7 @@ import { commandLine } from './commandLine';
 import { closeSites, openSite, type Site } from './site';
 import { eventRow, eventScene, type EventScene, followed, type Followed } from './following';
 
-/* `scopegate events listen`: what a receiver gets of it, whatever gateway and receiver do. */
+/* `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. */
 
 const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
@@ -79,7 +79,7 @@ test('while nothing listens the event waits, and is then delivered with all late
   await site.close();
   await scene.rows.insertMany([eventRow(0), eventRow(1), eventRow(2)]);
   await command.says(/nothing listens at .*; the event waits/);
-  // more often than one that is refused
+  // more attempts than for a refused event
   await command.until(5);
   await site.open();
   const { body: feed } = await scene.caller.get('/events');
@@ -105,7 +105,7 @@ test('a refused event is sent 4 times with new signatures, then skipped and repo
   const lines = await command.until(5);
   expect(eventIds(site).map((id) => id === refused)).toEqual([true, true, true, true, false]);
   expect(lines[0]).toContain('  500  ');
-  // what a receiver says moves no cursor
+  // a receiver's text cannot move the cursor
   expect(lines[0]).toContain('out of \\u001b[31mtea');
   expect(new Set(site.received.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
   await command.says(new RegExp(`${refused!} was sent 4 times and not accepted`));
@@ -142,19 +142,19 @@ test("a receiver's Retry-After is honoured, redirects are not followed, and an e
 }, 90_000);
 
 describe('a gateway', () => {
-  /** A page of a gateway that has nothing. */
+  /** A page of a gateway without events. */
   const page = (cursor: string, data: unknown[] = []) => ({ data, has_more: false, next_cursor: cursor });
   const send = (response: ServerResponse, status: number, body: unknown, headers = {}): void => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
-  /** A listener of a site that stands for a gateway. */
+  /** A listener on a site that stands in for a gateway. */
   function listenTo(fake: Site, site: Site): Followed {
     const args = ['events', 'listen', '--forward', site.url, '--url', new URL(fake.url).origin];
     return followed(cli, args, { SCOPEGATE_KEY: 'key' });
   }
 
-  /** A gateway's answers by number of the request; after the last, it holds requests. */
+  /** A gateway's answers by number of the request; after the last one, requests are held open. */
   async function answering(...answers: ((response: ServerResponse) => void)[]): Promise<[Site, string[], number[]]> {
     const fake = await openSite();
     const [paths, times] = [[] as string[], [] as number[]];

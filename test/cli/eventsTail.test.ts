@@ -120,7 +120,7 @@ test('when the reader closes the pipe, the command ends without an error', async
   const line = `set -o pipefail; ${[node, ...words].map((word) => `'${word ?? ''}'`).join(' ')} | head -1`;
   const { PATH = '', HOME = '' } = process.env;
   const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment }, detached: true });
-  // one that does not end would keep the tests from ending
+  // a process that does not end would keep the tests from ending
   const impatience = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 40_000);
   const { code, stdout, stderr } = await finished(shell);
   clearTimeout(impatience);

@@ -164,7 +164,7 @@ test.each(['update', 'rotate'])('key %s says why a key is no longer active', asy
   expect(await refusal(command, NOBODY, ...options)).toContain(`key ${NOBODY} not found; see scopegate key list`);
 });
 
-/** What a key command that fails says. */
+/** The error message of a failed key command. */
 async function refusal(...line: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli.run('key', ...line, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

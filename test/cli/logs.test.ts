@@ -23,7 +23,7 @@ describe('logs', () => {
     const { key: another } = await makeKey(gateway, wide as never);
     await client(gateway, another).get(`/quotes/${'long'.repeat(30)}`);
     await client(gateway, another).graphql(`{ ${ROOT_FIELDS.join(' { __typename } ')} { __typename } }`);
-    // what is in memory is written
+    // stopping writes what is in memory
     await gateway.stop();
   });
 
@@ -131,7 +131,7 @@ test.each([
   ['customer customer customer', 'customer ×3'],
   ['customer quote customer', 'customer ×2 quote'],
   [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0 f1 +18'],
-  // the list that is stored was cut, so there were more
+  // the stored list was truncated, so there were more
   [
     Array.from({ length: 50 }, (_, at) => `f${String(at).padStart(2, '0')}`)
       .join(' ')

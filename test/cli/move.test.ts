@@ -81,9 +81,9 @@ describe.each([['default'], ['eu']])('killed after each change on cluster %s', (
 test('a process that was taken for dead and resumes changes nothing', async () => {
   for (const last of ['insert', 'commitTransaction', 'hello']) {
     const one = await scene().organisation();
-    // a second batch comes after that of the customers
+    // a second batch follows that of the customers
     expect(await scene().write(one)).toMatchObject({ code: 0 });
-    // stopped at its first batch, at the end of that, and when it waits for the clock before the switch
+    // stopped at its first batch, at the end of it, and while it waits for the clock before the switch
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     let reached = (): void => undefined;
@@ -113,7 +113,7 @@ test('a process that was taken for dead and resumes changes nothing', async () =
       code: 0,
       stderr: expect.stringContaining('waiting') as unknown,
     });
-    // what was deleted since must not come back
+    // what was deleted in the meantime must not come back
     await databaseOf(scene().there, one).collection('products').deleteMany({});
     const after = await contents(scene().there, one);
     first.kill('SIGCONT');
@@ -127,7 +127,7 @@ test('a process that was taken for dead and resumes changes nothing', async () =
   }
 }, 120_000);
 
-/** Not one of the driver's own, which has its topology version. */
+/** Not one of the driver's own, which have a topology version. */
 function isQuestion(command: Readonly<Record<string, unknown>> | undefined): boolean {
   return (
     command !== undefined &&

@@ -3,7 +3,7 @@ import { killedAt } from '../support/kills';
 import { commandLine, finished } from './commandLine';
 import { contents, databaseOf, move, moveScene, type Organisation } from './moveScene';
 
-/* What `org move` refuses, and the copies that it leaves. */
+/* What `org move` rejects, and the copies it leaves behind. */
 
 const scene = moveScene();
 

@@ -27,7 +27,7 @@ let organisation: Organisation;
 let [used, unused, revoked, shared]: Key[] = [];
 let [before, after, other]: TestGateway[] = [];
 
-/** A gateway as serve starts it. */
+/** A gateway as started by serve. */
 async function start(peppers: Record<string, string>): Promise<TestGateway> {
   const gateway = await startGateway({ CONTROL_DATABASE, ...peppers });
   running.push(gateway);
@@ -77,7 +77,7 @@ test('a key hashed with the previous pepper works, and is rehashed with the new 
   expect(second.salt).not.toBe(first.salt);
   expect(await statusOf(after!, used!)).toBe(200);
   expect(await pepperCheck(BOTH)).toMatchObject({ detail: expect.stringContaining('7 active keys are') as unknown });
-  // one that is not used stays as it is
+  // an unused key stays as it is
   expect(await stored(unused!)).not.toHaveProperty('pepper');
 });
 
@@ -158,7 +158,7 @@ test('at most 1,000 keys wait for rehashing, however many are used at once, and 
 
 test('keys without a stored fingerprint count as hashed with the previous pepper', async () => {
   const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_none` };
-  // as versions did whose demo stored none
+  // as in versions whose demo stored none
   const first = await startGateway({ ...environment, ...OLD });
   running.push(first);
   const key = await makeKey(first, await makeOrganisation(first));

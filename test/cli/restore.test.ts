@@ -89,7 +89,7 @@ test('the import is identical byte for byte, and its keys work, except the revok
   }
 }, 120_000);
 
-/** Restoring does not bring back what was revoked since. */
+/** Restoring does not undo later revocations. */
 async function useless(gateway: TestGateway, id: string): Promise<void> {
   await there.json('key', 'revoke', key.id);
   const again = await there.json<{ files: Record<string, object> }>('import', '--org', id, folder, '--keys');
@@ -134,7 +134,7 @@ test('lines of keys.ndjson are validated, and valid ones are stored', async () =
   const copy = await copyOf(folder);
   const [head, first, second] = (await readFile(join(copy, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
   const bad = second!.replace('products:read', 'everything:write');
-  // one of before may have host bits set
+  // older exports may have host bits set
   const [old, nowhere] = ['10.0.0.1/8', '10.0.0.0/80'].map((range) =>
     JSON.stringify({ ...JSON.parse(first!), allowed_ranges: [range] }),
   );

@@ -103,7 +103,7 @@ test.each([
     2,
     '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
   ],
-  // a name whose address is not one that is opened
+  // a name without an allowed address
   [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
   [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],

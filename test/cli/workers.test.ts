@@ -51,7 +51,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Each call has a connection of its own, so that both workers get some. */
+/** Each call uses its own connection, so that both workers get some. */
 async function get(url: string, key?: string): Promise<number> {
   const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const { status, body } = await fetch(url, { headers: { connection: 'close', ...authorization } });
@@ -124,7 +124,7 @@ describe('serve --workers 2', () => {
     });
     call.write(body.slice(0, 5));
     const answered = once(call, 'response') as Promise<[{ statusCode: number; resume(): void }]>;
-    // the worker has read the head, once it counts the request
+    // once the worker counts the request, it has read the head
     await eventually(async () => {
       const text = await (await fetch(`${served.url}/metrics`, { headers: { connection: 'close' } })).text();
       const counts = [...text.matchAll(/^scopegate_http_requests_in_hand\{.*\} (\d+)$/gm)].map(([, count]) =>

@@ -11,7 +11,7 @@ import { expectAccessible } from '../settings/visiting';
 import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
 import { run } from './run';
 
-/* What the example dashboard shows; what it does when something is wrong is in dashboardTrouble.test.ts. */
+/* What the example dashboard shows; its behaviour on failures is in dashboardTrouble.test.ts. */
 
 const ROWS = 40;
 const dollars = (minor: number): string => (minor / 100).toLocaleString('en', { style: 'currency', currency: 'USD' });
@@ -101,7 +101,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await krone.locator('figcaption').getByText('42.00 in 1 order').waitFor();
       await page.locator('[data-part=customers] [data-currency=NOK]').waitFor();
       expect(sent.reads().slice(begun)).toEqual([['months', 'statuses', 'customers', 'products']]);
-      // what somebody was looking at stays
+      // what the visitor was looking at stays
       expect(await page.locator('[data-part=months] [data-currency=USD] details[open] summary:focus').count()).toBe(1);
 
       await storeOrders(dashboard, [{ ...order, status: 'confirmed', updated_at: '2026-11-01T00:00:00.000Z' }]);
@@ -134,7 +134,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
         // the page may have closed it
         await route.fallback().catch(() => undefined);
       });
-      // whatever the page shows, if only for a moment
+      // whatever the page shows, even for a moment
       await page.evaluate(`{
         window.shown = [];
         const months = document.querySelector('[data-part=months]');
@@ -182,7 +182,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await isLive(page);
 
       const before = sent.all().length;
-      // in the address of the open page, whose own gateway it was
+      // in the URL of the open page, whose gateway it was
       await page.evaluate(`location.hash = 'url=http://127.0.0.1:9'`);
       await eventually(async () => (await page.getByLabel('Gateway').inputValue()) === 'http://127.0.0.1:9', 30_000);
       expect(await page.getByLabel('Read-only key').inputValue()).toBe('');

@@ -8,10 +8,10 @@ import { describeWith } from '../support/programs';
 import { expectAccessible } from '../settings/visiting';
 import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
 
-/* What the example dashboard does when something is wrong, and what it never does however wrong it goes. */
+/* What the example dashboard does on failures, and what it never does. */
 
 const PATIENCE = 30_000;
-/** What the browser reports of refused requests and broken connections. */
+/** What the browser logs about refused requests and broken connections. */
 const REFUSED = /Failed to load resource|net::ERR|CORS policy/;
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goes wrong', () => {
@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await page.getByText('Not live').waitFor();
       expect(sent.streams()).toEqual([]);
       expect(await page.locator('.note.problem').count()).toBe(5);
-      // nothing was, and another key is needed
+      // nothing was updated, and another key is needed
       expect(await page.getByText('Updated').count()).toBe(0);
       expect(await page.getByLabel('Read-only key').isVisible()).toBe(true);
     });
@@ -81,7 +81,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
     await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
       await says(page, new RegExp(`does not answer.*add ${dashboard.origin} to its CORS_ORIGINS`, 's'));
       await expectWaits(page, '#message-text', [1, 2, 4, 8, 16, 30, 30], () => sent.all().length);
-      // axe waits by the page's clock
+      // axe uses the page's clock
       await page.clock.resume();
       await expectAccessible(page);
       await tunnel.restore();
@@ -111,7 +111,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await page.clock.runFor(1000);
       const count = sent.reads().length;
       await page.getByLabel('Period').selectOption('');
-      // without a step of the clock
+      // without moving the clock
       await months.locator('figcaption').first().waitFor();
       expect(sent.reads().length).toBe(count + 1);
       expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
@@ -170,7 +170,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goe
       await page.clock.runFor(2000);
       await eventually(() => sent.streams().length === 2, PATIENCE);
       await eventually(async () => {
-        // while it waits; an open stream would count as silent, and on a slow machine be opened again
+        // move the clock only while it waits: an open stream would count as silent, and be reopened on a slow machine
         if (await page.locator('#live[data-state=wait]').isVisible()) await page.clock.runFor(1000);
         return sent.streams().length >= 3 && sent.reads().length >= 2;
       }, PATIENCE);

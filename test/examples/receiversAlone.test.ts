@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually';
 import { RECEIVERS } from './receivers';
 import { PATIENCE, type Receiver, receiving, SECRET } from './receiving';
 
-/* The example receivers with a server that stands for a gateway: what they accept and refuse, and what they ask for. */
+/* The example receivers with a server that stands in for a gateway: what they accept, reject and request. */
 
 describe.each(RECEIVERS)('the receiver in $name', (example) => {
   const receivers = receiving(example);
@@ -16,14 +16,14 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
   afterEach(closeSites);
 
   let api: Site;
-  /** How often a path that begins like this was asked for. */
+  /** How often paths with this prefix were requested. */
   const asked = (path: string): number => api.received.filter(({ url }) => url.startsWith(`/api/v1${path}`)).length;
-  /** How many objects were; a slow machine may ask again. */
+  /** How many objects were requested; a slow machine may retry. */
   const read = (): number => new Set(api.received.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
-  /** Answers of single objects that are held. */
+  /** Pending answers of single objects. */
   let held: (() => void)[];
   let isHolding: boolean;
-  /** What single objects are answered with before the object itself. */
+  /** What requests for single objects get before the object itself. */
   let first: ((response: ServerResponse) => void)[];
 
   const problem =
@@ -79,9 +79,9 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     const body = eventOf('a');
     expect(await post(receiver, body)).toBe(204);
     const both = signedHeaders({ id: 'a', timestamp: now(), body }, [randomBytes(24), secretFrom(SECRET)!]);
-    // while the secret is replaced
+    // while the secret is being replaced
     expect(await post(receiver, body, { headers: both })).toBe(204);
-    // the work comes after the answer, and an event that comes again before that is done is done twice
+    // the work follows the answer, and an event repeated before it is done is processed twice
     const said = await eventually(() => (receiver.said().includes('product.updated one') ? lines() : undefined));
     for (const refused of [
       { secret: secretText(randomBytes(24)) },
@@ -135,7 +135,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
       problem(404, 'not_found', 'application/json'),
       problem(404, 'no_backend'),
-      // nor does it end by what a proxy refuses
+      // nor does a proxy's rejection end it
       (response) => response.writeHead(403, { 'content-type': 'text/html' }).end('<html>'),
     ];
     expect(await post(receiver, eventOf('b'))).toBe(204);

@@ -8,7 +8,7 @@ import { EVENTS, metric, type OpenedStream, type StreamRequest, subscribe } from
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* The subscription to events (docs/decisions/subscription.md); what it may cost is in test/operation/streams.test.ts. */
+/* The subscription to events (docs/decisions/subscription.md); its costs are in test/operation/streams.test.ts. */
 
 let gateway: TestGateway;
 let bare: mongo.MongoClient;
@@ -79,7 +79,7 @@ test('starts from now or after a cursor, and delivers each event once and in ord
 
 test('an interrupted stream is resumed with after, or with Last-Event-ID, which takes precedence', async () => {
   const first = await open();
-  // of its beginning, for a caller whose stream breaks before the first event
+  // the cursor at the start, for a caller whose stream breaks before the first event
   const begun = await eventually(() => first.frames()[0]?.id);
   await scene.rows.insertMany([eventRow(1), eventRow(2), eventRow(3)]);
   const [, second] = await first.first(3);

@@ -178,11 +178,11 @@ describe('the log line of a 401', () => {
     expect(gateway.logs.find(({ not_logged: count }) => count !== undefined)).toMatchObject({
       reasons: { missing: expect.any(Number) },
     });
-    // requests with a key are logged as ever
+    // requests with a key are still logged
     await linesOf((await caller.get('/me')).headers.get('x-request-id')!);
   });
 
-  /** Until the lines of the tests before are no longer counted. */
+  /** Until lines of earlier tests no longer count. */
   const aSecond = (): Promise<void> => pause(1100);
 });
 

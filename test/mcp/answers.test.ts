@@ -7,7 +7,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { MCP } from '../support/operations';
 import { blocksIn } from '../support/mcpFace';
 
-/* What tools answer with: bounded in size, with the words of strangers apart, and faults that a model can mend. */
+/* Answers of tools: bounded in size, with outsiders' text kept apart, and errors that a model can act on. */
 
 let gateway: TestGateway;
 let caller: Client;
@@ -122,7 +122,7 @@ describe('an answer has at most 40 kB', () => {
     expect(failed[0].errors[0]).toMatchObject({ pointer: '/products/450/name', code: 'type' });
     const said = new RegExp(`too long: .*results has ${String(report.results.length)} of 902 elements.*done in full`);
     expect(blocksIn(answer).at(-1)).toMatch(said);
-    // as many as fit, not as few as fit whatever they are
+    // as many as fit, not a fixed small number
     expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
   });
 
@@ -179,7 +179,7 @@ describe('text written by outsiders', () => {
     expect(blocksIn(answer)[1]).toContain('𝄞𝄞');
     expect(blocksIn(answer)[1]!.isWellFormed()).toBe(true);
     expect(sizeOf(answer)).toBeGreaterThan(MOST_BYTES * 0.85);
-    // it is one message: there is no next page to ask for
+    // it is one message, so there is no next page
     expect(blocksIn(answer).at(-1)).toMatch(/^The answer was too long: long texts end in …\. Ask for less/);
   });
 });
@@ -217,7 +217,13 @@ describe('the arguments of a tool', () => {
       '/fields',
       /not an argument .*products.*idempotency_key/,
     ],
-    ['orders', 'one member as text', { fields: 'number' }, '/fields', /must be a list of one or more of id, number/],
+    [
+      'orders',
+      'a field given as a string',
+      { fields: 'number' },
+      '/fields',
+      /must be a list of one or more of id, number/,
+    ],
     [
       'open_request',
       'a key with a space',

@@ -4,7 +4,7 @@ import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* The protocol's own client, in the revision that it prefers and in those of 2025, and an agent without a model that uses it. */
+/* The protocol's own client, with its preferred revision and those of 2025, and a scripted agent that uses it. */
 
 let gateway: TestGateway;
 let key: string;

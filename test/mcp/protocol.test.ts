@@ -3,7 +3,7 @@ import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Messages of the Model Context Protocol, as its revision 2026-07-28 and those of 2025 define them. */
+/* Messages of the Model Context Protocol, as defined by its revision 2026-07-28 and those of 2025. */
 
 let gateway: TestGateway;
 let key: string;
@@ -28,7 +28,7 @@ interface Sent {
   readonly headers: Headers;
 }
 
-/** Sends a body as it is, with headers beside those of every request. */
+/** Sends a body unchanged, with additional headers. */
 async function post(body: unknown, headers: Record<string, string> = {}, method = 'POST'): Promise<Sent> {
   const response = await fetch(`${gateway.url}/mcp`, {
     method,
@@ -209,7 +209,7 @@ describe('HTTP', () => {
   test('pages of other sites are rejected, even with a key', async () => {
     const { status, body } = await post(request('ping'), { origin: 'https://evil.example' });
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
-    // a name of another site for this machine
+    // another site's name for this machine
     const { port } = new URL(gateway.url);
     const posing = await post(request('ping'), { origin: `http://evil.example:${port}`, host: `evil.example:${port}` });
     expect(posing.status).toBe(403);

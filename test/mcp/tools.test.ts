@@ -10,7 +10,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, MCP, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
-/* What a key is told of the tools, and which it may use. */
+/* Which tools a key sees, and which it may use. */
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -45,7 +45,7 @@ test('the list is small enough to be sent to a model in each conversation', asyn
 });
 
 test('each tool has a schema that accepts its arguments, does not mention REST, and has every hint', async () => {
-  // whatever it does not know it refuses, as validators of clients do
+  // rejects unknown keywords, as clients' validators do
   const ajv = new Ajv2020({ strict: false, strictSchema: true });
   addFormats(ajv);
   for (const { name, description, inputSchema, annotations } of await toolsOf(await callerWith(ALL_SCOPES))) {
@@ -53,7 +53,7 @@ test('each tool has a schema that accepts its arguments, does not mention REST, 
     expect(inputSchema.type).toBe('object');
     const check = ajv.compile(inputSchema);
     const args = { ...argumentsOf(operation, IDS) };
-    // its second element lacks what it needs, on purpose
+    // its second element is incomplete on purpose
     for (const [member, value] of Object.entries(args))
       if (name.startsWith('upsert') && Array.isArray(value)) args[member] = [value[0]];
     expect([check(args), check.errors]).toEqual([true, null]);

@@ -7,7 +7,7 @@ import { client, readAll } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Gateways on machines whose clocks are wrong by a day and an hour, beside one whose clock is right. */
+/* Gateways on machines whose clocks are wrong by a day and an hour, next to one whose clock is right. */
 
 const HOUR = 3_600_000;
 const CONTROL_DATABASE = `clocks_${randomBytes(6).toString('hex')}`;

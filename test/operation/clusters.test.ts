@@ -7,7 +7,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { type OwnDatabase, startDatabase } from './database';
 import { operate, type OperatedGateway } from './gateway';
 
-/* One gateway, two clusters, each a server of its own: what becomes of one is nothing to the organisations of the other. */
+/* One gateway and two clusters, each on its own server: a failure of one does not affect the other's organisations. */
 
 /** Milliseconds; a slow machine needs more than the promised 2.6 s, and the driver's own timeout is 30 s. */
 const SOON = 20_000;
@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
       eu.release();
     },
   ],
-  ['is gone', () => way.cut(), () => way.restore()],
+  ['is down', () => way.cut(), () => way.restore()],
 ])('while one cluster %s', (_what, begin, end) => {
   let cold: Tenant;
 

@@ -7,7 +7,7 @@ import type { Json } from '../support/client';
 import { startGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 
-/* The control database says which version of its indexes it has, so that no command makes them again. */
+/* The control database stores the version of its indexes, so that no command creates them again. */
 
 const CONTROL = (): string => `scopegate_schema_${randomBytes(6).toString('hex')}`;
 const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';

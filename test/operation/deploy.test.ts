@@ -6,7 +6,7 @@ import { describeVariables } from '../../src/config';
 import { raw } from '../http/raw';
 import { operate } from './gateway';
 
-/* The files in deploy/: every expression is PromQL, about metrics and labels that a gateway really has. */
+/* The files in deploy/: every expression is PromQL, and uses only metrics and labels that a gateway has. */
 
 const ROOT = join(__dirname, '..', '..');
 const DEPLOY = join(ROOT, 'deploy');
@@ -40,10 +40,10 @@ const EXPRESSIONS = [
   ...graphs.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-/** What Prometheus adds to every series, or has itself. */
+/** What Prometheus adds to every series, or has built in. */
 const OF_PROMETHEUS = ['job', 'instance', 'up'];
 
-/** The texts of all nodes of a kind in an expression; Grafana's variables are replaced, which Prometheus never sees. */
+/** The texts of all nodes of a kind in an expression; Grafana's variables, which Prometheus never sees, are replaced. */
 function partsOf(expression: string, ...kinds: readonly string[]): string[] {
   const text = expression.replaceAll('$__rate_interval', '5m');
   const found: string[] = [];
@@ -69,7 +69,7 @@ beforeAll(async () => {
     ),
   );
   labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!));
-  // what is only counted once something went wrong
+  // counted only after a failure
   for (const name of ['limiter', 'decision', 'reason']) labels.add(name);
 });
 

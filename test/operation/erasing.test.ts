@@ -13,7 +13,7 @@ import { client } from '../support/client';
 import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* An organisation is erased while two gateways, which know it, and an import write to it. */
+/* Erases an organisation while two gateways that know it and an import write to it. */
 
 const CONTROL_DATABASE = 'scopegate_erasing';
 let gateways: readonly [TestGateway, TestGateway];
@@ -74,16 +74,16 @@ test('neither requests nor an import recreate the database of an erased organisa
   expect(JSON.parse(erased.stdout)).toEqual({ id: organisation.id, erased: true, export: folder });
   for (const gateway of gateways) expect((await client(gateway, key).get('/me')).status).toBe(401);
   expect(await isListed(organisation)).toBe(false);
-  // whoever writes still, for a while
+  // callers that keep writing for a while
   const before = statuses.get(401) ?? 0;
   await eventually(() => (statuses.get(401) ?? 0) > before + 200, 60_000);
   isOver = true;
   await Promise.all(writers);
   expect((await importing).code).toBe(1);
   expect(await isListed(organisation)).toBe(false);
-  // a write under way then may be told that the organisation is closed, or that it took too long
+  // a write in progress may fail because the organisation is closed, or because it took too long
   expect([...statuses.keys()].filter((status) => ![200, 201, 401, 403, 503].includes(status))).toEqual([]);
-  // the export is what was acknowledged
+  // the export has everything that was acknowledged
   const requests = (await readFile(join(folder, 'requests.ndjson'), 'utf8')).trimEnd().split('\n');
   expect(requests.length).toBe(20 + (statuses.get(201) ?? 0));
 }, 120_000);
@@ -94,7 +94,7 @@ test('a write that began before the erasure and resumes afterwards stores nothin
   const data = gateways[0].databases.organisationData(organisation);
   const caller = client(gateways[0], key);
   expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
-  // one waits with its row taken, the other has found no free one and is about to make one
+  // one waits with its row taken, the other found no free one and is about to create one
   const [begun, made] = [await data.slots.take(), data.creating.bind(data)];
   const transaction = data.transaction.bind(data);
   let letGo = (): void => undefined;

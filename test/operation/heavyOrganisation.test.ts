@@ -30,7 +30,7 @@ afterAll(() => gateway.stop());
 
 let release = (): void => undefined;
 afterEach(() => {
-  release(); // what a failed test holds would fail those after it
+  release(); // calls held by a failed test would make later ones fail
 });
 
 /** Delays an organisation's aggregations or transactions until `release` is called. */

@@ -9,13 +9,13 @@ import { makeKey } from '../support/factories';
 import { recordCommands } from '../support/recordedCommands';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* What streams of events may cost, and how they end (docs/decisions/subscription.md). */
+/* What streams of events cost, and how they end (docs/decisions/subscription.md). */
 
 let gateway: TestGateway;
 let bare: mongo.MongoClient;
 let scene: EventScene;
 const opened: OpenedStream[] = [];
-/** Points a key has in a gateway of its own. */
+/** Points of a key on a separate gateway. */
 const POINTS = 30;
 
 beforeAll(async () => {
@@ -53,7 +53,7 @@ describe('a stream ends', () => {
       'organisation_suspended',
     ],
     [
-      'its plan has no API',
+      'its plan loses API access',
       () => gateway.control.organisations.setPlan(scene.organisation.id, 'starter'),
       'plan_required',
     ],
@@ -79,7 +79,7 @@ describe('a stream ends', () => {
 
   test('when its organisation has moved to another cluster', async () => {
     const stream = await follow();
-    // what a move has done in the end
+    // the final state after a move
     await gateway.databases.control
       .collection('api_keys')
       .updateMany({ 'organisation.id': scene.organisation.id }, { $set: { 'organisation.cluster': 'other' } });
@@ -176,12 +176,12 @@ describe('limits', () => {
         keys.flatMap(({ key }) => Array.from({ length: 20 }, () => subscribe({ url: own.url, key }))),
       );
       expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
-      // half of them while they are being told of something
+      // half of them while they receive an event
       if (turn % 2 === 0) await scene.rows.insertOne(eventRow(turn));
       for (const stream of streams) stream.reset();
       await open(0, own);
     }
-    // its own, from which the metrics are read
+    // its own connection, used to read the metrics
     expect(await metric(own, 'scopegate_http_connections')).toBeLessThanOrEqual(2);
     expect(await metric(own, 'scopegate_http_requests_in_hand')).toBe(0);
     await own.stop();
@@ -213,7 +213,7 @@ describe('limits', () => {
     const { body } = await client(gateway, scene.key).get('/events', { limit: 1 });
     const stream = await follow({ query: LARGE, variables: { after: body.next_cursor } });
     stream.pause();
-    // more than may wait for it
+    // more than can be buffered
     for (let n = 2000; n < 4000; n += 500)
       await scene.rows.insertMany(Array.from({ length: 500 }, (_none, more) => eventRow(n + more)));
     expect(await metric(gateway, 'scopegate_event_streams')).toBe(1);
@@ -234,7 +234,7 @@ test('all streams of a gateway share one change stream, and do not query the dat
     ...Array.from({ length: 20 }, () => follow({ url: own.url })),
     follow({ url: own.url, key: other.key }),
   ]);
-  // each has read what there was before
+  // each has read the earlier events
   await eventually(() => sent.filter(({ find }) => find === 'events').length === 42);
   expect(sent.filter(({ pipeline }) => JSON.stringify(pipeline ?? []).includes('$changeStream'))).toHaveLength(1);
   sent.length = 0;

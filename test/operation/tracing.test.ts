@@ -23,7 +23,7 @@ interface Received {
   readonly resource: Readonly<Record<string, string | number>>;
 }
 
-/** Numbers of OpenTelemetry's protocol. */
+/** Constants of OpenTelemetry's protocol. */
 const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const ERROR = 2;
 
@@ -96,7 +96,7 @@ afterAll(async () => {
   await beside.stop();
 });
 
-/** A request inside a trace of the caller's, with the spans that come of it once that of the request is there. */
+/** A request inside a trace of the caller's, and the resulting spans once that of the request has arrived. */
 async function tracedCall(
   send: (headers: Record<string, string>) => Promise<{ headers: Headers; status: number }>,
   flags = '01',

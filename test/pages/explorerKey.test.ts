@@ -105,7 +105,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
         await write(page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(1)'), '{ "q": "chai" }');
         await button(page, 'Headers').click();
         await write(headers(page), JSON.stringify({ Authorization: `Bearer ${scene.key}`, 'X-Request-Id': 'curl-1' }));
-        // the docs were asked for, but not by the visitor
+        // the docs were requested, but not by the visitor
         expect(await page.getByLabel('Last answer').textContent()).toBe('');
         await run(page);
         await page

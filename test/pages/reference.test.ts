@@ -25,7 +25,7 @@ interface View {
 /** Each theme and each width once. */
 const VIEWS = THEMES.map((theme, at): View => ({ theme, width: WIDTHS[at]! }));
 
-/** Opens an operation from the list, or finds it open. */
+/** Opens an operation from the list, unless it is open. */
 async function open(page: Page, id: string): Promise<Locator> {
   const operation = page.locator(`#${id}`);
   await list(page)
@@ -57,7 +57,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         ['orders/{id}', ['#/orders/get_order']],
         ['messages of', ['#/requests/list_request_messages']],
         ['POST bulk PROD', ['#/products/upsert_products']],
-        // what has it in its name comes before what has it in its parameters
+        // matches in the name come before matches in parameters
         ['sku', ['#/products/upsert_products', '#/products/list_products']],
         ['idempotency_key_reused', WRITES.map(({ link }) => link)],
         ['idempotent-REPLAYED', WRITES.map(({ link }) => link)],
@@ -133,7 +133,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         (block as { scrollIntoView(): void }).scrollIntoView();
       });
       await isCurrent('#/products/get_product');
-      // what is current has a border where colours are the system's, and paper has no list
+      // the current item has a border with system colours, and the list is not printed
       await page.emulateMedia({ forcedColors: 'active' });
       expect(await current.evaluate((link: unknown) => globalThis.getComputedStyle(link as never).outlineStyle)).toBe(
         'solid',
@@ -164,7 +164,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
       const link = row.getByRole('link', { name: 'insufficient_scope' });
       expect(await link.getAttribute('href')).toBe('/errors/insufficient_scope');
       expect((await row.boundingBox())?.height).toBeLessThan(150);
-      // the answer itself keeps its example
+      // the success response keeps its example
       await operation.locator('.response[data-code="200"]').getByText('next_cursor').first().waitFor();
     });
   }, 60_000);
@@ -196,7 +196,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         await dialog.getByRole('button', { name: 'Send the example' }).click();
         await operation.locator('.live-responses-table').waitFor();
         expect({ id, sent }).toEqual({ id, sent: 1 });
-        // an own body is sent at once
+        // a body of the visitor's own is sent at once
         await body.fill('{}');
         await execute.click();
         await operation.locator('.live-responses-table').getByText('422').first().waitFor();
@@ -227,7 +227,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
       const turn = async ({ width, theme }: View): Promise<void> => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme: theme });
-        // Swagger UI's scheme is a class, which a script sets
+        // Swagger UI's scheme is a class, set by a script
         await page.waitForSelector(theme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
         expect(await overflow(page)).toBeLessThanOrEqual(0);
       };
@@ -247,7 +247,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         );
         expect(heights.filter(({ height }) => height > (view.width === 390 ? 4000 : 3000))).toEqual([]);
       }
-      // what is folded in a read and a write
+      // the folded parts of a read and a write
       await page.goto(`${scene.gateway.url}/api/v1/docs?again#/products/list_products`);
       const read = await open(page, 'operations-products-list_products');
       const write = await open(page, 'operations-products-upsert_products');

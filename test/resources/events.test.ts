@@ -14,7 +14,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, FACES, type Face, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
-/* The feed of events, which are written here as a tail in another gateway would (test/operation/events.test.ts has real ones). */
+/* The feed of events, which are written here as another gateway's tail would (real ones: test/operation/events.test.ts). */
 
 const operation = operations.find(({ name }) => name === 'events')!;
 let gateway: TestGateway;
@@ -170,7 +170,7 @@ describe.each(FACES)('over $name', (face) => {
     const { next_cursor: after, has_more: hasMore } = await ask(caller, face, { limit: 1 });
     expect(hasMore).toBe(false);
     expect(await refusal(caller, face, { after })).toMatchObject({ code: 'cursor_expired', status: 410 });
-    // once the tail has come as far, an empty page takes the caller along
+    // once the tail has got that far, an empty page moves the caller's cursor along
     const own = await startGateway({ CONTROL_DATABASE: `scopegate_${randomUUID().slice(0, 8)}` });
     const tail = tailRows(bare, own.databases.control.name);
     const at = new mongoose.mongo.Timestamp({ t: SECOND, i: 7 });

@@ -9,9 +9,9 @@ import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/
 import { startGateway, type TestGateway } from '../support/gateway';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 
-/* Collections and indexes are files of the database's server: they are made when they are needed, and few. */
+/* Collections and indexes are files on the database server: created only when needed, and few. */
 
-/** Goes up only with docs/decisions/files.md, which says which query needs each. */
+/** Raised only together with docs/decisions/files.md, which says which query needs each. */
 const MOST_FILES = 58;
 
 let gateway: TestGateway;
@@ -23,7 +23,7 @@ afterAll(() => gateway.stop());
 interface Tenant {
   readonly organisation: Organisation;
   readonly caller: Client;
-  /** Its database, by the driver alone, as another program has it. */
+  /** Its database, through the driver alone, as another program uses it. */
   readonly database: Json;
 }
 
@@ -64,7 +64,7 @@ test('an organisation that uses everything has every index, and no more files th
   expect((await upsert(whole.caller, 'A', { 'idempotency-key': randomUUID() })).status).toBe(200);
   expect((await whole.caller.post('/requests', { text: 'Hello' })).status).toBe(201);
   const data = gateway.databases.organisationData(whole.organisation);
-  // as the gateway that records its first event
+  // as the gateway does that records its first event
   await data.prepare([events, webhookDeliveries]);
   const found = await filesOf(whole);
   const { collections } = data;
@@ -168,7 +168,7 @@ describe('a collection created by another program', () => {
     const one = await tenant();
     await one.database.collection('quotes').insertMany(quotes.slice(0, 10));
     expect((await one.caller.get('/quotes')).body.data).toHaveLength(10);
-    // some servers make them one after the other
+    // some servers create them one after the other
     await eventually(async () => (await filesOf(one)).quotes!.length === indexesOf('quotes').length);
     expect(await filesOf(one)).toEqual({ quotes: indexesOf('quotes') });
   });
@@ -195,7 +195,7 @@ describe('a collection created by another program', () => {
     const sent = await commandsOf(gateway, one.organisation, async () => {
       await one.caller.get('/quotes');
       await one.caller.get('/quotes');
-      // looked at after it
+      // looked at afterwards
       await upsert(one.caller, 'A');
     });
     expect(sent.filter(({ command }) => command.listIndexes === 'quotes')).toHaveLength(1);

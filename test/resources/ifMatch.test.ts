@@ -41,7 +41,7 @@ function sdl(): string {
   ${[...storedTypes(loadDocument()).keys()].map((type) => `extend type ${type} { etag: String! @graphql_only }`).join('\n')}`;
 }
 
-/** Lets writers wait for each other between the check and the write, if a test sets it. */
+/** Makes writers wait for each other between check and write, if a test sets it. */
 let meet: (() => Promise<void>) | undefined;
 
 const slow = {

@@ -10,7 +10,7 @@ import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { writtenBy } from '../support/writtenShare';
 
-/* Which answers are written from the database's bytes (docs/decisions/fast.md). What they say is tested everywhere. */
+/* Which answers are written from the database's bytes (docs/decisions/fast.md). Their content is tested everywhere. */
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** By how much the counts change while something runs. */
+/** How much the counts change while something runs. */
 async function change(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await writtenBy(gateway);
   await work();
@@ -188,7 +188,7 @@ describe('a read that fails', () => {
   const QUOTES = 'query { quotes { data { id } } }';
   const asks: Record<string, (of: Client, query: string) => Promise<{ status: number; text: string }>> = {
     'from bytes': (of) => of.get('/quotes', { sort: 'number', limit: 2 }),
-    // another query each time, so that it is answered from objects
+    // a new query each time, so that it is answered from objects
     'from objects': (of, query) => of.graphql(query),
   };
   const EXCEEDED = 262;

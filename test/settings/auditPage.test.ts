@@ -76,7 +76,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     });
   });
 
-  /** Presses a button, and parses what is downloaded. */
+  /** Presses a button, and parses the downloaded file. */
   async function downloaded(page: Page, press: () => Promise<void>): Promise<{ name: string; rows: string[][] }> {
     const [download] = await Promise.all([page.waitForEvent('download'), press()]);
     const text = await readFile(await download.path(), 'utf8');
@@ -97,7 +97,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     const of = await makeOrganisation(scene.gateway);
     const name = 'Jürgen, "x";=1';
     await makeKey(scene.gateway, of, { name });
-    // what a spreadsheet takes for a formula, or leaves out before one
+    // texts that a spreadsheet takes for formulas, or strips before one
     const names = ['+1', '-1', '@sum(a1)', '\t=1', '\r=1', '\n=1', '=1"', 'harmless = 1'];
     await scene.gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(
       names.map((actor, at) => ({
@@ -113,7 +113,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
         const { data } = await (
           await signInPerson(scene.gateway, of, 'member', 'Max')
         ).call('audit_events', { limit: 100 });
-        // without those of signing in Max
+        // without Max's sign-in
         const events = data.slice(2);
         expect(rows.map(([id]) => id)).toEqual(events.map(({ id }: Json) => id));
         expect(rows.map((row) => row[7])).toEqual(events.map(({ details }: Json) => details));

@@ -138,7 +138,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the key page', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe('edit-name');
       expect(await stored()).toMatchObject({ name: 'web shop', expires_at: null, allowed_ranges: [] });
 
-      // somebody else changes what this dialog leaves alone
+      // somebody else changes a field that this dialog leaves alone
       await scene.gateway.databases.control
         .collection('api_keys')
         .updateOne({ _id: id as never }, { $set: { mcp: 'off' } });
@@ -181,7 +181,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the key page', () => {
       async (page) => {
         await openKey(page, 'nightly');
         expect(await buttons(page)).toEqual(['Edit', 'Rotate', 'Revoke']);
-        // its answer is lost, and the dialog given up
+        // the answer is lost, and the dialog cancelled
         let isLost = true;
         await intercept(page, /rotate_api_key/, async (route: Route) => {
           if (!isLost) return route.continue();

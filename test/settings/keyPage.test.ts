@@ -46,7 +46,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
         const [, , newest] = await scene.gateway.control.apiKeys.list(of.id);
         await scene.gateway.control.apiKeys.revoke(newest!._id);
         await page.reload();
-        // what was replaced by a key that is revoked is a row of its own again, and can be rotated
+        // a key replaced by a revoked one has its own row again, and can be rotated
         await page.getByRole('button', named('Actions for nightly')).click();
         await items.getByText('Rotate…').waitFor();
         expect(await row.count()).toBe(1);
@@ -116,7 +116,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
       await page.waitForSelector('#made-dialog', { state: 'hidden' });
       await isFocused('Actions for third');
-      // the new one, then the one that it has replaced
+      // the new key, then the one it replaced
       for (const left of [1, 0]) {
         await revoke('third');
         await page.locator('.replaced').waitFor({ state: 'detached' });

@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually';
 import { makeLink } from './people';
 import { choose, expectAccessible, intercept, pageScene, signIn } from './visiting';
 
-/** What the browser says of requests that the test lets fail. */
+/** What the browser logs about requests that the test makes fail. */
 const LOST = /Failed to load resource/;
 
 const PATIENCE = 30_000;
@@ -30,7 +30,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   }
   const create = (page: Page): Promise<void> => page.getByRole('button', { name: 'Create key' }).click();
 
-  /** Lets the gateway do what is asked, but loses its answer. */
+  /** Lets the gateway process the request, but loses its answer. */
   async function lose(route: Route): Promise<void> {
     await route.fetch();
     await route.abort('connectionreset');
@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       expect(await keysOf(of)).toHaveLength(1);
       await page.getByRole('button', { name: 'I have saved it' }).click();
 
-      // the next key is another
+      // the next key is a different one
       await fillNew(page);
       await create(page);
       await valueOf(page);
@@ -137,13 +137,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         const response = await route.fetch();
         held.push(() => route.fulfill({ response }));
       });
-      /** Lets the late answers come, after `choose` has made another choice and its answer is shown. */
+      /** Releases the late answers after `choose` has made another choice and its answer is shown. */
       const then = async (choose: () => Promise<void>): Promise<void> => {
         await eventually(() => held.length > 0, PATIENCE);
         late = undefined;
         await choose();
         for (const answer of held.splice(0)) await answer();
-        // a call that comes after them has its answer after theirs
+        // a call after them is answered after them
         await page.evaluate('fetch("/healthz").then(() => new Promise((go) => setTimeout(go, 50)))');
       };
       const total = page.locator('#total-requests');
@@ -199,7 +199,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         const places = selectors.map((place) => page.locator(place));
         for (const place of places) await place.getByText('Could not reach the gateway').waitFor();
         isLost = false;
-        // then the others are read by themselves
+        // the others are then read automatically
         await places[0]!.getByRole('button', { name: 'Try again' }).click();
         for (const place of places) await place.waitFor({ state: 'hidden' });
         expect(await page.evaluate('document.activeElement.localName')).toMatch(/^h[12]$/);

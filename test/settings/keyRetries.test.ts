@@ -3,7 +3,7 @@ import { client, type Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { type Office, openOffice, type Person, signIn } from './people';
 
-/* Requests that make a key, repeated with the same Idempotency-Key. */
+/* Calls that create or rotate a key, repeated with the same Idempotency-Key. */
 
 const SHOP = { name: 'shop', scopes: ['quotes:read'] };
 const CREATE = `mutation($name: String!, $scopes: [String!]!) {

@@ -30,7 +30,7 @@ async function make(): Promise<{ id: string; key: string }> {
   return { id: made.api_key.id, key: made.key };
 }
 
-/** What the log has of changes of a key, newest first. */
+/** The audit events about changes of a key, newest first. */
 async function changesOf(id: string, of: Person = admin): Promise<Json[]> {
   const { data } = await of.call('audit_events', { action: 'key.updated', key_id: id, limit: 100 });
   return data.map(({ details }: { details: string }) => JSON.parse(details));
@@ -57,7 +57,7 @@ describe('an admin', () => {
     [{ name: 'till' }, { name: 'till' }],
     [{ mcp: 'write' }, { mcp: 'write' }],
     [{ allowed_ranges: [] }, { allowed_ranges: [] }],
-    // a null that is given is no omission
+    // an explicit null is not an omission
     [{ expires_at: null }, { expires_at: null }],
     [{ expires_at: null, name: null, mcp: null, allowed_ranges: null }, { expires_at: null }],
   ])('keeps what is omitted: %j', async (changes, changed) => {
@@ -117,7 +117,7 @@ describe('an admin', () => {
         ...{ code: 'validation_failed', errors: [{ pointer: '/expires_at', code: 'replaced' }] },
       });
     }
-    // as a form sends it that has all members
+    // as sent by a form that has all members
     const updated = await admin.call('update_api_key', { id, name: 'old', expires_at: old.expires_at });
     expect(updated).toMatchObject({ name: 'old', expires_at: old.expires_at });
     expect((await changesOf(id)).map(({ to }) => to)).toEqual([{ name: 'old' }]);
@@ -166,7 +166,7 @@ test('concurrent changes are all applied, one after another, each with its own e
   expect(after).toMatchObject({ mcp: 'off', expires_at: null });
   const changes = await changesOf(id);
   expect(changes).toHaveLength(8);
-  // each began with what another had left
+  // each started from the state that another had left
   const byBefore = new Map(changes.map(({ from, to }) => [from.name, to.name]));
   const chain: string[] = ['shop'];
   while (byBefore.has(chain.at(-1))) chain.push(byBefore.get(chain.at(-1)));

@@ -6,7 +6,7 @@ import { eventually } from '../http/eventually';
 import { makeLink } from './people';
 import { choose, expectAccessible, intercept, pageScene, signIn } from './visiting';
 
-/* What becomes of changes to keys whose answers are lost, refused or late. */
+/* Changes to keys whose answers are lost, rejected or late. */
 
 const PATIENCE = 30_000;
 
@@ -21,19 +21,19 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () 
   const row = (page: Page, name: string): Locator => page.getByRole('rowheader', { name, exact: true });
   const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
   const notices = (page: Page): Locator => page.locator('#notices');
-  /** Whether it is inside the window, as far as it is long. */
+  /** Whether it is within the window, as far as it fits. */
   const isSeen = async (page: Page, place: Locator): Promise<boolean> => {
     const box = await place.boundingBox();
     return box !== null && box.y >= 0 && box.y + box.height <= page.viewportSize()!.height;
   };
 
-  /** Lets the gateway do what is asked, but loses its answer. */
+  /** Lets the gateway process the request, but loses its answer. */
   async function lose(route: Route): Promise<void> {
     await route.fetch();
     await route.abort('connectionreset');
   }
 
-  /** Holds calls whose body matches, until the test lets them go. */
+  /** Holds calls whose body matches, until the test releases them. */
   async function hold(page: Page, body: RegExp): Promise<() => Promise<Route>> {
     const held: Route[] = [];
     await intercept(page, body, (route) => {
@@ -79,7 +79,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () 
       expect(await focused(page)).toBe('Save');
       await page.locator('#key-title').getByText('web shop').waitFor();
 
-      // closed before the answer: it goes on, and says so
+      // closed before the answer: saving continues, and a notice says so
       await button(page, 'Save').press('Enter');
       const late = await answers();
       await page.keyboard.press('Escape');

@@ -89,7 +89,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
     const of = await makeOrganisation(scene.gateway);
     const soon = await makeKey(scene.gateway, of, { name: 'nightly', expiresAt: inDays(2.5) });
     const sooner = await makeKey(scene.gateway, of, { name: 'sooner', expiresAt: inDays(1.5) });
-    // so that the one that replaces it has a long life
+    // so that the key that replaces it has a long life
     const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
     await keys.updateOne({ _id: soon.id }, { $set: { created_at: inDays(-90) } });
     await makeKey(scene.gateway, of, { name: 'later', expiresAt: inDays(8) });

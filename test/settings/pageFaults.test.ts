@@ -6,7 +6,7 @@ import { describeWith } from '../support/programs';
 import { makeLink } from './people';
 import { expectAccessible, pageScene, signIn } from './visiting';
 
-/* What the sections of the settings page have in common when something goes wrong. */
+/* What all sections of the settings page do on failures. */
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when something goes wrong', () => {
   const scene = pageScene({ tolerates: /Failed to load resource/ });
@@ -29,7 +29,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when so
       await page.reload();
       const failures = page.locator('[role="alert"]:visible').filter({ hasText: 'Could not reach the gateway' });
       await failures.nth(5).waitFor();
-      // nothing is read by itself
+      // nothing is read automatically
       await page.locator('#members-failure').getByRole('button', { name: 'Try again' }).click();
       await failures.nth(5).waitFor();
       isAway = false;

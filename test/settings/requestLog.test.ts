@@ -204,7 +204,7 @@ describe('stored requests', () => {
   const rowsOf = (organisation: string, count: number, failed: boolean): RequestRow[] =>
     Array.from({ length: count }, (_, at) => ({
       ...{ _id: `${organisation}-${String(failed)}-${String(at)}`, organisation_id: organisation, key_id: 'k' },
-      // so that none of one kind is as old as one of the other
+      // so that no rows of the two kinds are equally old
       ...{
         at: new Date(Date.now() - at * 1000 - (failed ? 0 : 100_000)),
         request_id: String(at),

@@ -19,7 +19,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   const section = (page: Page) => page.locator('#requests');
   const rows = (page: Page) => page.locator('#requests tbody tr:not(.request-details)');
   const idsOf = (page: Page): Promise<string[]> => page.locator('#requests tbody .cut').allTextContents();
-  /** Waits until these are listed, and no others. */
+  /** Waits until exactly these are listed. */
   const listed = (page: Page, ids: readonly string[]): Promise<unknown> =>
     eventually(async () => (await idsOf(page)).join() === ids.join(), PATIENCE);
 
@@ -157,7 +157,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       const last = await rows(page).nth(19).locator('.cut').innerText();
       await section(page).getByRole('button', { name: 'Show older requests' }).press('Enter');
       await section(page).locator('tbody .cut').nth(29).waitFor();
-      // the first control of the first row that was added is the link to its key
+      // the first control of the first added row is the link to its key
       const before = `document.activeElement.closest('tr').previousElementSibling.previousElementSibling.querySelector('.cut').textContent`;
       expect(await page.evaluate(`[document.activeElement.textContent, ${before}]`)).toEqual(['shop', last]);
     });
@@ -195,7 +195,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         const failure = section(page).getByRole('alert');
         await failure.getByText('Could not reach the gateway').waitFor();
         expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
-        // what was shown stays: it belongs to the same choice
+        // what was shown stays, since it belongs to the same choice
         expect(await idsOf(page)).toEqual([fine]);
         await result.selectOption('');
         await failure.getByText('Could not reach the gateway').waitFor();

@@ -53,7 +53,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the sign-in page and the page of a lin
       const { x, y } = (await page.getByRole('button', { name: 'Continue' }).boundingBox())!;
       await page.keyboard.press('Enter');
       await eventually(() => posts === 1, 30_000);
-      // not by locators, which would wait for the page that is on its way
+      // not with locators, which would wait for the page being loaded
       await page.keyboard.press('Enter');
       await page.mouse.dblclick(x + 5, y + 5);
       goOn();

@@ -100,7 +100,7 @@ describe('the counter', () => {
         { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0, details: expect.any(Map) },
         {
           ...{ keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
-          // its time says nothing of the operation
+          // its duration says nothing about the operation
           details: new Map([
             ['operations.none.requests', 1],
             ['operations.none.rate_limited', 1],
@@ -155,7 +155,7 @@ describe('the counter', () => {
       ['1', 1],
       ['2', 1],
     ]);
-    // not in silence
+    // and is reported
     expect(onUncounted.mock.calls).toEqual([[7]]);
   });
 

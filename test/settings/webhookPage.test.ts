@@ -43,7 +43,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   }
   type Call = Awaited<ReturnType<typeof officeOf>>['admin'];
 
-  /** Changes an endpoint as the gateways that deliver would. */
+  /** Changes an endpoint as a delivering gateway would. */
   const become = (id: string, state: object): Promise<unknown> =>
     gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
 

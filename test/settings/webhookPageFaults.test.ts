@@ -10,7 +10,7 @@ import { someDeliveries } from './deliveryRows';
 import { makeLink } from './people';
 import { intercept, signedIn, signIn, type Visitor } from './visiting';
 
-/** What the browser says of requests that the test lets fail. */
+/** What the browser logs about requests that the test makes fail. */
 const LOST = /Failed to load resource/;
 const URL = 'https://hooks.example.com/a';
 const OTHER = 'https://hooks.example.com/b';
@@ -91,7 +91,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
         if (isDone) await route.fetch();
         await route.abort('connectionreset');
       });
-      // somebody else was here since the page was read
+      // somebody else has changed something since the page was read
       await page.locator('#endpoint-facts').getByText('shown once, when it was made').waitFor();
       await admin('rotate_webhook_endpoint', { id: ids[0] });
       const dialog = page.locator('#webhook-rotate-dialog');
@@ -109,7 +109,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       await dialog.getByText('If you rotate again, that one ends at once').waitFor();
       await dialog.getByRole('button', { name: 'Rotate secret' }).click();
       await dialog.getByText('The secret was not rotated so far.').waitFor();
-      // whose rotation it was, the page cannot know
+      // the page cannot know whose rotation it was
       await admin('rotate_webhook_endpoint', { id: ids[0] });
       await dialog.getByRole('button', { name: 'Rotate secret' }).click();
       await dialog.getByText('rotated meanwhile, by this page or by somebody else').waitFor();
@@ -135,7 +135,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       for (let time = 0; time < 3; time += 1) await page.locator('#webhook-url').press('Enter');
       await page.getByText('The gateway takes its time').waitFor();
       expect(await add(page).isDisabled()).toBe(true);
-      // closed meanwhile: the secret is shown all the same
+      // closed in the meantime: the secret is shown all the same
       await page.keyboard.press('Escape');
       await page.locator('#webhook-dialog').waitFor({ state: 'hidden' });
       go();
@@ -151,7 +151,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     await someDeliveries(gateway, of, second, 3);
     await visit({ of }, async (page) => {
       const held: (() => Promise<void>)[] = [];
-      // the deliveries of the first, and every test event
+      // the deliveries of the first endpoint, and every test event
       await intercept(page, new RegExp(`webhook_deliveries.*${first}|send_test_event`, 's'), async (route) => {
         const response = await route.fetch();
         held.push(() => route.fulfill({ response }));
@@ -162,7 +162,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
         const answers = held.splice(0);
         expect(answers.length).toBeGreaterThan(0);
         for (const answer of answers) await answer();
-        // a call that comes after them has its answer after theirs
+        // a call after them is answered after them
         await page.evaluate('fetch("/healthz").then(() => new Promise((go) => setTimeout(go, 50)))');
       };
 
@@ -182,7 +182,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       await eventually(() => held.length === 1);
       await page.getByLabel('State').selectOption('failed');
       await eventually(() => held.length === 2);
-      // the newer answer comes first
+      // the newer answer arrives first
       held.reverse();
       await release();
       expect(await rows.count()).toBe(2);

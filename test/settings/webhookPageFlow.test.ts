@@ -22,7 +22,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
     await world.stop();
   });
 
-  /** Presses Refresh until the page shows a text, so many times. */
+  /** Presses Refresh until the page shows a text, up to a number of times. */
   const refreshUntil = (page: Page, place: string, text: string, times = 1): Promise<true> =>
     eventually(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
@@ -97,7 +97,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
         ['Send test event', '#endpoint-outcome'],
         [/^Send again: /, '.delivery-details:visible'],
       ] as const) {
-        // all before anything is answered
+        // all of them before anything is answered
         await page.getByRole('button', { name: button }).evaluate((pressed) => {
           for (let time = 0; time < 3; time += 1) (pressed as unknown as { click(): void }).click();
         });

@@ -4,7 +4,7 @@ import { createReads } from '../../src/events/reads';
 import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
 import { createWaiting } from '../../src/events/waiting';
 
-/* Where a stream takes its events from, and how many there may be; the rest is in test/operation/streams.test.ts. */
+/* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.test.ts. */
 
 const row = (_id: string): EventRow => ({
   _id,
@@ -15,7 +15,7 @@ const row = (_id: string): EventRow => ({
   status: null,
 });
 
-/** A stream over stored rows that can be read and changed, and what it did. */
+/** A stream over stored rows that can be read and changed, and a record of its calls. */
 function over(stored: string[], most = 2) {
   const did: string[] = [];
   let listening: Error | undefined;
@@ -48,7 +48,7 @@ function over(stored: string[], most = 2) {
 test('a stream listens, reads pages of which all but the first cost a point, then emits new events without duplicates', async () => {
   const { following, next, did } = over(['1', '2', '3', '4', '5']);
   expect(await next(2)).toEqual(['1', '2']);
-  // told while it reads
+  // arrive during the read
   for (const id of ['4', '5', '6']) following.hear(row(id), 1);
   expect(await next(4)).toEqual(['3', '4', '5', '6']);
   expect(did).toEqual(['listen', 'read 0', 'pay', 'read 2', 'pay', 'read 4']);
@@ -100,15 +100,15 @@ test('unread events are buffered up to a limit and read again beyond it; a strea
   await turn();
   tell('1', MOST_UNSENT);
   await first;
-  // counted anew when it is taken
+  // the count restarts when it is taken
   tell('2', MOST_UNSENT);
-  // a burst, however large
+  // a burst of any size
   for (const id of ['3', '4', '5']) tell(id, MOST_UNSENT);
   jest.advanceTimersByTime(MOST_IDLE - 1);
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
   const sixth = next(1);
   await turn();
-  // nothing comes
+  // no event arrives
   jest.advanceTimersByTime(2 * MOST_IDLE);
   expect(following.stream.ended.aborted).toBe(false);
 

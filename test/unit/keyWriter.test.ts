@@ -3,7 +3,7 @@ import type { ApiKey } from '../../src/access/apiKey';
 import { type KeyWriterOptions, keyWriter } from '../../src/organisations/keyWriter';
 import { eventually } from '../http/eventually';
 
-/* Keys that are used at once are written little by little, so that no request waits for a write of thousands. */
+/* Keys used at the same time are written in small batches, so that no request waits for a write of thousands. */
 
 type Write = (operations: readonly { updateOne: { filter: { _id: string } } }[]) => Promise<unknown>;
 
@@ -39,7 +39,7 @@ test('a thousand uses are written 100 at a time, one write after another, and no
     underWay -= 1;
   });
   for (let at = 0; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
-  // the first write starts by itself; more are noted while it is under way
+  // the first write starts automatically; more uses are noted while it is in progress
   await eventually(() => underWay > 0);
   for (let at = 1000; at < 1050; at += 1) writer.note(keyOf(at), '192.0.2.1');
   await writer.settle();

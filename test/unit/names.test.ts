@@ -1,7 +1,7 @@
 import { nameFault } from '../../src/access/apiKey';
 import { generateKey } from '../../src/access/keys';
 
-/* What may be the name of a key, an organisation or a user. */
+/* Valid names of keys, organisations and users. */
 
 test.each([
   'Shop',

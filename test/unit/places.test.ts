@@ -1,6 +1,6 @@
 import { createPlaces } from '../../src/webhooks/places';
 
-/* Which posts of webhooks a gateway has under way; test/webhooks/bounds.test.ts shows them at work. */
+/* Which webhook posts a gateway has in flight; test/webhooks/bounds.test.ts tests them in use. */
 
 describe('post slots', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
@@ -28,7 +28,7 @@ describe('post slots', () => {
     for (let at = 0; at < 100; at += 1) take(`other ${String(at)}`);
     await settle();
     expect(given).toBe(64);
-    // every one has its turn, and none is lost
+    // each one gets its turn, and none is lost
     while (back.length > 0) {
       back.shift()!();
       await settle();
@@ -53,7 +53,7 @@ describe('post slots', () => {
     expect(places.taken()).toBe(8);
     expect(places.waiting()).toBe(52);
     order.length = 0;
-    // the last to come, and the only ones of theirs
+    // the last to arrive, and the only ones of their organisation
     for (const post of [0, 1]) take('light', post);
     back.shift()!();
     await settle();

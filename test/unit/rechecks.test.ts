@@ -3,11 +3,11 @@ import type { WaitingCaller } from '../../src/context';
 import { AppError } from '../../src/errors';
 import { type Checked, createRechecks } from '../../src/events/rechecks';
 
-/* How the keys of waiting requests and streams are read again. */
+/* How the keys of waiting requests and streams are re-read. */
 
 type Answer = () => Promise<{ cluster: string }>;
 
-/** Waits of keys, what their keys answer, and what became of them. */
+/** Waiting callers, the answers for their keys, and how they ended. */
 function over(answer: Answer) {
   let reads = 0;
   const failures = new Map<string, unknown>();
@@ -55,7 +55,7 @@ test('a key is read every 2 s, once for all its requests and streams, and not ag
   ends[0]!();
   await turn();
   lookAt(16_000);
-  // that of the other key still goes on
+  // the read of the other key is still in progress
   expect(waits.reads()).toBe(3);
   expect(waits.failures.size).toBe(0);
 });

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../src/access/authenticate';
 import { recogniseSome } from '../../src/access/recognise';
 
-/* Requests without a route cost their caller nothing, so what the gateway does for them is bounded. */
+/* Requests without a route cost their caller nothing, so the gateway's work for them is bounded. */
 
 const UNKNOWN: Refusal = { reason: 'unknown' };
 

@@ -95,7 +95,7 @@ describe('the recorder of requests', () => {
   test('every failed request has a row or is counted in a similar one, until rows run out; the rest is counted', async () => {
     const recorder = recorderOf();
     for (let request = 0; request < 5000; request += 1) recorder.add(FAILED, details);
-    // unlike any that has a row: 20 rows more, and then none
+    // unlike any stored row: 20 more rows, then none
     for (let one = 0; one < 30; one += 1) recorder.add(head({ code: `code_${String(one)}` }), details);
     await jest.advanceTimersByTimeAsync(2000);
     expect(rows()).toHaveLength(620);

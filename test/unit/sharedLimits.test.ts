@@ -41,7 +41,7 @@ test('all questions of one event loop turn are sent in one message, and each get
   const answer = (question: number, ...taken: unknown[]): unknown =>
     channel.emit('message', { limitsAsked: question, taken });
   answer(2, [true, 8, 900, 2]);
-  // as messages of others, and answers that came too late
+  // messages of others, and late answers
   channel.emit('message', { metrics: 'a page' });
   answer(3, [true, 0, 0, 0]);
   answer(1, [true, 9, 1000, 1], [false, 0, 1000, 12], [true, 5, 1000, 5]);

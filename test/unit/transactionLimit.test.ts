@@ -1,6 +1,6 @@
 import { checkTransactionLimit } from '../../src/cli/doctor/transactionLimit';
 
-/** The check for clusters with these limits; undefined for one that does not tell. */
+/** The check for clusters with these limits; undefined for one that does not report it. */
 function check(limits: Record<string, number | undefined>): ReturnType<typeof checkTransactionLimit> {
   const databases = {
     clusters: Object.keys(limits),

@@ -2,7 +2,7 @@ import { codesOf, type CountedRequest, operationsOf, pathsOf } from '../../src/o
 
 const OK: CountedRequest = { outcome: 'ok', operation: 'quotes', ms: 3 };
 
-/** A row of usage as the database makes it of the paths of requests. */
+/** A row of usage as the database stores it. */
 function rowOf(requests: readonly CountedRequest[]) {
   const row: { operations: Record<string, Record<string, number>>; codes: Record<string, number> } = {
     operations: {},

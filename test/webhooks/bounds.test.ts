@@ -13,7 +13,7 @@ import { recordCommands } from '../support/recordedCommands';
 import { startReceiver } from './receiver';
 import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
 
-/* What endpoints may cost, and what happens to gateways while they deliver. */
+/* What endpoints may cost, and what happens when gateways die or are overloaded while delivering. */
 
 let world: World;
 beforeAll(async () => {
@@ -90,7 +90,7 @@ test('a gateway killed while posting loses no event: another posts the same ids 
     await new Promise((resolve) => child.once('close', resolve));
     const before = new Set(idsOf(one));
     one.receiver.answer = () => 204;
-    // as if the time of its leases were over
+    // as if its leases had expired
     await own.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(0) } });
     await tails.updateMany({}, { $set: { until: new Date(0) } });
     const next = await startGateway({ ...own.environment, EVENTS: 'on' });
@@ -125,7 +125,7 @@ test('a dead endpoint costs the same commands, rows and posts per attempt, howev
       );
       const rows = (await one.rows()).length;
       const arrived = one.receiver.arrived.length;
-      // the first probe may need what later ones know already
+      // the first probe may load what later ones have cached
       await one.hurry();
       await eventually(async () => ((await one.row()).probes === 1 ? true : undefined));
       await eventually(() => free(one));
@@ -169,11 +169,11 @@ test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as
     const { due: _due, ...rest } = row;
     const rows = Array.from({ length: 1000 }, () => ({ ...rest, _id: randomUUID(), organisation_id: randomUUID() }));
     await own.endpoints.insertMany(rows);
-    // no longer young, so it rests until it is woken
+    // no longer new, so it rests until it is woken
     await own.endpoints.updateOne({ _id: one.id }, { $set: { created_at: new Date(0) } });
     await one.hurry();
     await eventually(async () => (await free(one)) === true && (await one.row()).due === undefined, 30_000);
-    // the rest is what happens once a minute; one command an endpoint would be a thousand more
+    // the rest happens once a minute; one command per endpoint would be a thousand more
     expect(await idle()).toBeLessThanOrEqual(none + 20);
     expect(none).toBeGreaterThan(0);
   } finally {
@@ -211,7 +211,7 @@ test('a gateway works on at most 8 endpoints per organisation, and on 32 that fa
   const held = (): Promise<EndpointRow[]> => own.endpoints.find({ holder: { $ne: null } }).toArray();
   await own.endpoints.deleteOne({ _id });
   await record(own, one, 1);
-  // of one organisation, of others that failed, and one more behind all of them
+  // endpoints of one organisation, of others that failed, and one more behind all of them
   await own.endpoints.insertMany(copies(20, () => ({ due: new Date(0) })));
   const organisations = await Promise.all(Array.from({ length: 6 }, () => makeOrganisation(own.gateway)));
   for (const organisation of organisations) await record(own, { ...one, organisation }, 1);

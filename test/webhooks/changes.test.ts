@@ -6,7 +6,7 @@ import { raw } from '../http/raw';
 import type { Json } from '../support/client';
 import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
 
-/* What people change while events are delivered. */
+/* Changes by users while events are delivered. */
 
 let world: World;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const delivered = (one: Scene, count: number): Promise<true> =>
 const free = (one: Scene): Promise<true> =>
   eventually(async () => ((await one.row()).holder === null ? (true as const) : undefined), 30_000);
 
-/** Which of some secrets verify the last delivery. */
+/** Which of these secrets verify the last delivery. */
 function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
   const { body, headers } = receiver.arrived.at(-1)!;
   return secrets.map((secret) => {
@@ -85,7 +85,7 @@ test('a test event and one sent again by hand return their outcome, and affect n
     [418, 'short and stout'],
   ]);
   expect(await one.row()).toEqual(before);
-  // to one that is disabled as well
+  // to a disabled endpoint as well
   await one.admin('disable_webhook_endpoint', { id });
   one.receiver.answer = () => 204;
   expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true, status: 204, error: null });
@@ -119,7 +119,7 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   await delivered(one, 4);
   expect(new Set(idsOf(one)).size).toBe(4);
   expect(idsOf(one)).toHaveLength(4);
-  // everything again, with the same ids
+  // everything is sent again, with the same ids
   await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - HOUR).toISOString() });
   await untilArrived(one, 8);
   expect(idsOf(one).slice(4).sort()).toEqual(idsOf(one).slice(0, 4).sort());
@@ -127,7 +127,7 @@ test('a disabled endpoint receives nothing; when enabled it resumes where it sto
   await one.admin('disable_webhook_endpoint', { id });
   await one.write(3);
   await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
-  // what was recorded before is not sent
+  // earlier events are not sent
   await eventually(async () => {
     await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + MINUTE).toISOString() });
     return (await one.endpoint()).lag_seconds === 0 ? true : undefined;
@@ -163,7 +163,7 @@ test('disabled while a post is in flight, an endpoint gets no other post until t
   expect(one.receiver.arrived).toHaveLength(1);
   one.receiver.answer = () => 204;
   for (const end of open) end();
-  // the failure is of a lease that was lost
+  // the failure belongs to a lease that was lost
   await new Promise((resolve) => setTimeout(resolve, 1000));
   expect(await one.rows()).toEqual([]);
   expect(await one.row()).toMatchObject({ failed: [], failing_since: null });
@@ -208,7 +208,7 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
   const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
   const at = new Date();
   const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
-  // its events are there, since only its endpoint is looked at here
+  // its events are stored first, since only its endpoint is under test here
   await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
   await one.write(1);
   await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
@@ -227,7 +227,7 @@ test('while an organisation is being moved, nothing is posted whose outcome coul
 
 test('an event being delivered when a move begins is sent again after the move', async () => {
   const one = await scene();
-  // the collection is there already, so making it refuses nothing
+  // the collection already exists, so creating it cannot be refused
   await one.write(1);
   await delivered(one, 1);
   const open: (() => void)[] = [];
@@ -251,7 +251,7 @@ test('an event being delivered when a move begins is sent again after the move',
 
 test('an organisation erased while its events are being sent is not recreated', async () => {
   const one = await scene();
-  // the collection is there already, so making it refuses nothing
+  // the collection already exists, so creating it cannot be refused
   await one.write(1);
   await delivered(one, 1);
   const open: (() => void)[] = [];

@@ -87,7 +87,7 @@ test('a failed event is parked with later ones of its object, in order; other ob
   await untilArrived(one, 9);
   const ofBad = one.receiver.arrived.filter(({ event }) => event.object.id === bad).map(({ id }) => id);
   const order = (await feedOf(one)).filter(({ object }) => object.id === bad).map(({ id }) => id);
-  // the one that failed arrives again, and then those behind it
+  // the failed one arrives again, followed by those behind it
   expect(ofBad).toEqual([order[0], order[1], ...order.slice(1)]);
   await eventually(async () => ((await one.rows('delivered')).length === 8 ? true : undefined));
   expect(await one.rows('waiting')).toEqual([]);
@@ -110,7 +110,7 @@ test('many events of few objects arrive in order per object, despite random fail
   expect(accepted.size).toBe(66);
   for (const quote of quotes) {
     const arrived = one.receiver.arrived.filter(({ event }) => event.object.id === quote).map(({ id }) => id);
-    // without repetitions, exactly the order of the feed
+    // without repeats, exactly the order of the feed
     expect([...new Set(arrived)]).toEqual(order.filter((id) => arrived.includes(id)));
     const places = arrived.map((id) => order.indexOf(id));
     expect(places).toEqual([...places].sort((a, b) => a - b));
@@ -209,7 +209,7 @@ test('after ten attempts an event is given up, and the events behind it continue
     expect(wait).toBeGreaterThanOrEqual(steps[at]!);
     expect(wait).toBeLessThanOrEqual(steps[at]! * 1.1 + 5000);
   });
-  // the event behind it had its first attempt at once
+  // the event behind it got its first attempt at once
   expect(await one.rows('waiting')).toMatchObject([{ attempts: 1 }]);
   expect(JSON.stringify(failed).length).toBeLessThan(4096);
 });

@@ -6,7 +6,7 @@ import { makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
 import { type Office, officeOf, openOffice } from './office';
 
-/* Webhook endpoints as people change them. */
+/* Webhook endpoints, as users manage them. */
 
 let office: Office;
 beforeAll(async () => {
@@ -75,7 +75,7 @@ test('an organisation has at most 20 endpoints, even if they are created concurr
   const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook_endpoint', { url })));
   expect(answers.filter(({ secret }) => secret)).toHaveLength(20);
   for (const { code, errors } of answers.filter(({ secret }) => !secret)) {
-    // a conflict is one that lost against the others too often
+    // a conflict means losing against the others too often
     expect(['validation_failed', 'conflict']).toContain(code);
     if (errors) expect(errors[0].detail).toBe('the organisation has 20 webhook endpoints already; delete one first');
   }
@@ -130,7 +130,7 @@ test.each([
   ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 is not a public address'],
   ['https://[fd00::1]/', 'fd00::1 is not a public address'],
   ['http://93.184.216.34/', 'only https is allowed'],
-  // a name that is not found, as one with a public address
+  // a name that is not found is treated like one with a public address
   ['http://hooks.invalid/', 'must begin with https://: its address is not one that is opened for http'],
 ])('the URL %s is rejected: %s', async (bad, detail) => {
   const { admin } = office;

@@ -7,7 +7,7 @@ import { createPoster, type Poster, type PosterOptions } from '../../src/webhook
 import { SELF_SIGNED } from './certificate';
 import { type Receiver, startReceiver } from './receiver';
 
-/* One post, to receivers that mean no good. */
+/* Single posts, to hostile receivers. */
 
 const LOOPBACK = ['127.0.0.0/8'];
 const posters: Poster[] = [];
@@ -120,7 +120,7 @@ test('the connected address is checked too, before anything is sent', async () =
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   let calls = 0;
-  // as if the lookup had been passed by: refused only when it is judged again
+  // as if the lookup had been bypassed: rejected only on the second check
   const policy = {
     isOpened: () => false,
     allowsPlain: true,

@@ -12,7 +12,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 import { idsOf, newScene, objectsOf, openWorld, type Scene, untilArrived, type World } from './scene';
 
-/* When endpoints have work and their turn, and when they have none. */
+/* When endpoints have work and get their turn, and when they have none. */
 
 const SOON = 30_000;
 
@@ -40,7 +40,7 @@ const free = (one: Scene): Promise<true> =>
 const eventsOf = (organisation: Organisation): mongo.Collection<EventRow> =>
   world.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
 
-/** Stores events of as many objects, as a tail would that tells nobody. */
+/** Stores events of different objects, like a tail that notifies no endpoint. */
 async function store(organisation: Organisation, count: number): Promise<void> {
   await (await world.gateway.databases.open(organisation)).prepare([events]);
   const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
@@ -51,7 +51,7 @@ async function store(organisation: Organisation, count: number): Promise<void> {
   await eventsOf(organisation).insertMany(rows);
 }
 
-/** Stores events while nobody works on the endpoint, so that all are there when somebody begins. */
+/** Stores events while no gateway works on the endpoint, so that all are there when one starts. */
 async function record(one: Scene, count: number): Promise<void> {
   await eventually(async () => {
     const { matchedCount } = await world.endpoints.updateOne(
@@ -198,7 +198,7 @@ test('an endpoint is sent events of at most 8 objects at once', async () => {
   };
   await record(one, 40);
   await eventually(() => open.length === 8, SOON);
-  // which is sent behind all that were begun
+  // sent after all posts that were started
   expect(await one.admin('send_test_event', { id: one.id })).toMatchObject({ ok: true });
   expect(open).toHaveLength(8);
   one.receiver.answer = () => 204;
@@ -227,7 +227,7 @@ test('the lease is kept while a post is in flight', async () => {
   await one.write(1);
   await untilArrived(one, 1);
   const { holder, until } = await one.row();
-  // before the post is given up, after 15 s
+  // before the post times out, after 15 s
   await eventually(async () => (await one.row()).until > until);
   expect((await one.row()).holder).toBe(holder);
   for (const end of open) end();
