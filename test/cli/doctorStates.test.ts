@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 beforeEach(() => Promise.all([scene.main, scene.eu].map(clear)));
 
-test(`${PAGE} has a row for each state, and a state is made for each row`, () => {
+test(`${PAGE} has a row for each state, and the state of each row is tested`, () => {
   expect(ROWS.map(({ state }) => state).sort()).toEqual(Object.keys(STATES).sort());
   for (const { said } of ROWS) expect(said.length).toBeGreaterThan(0);
 });

@@ -160,7 +160,7 @@ test('while its output is not read, it stops reading events', async () => {
   }
 }, 180_000);
 
-test('if no gateway records events, that is said once', async () => {
+test('if no gateway records events, the command says so once', async () => {
   const lonely = commandLine();
   const { id } = await lonely.json<{ id: string }>('org', 'create', '--name', 'Lonely');
   const command = followed(lonely, ['events', 'tail', '--org', id]);

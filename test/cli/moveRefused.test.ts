@@ -42,7 +42,7 @@ describe('a move is rejected in one sentence, and changes nothing, for', () => {
     });
   });
 
-  test('an organisation that another process is moving, which cannot be erased meanwhile, or that is erased', async () => {
+  test('an organisation that another process is moving, which cannot be erased during the move, or that is erased', async () => {
     const one = await scene().organisation();
     expect(await killedAt(scene().cli, move(one), 1)).toBeDefined();
     const alive = expect.stringMatching(/another process is moving .* try again in \d+ s/) as unknown;

@@ -121,7 +121,7 @@ test('the gateway recovers with the database, and logs both changes', async () =
   expect(states().slice(before)).toEqual(['unavailable', 'ok']);
 });
 
-test('a gateway that records events stops in time while the database is paused', async () => {
+test('a gateway that records events stops within its time limit while the database is paused', async () => {
   const environment = { MONGODB_URI: database.uri, CONTROL_DATABASE: 'scopegate_stopped', EVENTS: 'on' };
   const own = await operate(environment, { drain: 2000 });
   const client = await own.databases.streams('default');

@@ -61,7 +61,7 @@ async function end(scene: Scene): Promise<(event: Json) => boolean> {
   return ({ object }) => object?.id === last._id;
 }
 
-test('every committed change is one event, in order, whoever wrote it; rolled back and internal changes are none', async () => {
+test('every committed change is one event, in order, whoever wrote it; rolled back and internal changes are not events', async () => {
   const scene = await newScene();
   const { caller, db } = scene;
   const first = quote();

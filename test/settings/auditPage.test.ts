@@ -93,7 +93,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   const said = (page: Page) => page.locator('#csv-text');
   const csv = (page: Page) => page.getByRole('button', { name: 'Download CSV' });
 
-  test('the audit log is saved as CSV as it is filtered, without formulas', async () => {
+  test('the audit log is saved as CSV with its current filters, and without formulas', async () => {
     const of = await makeOrganisation(scene.gateway);
     const name = 'Jürgen, "x";=1';
     await makeKey(scene.gateway, of, { name });

@@ -60,7 +60,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('if the dialog is cancelled then, the page says that there may be a key, lists it, and shows it on request', async () => {
+  test('if the dialog is cancelled instead, the page says that there may be a key, lists it, and shows it on request', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let isLost = true;

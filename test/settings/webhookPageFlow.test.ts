@@ -30,7 +30,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
       return (await page.locator(place).getByText(text).count()) === times || undefined;
     }, 30_000);
 
-  test('deliveries are shown, a failing receiver makes the endpoint failing, and all can be sent again from a time', async () => {
+  test('deliveries are shown, a receiver that fails puts its endpoint into the failing state, and all can be sent again from a time', async () => {
     const { receiver, organisation, id } = scene;
     await signedIn({ browser, gateway: world.gateway }, { of: organisation }, async (page) => {
       await page.getByRole('link', { name: receiver.url }).click();

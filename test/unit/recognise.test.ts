@@ -21,7 +21,7 @@ test('at most 20 keys a second are looked up, and none for a request without one
   expect(await ask()).toBe(UNKNOWN);
 });
 
-test('a key that cannot be looked up, or not in time, is treated as unknown', async () => {
+test('a key whose lookup fails or takes too long is treated as unknown', async () => {
   expect(await recogniseSome(() => Promise.reject(new Error('away')))('Bearer x', '192.0.2.1')).toBeUndefined();
   const found = recogniseSome(() => new Promise(() => undefined))('Bearer x', '192.0.2.1');
   await turn();

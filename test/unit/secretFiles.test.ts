@@ -99,7 +99,7 @@ describe('is rejected, with the variable and one sentence without the secret:', 
   });
 });
 
-test('a named pipe is read to its end, as shells make them for a secret that is never on disk', () => {
+test('a named pipe, which shells use for secrets that are never on disk, is read to its end', () => {
   const program = join(folder, 'pipe.js');
   writeFileSync(
     program,

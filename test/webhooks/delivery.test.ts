@@ -118,7 +118,7 @@ test('many events of few objects arrive in order per object, despite random fail
   expect((await one.endpoint()).state).toBe('enabled');
 }, 120_000);
 
-test('ten failures of different objects make an endpoint failing: its position stays, the oldest event is the probe, and one success resumes all', async () => {
+test('ten failures of different objects put an endpoint into the failing state: its position stays, the oldest event is the probe, and one success resumes all', async () => {
   const one = await scene();
   one.receiver.answer = () => 500;
   await one.write(40);

@@ -164,12 +164,12 @@ describe('an answer', () => {
     await inside.stop();
   });
 
-  test('that never comes ends the attempt in time', async () => {
+  test('that never comes times out', async () => {
     receiver.answer = () => undefined;
     expect(await post()).toMatchObject({ ok: false, status: null, error: 'no answer within 1.5 s' });
   });
 
-  test('with a slowly dripping head ends in time', async () => {
+  test('with a slowly dripping head times out', async () => {
     let timer: NodeJS.Timeout | undefined;
     receiver.answer = (_arrival, response) => {
       const { socket } = response;
