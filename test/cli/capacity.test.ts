@@ -24,7 +24,7 @@ async function clusters(): Promise<{ environment: Record<string, string>; each: 
   return { environment, each };
 }
 
-test('organisations go where most room is left, and nowhere once every cluster is full', async () => {
+test('new organisations go to the cluster with the most room, and are refused once every cluster is full', async () => {
   const { environment, each } = await clusters();
   const cli = commandLine(environment);
   const placed: string[] = [];
@@ -72,7 +72,7 @@ test('organisations go where most room is left, and nowhere once every cluster i
   }
 });
 
-test('a named cluster that is full is refused although another has room', async () => {
+test('a full cluster that is named is refused, even if another has room', async () => {
   const { environment } = await clusters();
   const cli = commandLine(environment);
   await cli.json(...make, '--cluster', 'default');

@@ -91,7 +91,7 @@ async function exported(): Promise<Record<string, Record<string, unknown>[]>> {
   return Object.fromEntries(await Promise.all(files));
 }
 
-test("a customer's personal data are gone everywhere; ids, amounts and other customers stay", async () => {
+test("a customer's personal data are erased everywhere; ids, amounts and other customers stay", async () => {
   const caller = client(gateway, (await makeKey(gateway, organisation)).key);
   const request = { text: 'It is me, Wilhelmina', customer_id: customer.id, contact };
   const retried = { 'idempotency-key': 'retried' };
@@ -111,7 +111,7 @@ test("a customer's personal data are gone everywhere; ids, amounts and other cus
   });
   const left = await everything();
   for (const secret of SECRETS) expect({ secret, found: left.includes(secret) }).toEqual({ secret, found: false });
-  // the words of searches have no accents and are in capitals
+  // search words are stored in capitals without accents
   for (const word of ['WILHELMINA', 'ZUCKERSCHATZ'])
     expect({ word, found: left.includes(word) }).toEqual({ word, found: false });
   expect(left).toContain('customer.erased');
@@ -136,7 +136,7 @@ test("a customer's personal data are gone everywhere; ids, amounts and other cus
   const again = await caller.post('/requests', request, retried);
   expect(again.headers.get('idempotent-replayed')).toBe('true');
   expect(again.text).not.toContain('Wilhelmina');
-  // a second time finds nothing to do
+  // a second call finds nothing to erase
   expect(await cli.json(...args)).toEqual({
     id: customer.id,
     erased: { customers: 0, orders: 0, requests: 0, messages: 0 },
@@ -145,7 +145,7 @@ test("a customer's personal data are gone everywhere; ids, amounts and other cus
   expect(events).toHaveLength(1);
 }, 120_000);
 
-test('what is erased can be imported again', async () => {
+test('an export made after the erasure can be imported', async () => {
   const folder = join(await mkdtemp(join(tmpdir(), 'scopegate-customer-')), 'export');
   await cli.json('export', '--org', organisation.id, folder);
   expect(await cli.json('import', '--org', organisation.id, folder)).toMatchObject({ errors: [] });

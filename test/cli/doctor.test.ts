@@ -47,7 +47,7 @@ test('doctor finds a missing index, suggests the fix, and creates it with --fix'
 
 test('doctor checks the database, its replica set and its transactions', async () => {
   const { checks } = await commandLine().json<Diagnosis>('doctor');
-  // not every server tells its limit
+  // not every server reports its limit
   const names = checks.map(({ name }) => name).filter((name) => name !== 'transaction limit');
   expect(names).toEqual([
     'node',
@@ -70,7 +70,7 @@ test('doctor checks the database, its replica set and its transactions', async (
 });
 
 describe('doctor --fix', () => {
-  test('makes only what is missing, one command a collection, and drops what is no longer needed', async () => {
+  test('creates only missing indexes, with one command per collection, and drops obsolete ones', async () => {
     const { proxy, sent } = await recordCommands();
     const cli = commandLine({ MONGODB_URI: proxy.uri });
     try {
@@ -110,7 +110,7 @@ describe('doctor --fix', () => {
     }
   });
 
-  test('lists each organisation that it could not fix, and fixes the others', async () => {
+  test('lists each organisation it could not fix, and fixes the others', async () => {
     const cli = commandLine();
     const [bad, good] = [await makeStocked(cli), await makeStocked(cli)];
     for (const { id } of [bad, good]) {
@@ -136,7 +136,7 @@ describe('doctor --fix', () => {
     );
   });
 
-  test('makes the indexes of the control database that are missing', async () => {
+  test('creates missing indexes in the control database', async () => {
     const cli = commandLine();
     await makeOrganisation(cli);
     await withControl(cli, (database) => database.collection('api_keys').dropIndexes());
@@ -145,7 +145,7 @@ describe('doctor --fix', () => {
   });
 });
 
-test('organisations without a database are complete', async () => {
+test('organisations without a database count as complete', async () => {
   const cli = commandLine();
   await makeStocked(cli);
   await makeOrganisation(cli);
@@ -155,7 +155,7 @@ test('organisations without a database are complete', async () => {
   );
 });
 
-test('doctor ends at once on SIGTERM while the database does not answer, says so, and keeps what it made', async () => {
+test('doctor stops at once on SIGTERM while the database does not respond, says so, and keeps what it created', async () => {
   const cli = commandLine();
   await makeStocked(cli);
   const held = jest.fn();

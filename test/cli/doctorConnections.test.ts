@@ -2,7 +2,7 @@ import { mongo } from 'mongoose';
 import { connectionFinding } from '../../src/cli/doctor/connection';
 import { commandLine } from './commandLine';
 
-/* What doctorStates.test.ts does not have a row for: other ways to write a URI wrongly, and other errors of the driver. */
+/* Cases without a row in doctorStates.test.ts: other malformed URIs, and other driver errors. */
 
 interface Check {
   readonly name: string;
@@ -18,7 +18,7 @@ async function failedChecks(environment: Record<string, string>): Promise<Check[
   return (JSON.parse(stdout) as { checks: Check[] }).checks.filter(({ ok }) => !ok);
 }
 
-/** Where a URI can be, and how doctor names that. */
+/** The variables that can contain a URI, and how doctor names them. */
 const PLACES = [
   ['MONGODB_URI', 'default', 'MONGODB_URI', 'database', (uri: string) => ({ MONGODB_URI: uri })],
   [
@@ -31,7 +31,7 @@ const PLACES = [
 ] as const;
 
 describe.each(PLACES)('in %s', (_variable, cluster, entry, check, environment) => {
-  test('TLS to the database of the tests, which is not told apart from a server that is away', async () => {
+  test('a failed TLS handshake, which looks like a server that is down, has a hint about TLS', async () => {
     const { host } = new URL(process.env.TEST_MONGODB_URI!);
     const [failed] = await failedChecks(environment(`mongodb://${host}/?tls=true&directConnection=true`));
     expect(failed).toMatchObject({ name: check, ok: false });
@@ -52,20 +52,24 @@ describe.each(PLACES)('in %s', (_variable, cluster, entry, check, environment) =
   });
 });
 
-describe('an error of the driver that is', () => {
+describe('a driver error that is', () => {
   test.each<[string, Error, RegExp]>([
     ['Unauthorized', serverError(13, 'not authorized on scopegate to execute command'), /does not allow this user/],
-    ["Atlas's for a wrong password", serverError(8000, 'bad auth : authentication failed'), /rejects the user name/],
     [
-      'for a mechanism',
+      "Atlas's error for a wrong password",
+      serverError(8000, 'bad auth : authentication failed'),
+      /rejects the user name/,
+    ],
+    [
+      'about an unsupported mechanism',
       new mongo.MongoServerError({ code: 2, message: 'mechanism PLAIN not enabled' }),
       /way of authentication/,
     ],
-  ])('%s has a remedy', (_what, error, words) => {
+  ])('%s is explained with a fix', (_what, error, words) => {
     expect(connectionFinding('default', new Error('outer', { cause: error }))?.message).toMatch(words);
   });
 
-  test('not known is left as it is', () => {
+  test('unknown is left as it is', () => {
     expect(connectionFinding('default', serverError(11000, 'duplicate key'))).toBeUndefined();
     expect(connectionFinding('default', 'nothing')).toBeUndefined();
   });

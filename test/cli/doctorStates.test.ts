@@ -7,15 +7,15 @@ import { alwaysNamed, clear, openScene, type Scene } from './doctorStates/scene'
 import { STORED } from './doctorStates/stored';
 import { WEBHOOKS } from './doctorStates/webhooks';
 
-/* Each state of the page about doctor is made, and doctor must say what the page says, and find nothing else. */
+/* Sets up each state on the page about doctor; doctor must report what the page says, and nothing else. */
 
 const STATES = { ...CONNECTING, ...KEYS, ...EVENTS, ...STORED, ...WEBHOOKS };
 const ROWS = rows();
-/** Not every server tells its limit, and the one that does here may have any. */
+/** Not every server reports its limit, and the one here may have any. */
 const ANY = /^\w+ transaction limit: /;
-/** States that need a program to be made. */
+/** States that need a program to set up. */
 const needsOpenssl = ({ state }: Row): boolean => state.includes('certificate');
-/** In milliseconds; a state takes several commands, and one left half-way would be found in the next. */
+/** In milliseconds; a state takes several commands, and one left half-way would show up in the next. */
 const PATIENCE = 240_000;
 
 let scene: Scene & { close(): Promise<void> };
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => scene.close());
 beforeEach(() => Promise.all([scene.main, scene.eu].map(clear)));
 
-test(`${PAGE} has a row for each state, and a state is made for each row`, () => {
+test(`${PAGE} has a row for each state, and the state of each row is tested`, () => {
   expect(ROWS.map(({ state }) => state).sort()).toEqual(Object.keys(STATES).sort());
   for (const { said } of ROWS) expect(said.length).toBeGreaterThan(0);
 });

@@ -7,7 +7,7 @@ import { commandLine } from './commandLine';
 import { closeSites, openSite, type Site } from './site';
 import { eventRow, eventScene, type EventScene, followed, type Followed } from './following';
 
-/* `scopegate events listen`: what a receiver gets of it, whatever gateway and receiver do. */
+/* `scopegate events listen`: what its receiver gets, whatever gateway and receiver do. */
 
 const cli = commandLine({ MONGODB_URI: 'mongodb://127.0.0.1:1' });
 const SECRET = `whsec_${randomBytes(24).toString('base64')}`;
@@ -28,7 +28,7 @@ const eventIds = (site: Site): string[] => site.received.map(({ event }): string
 const ready = (command: Followed): Promise<unknown> => command.says(/Forwarding the events/);
 const cursorIn = (command: Followed): string => /--after (\S+)/.exec(command.stderr())?.[1] ?? '';
 
-test('each event is posted once, in order, as the feed has it, signed by the secret that is printed', async () => {
+test('each event is posted once, in order, exactly as in the feed, signed with the secret that was printed', async () => {
   const [scene, site] = [await eventScene(gateway), await openSite()];
   await scene.rows.insertOne(eventRow(0));
   const command = listen(scene, site);
@@ -72,14 +72,14 @@ test('--secret, --types, --after and --json', async () => {
   ]);
 });
 
-test('while nothing listens the event waits, and then comes with all that followed, in order', async () => {
+test('while nothing listens the event waits, and is then delivered with all later ones in order', async () => {
   const [scene, site] = [await eventScene(gateway), await openSite()];
   const command = listen(scene, site);
   await ready(command);
   await site.close();
   await scene.rows.insertMany([eventRow(0), eventRow(1), eventRow(2)]);
   await command.says(/nothing listens at .*; the event waits/);
-  // more often than one that is refused
+  // more attempts than for a refused event
   await command.until(5);
   await site.open();
   const { body: feed } = await scene.caller.get('/events');
@@ -91,7 +91,7 @@ test('while nothing listens the event waits, and then comes with all that follow
   expect(command.stderr()).toContain('sent 3, left out 0');
 });
 
-test('an event that is refused is sent 4 times, then left out and named; a new signature each time', async () => {
+test('a refused event is sent 4 times with new signatures, then skipped and reported', async () => {
   const [scene, site] = [await eventScene(gateway), await openSite()];
   let refused: string | undefined;
   site.answer = ({ event }, response) => {
@@ -105,7 +105,7 @@ test('an event that is refused is sent 4 times, then left out and named; a new s
   const lines = await command.until(5);
   expect(eventIds(site).map((id) => id === refused)).toEqual([true, true, true, true, false]);
   expect(lines[0]).toContain('  500  ');
-  // what a receiver says moves no cursor
+  // a receiver's text cannot move the cursor
   expect(lines[0]).toContain('out of \\u001b[31mtea');
   expect(new Set(site.received.map(({ headers }) => headers['webhook-timestamp'])).size).toBeGreaterThan(2);
   await command.says(new RegExp(`${refused!} was sent 4 times and not accepted`));
@@ -113,7 +113,7 @@ test('an event that is refused is sent 4 times, then left out and named; a new s
   expect(command.stderr()).toContain('sent 1, left out 1');
 });
 
-test('Retry-After of a receiver is heard; a redirect is not followed; an endless answer is not read', async () => {
+test("a receiver's Retry-After is honoured, redirects are not followed, and an endless response is not read", async () => {
   const [scene, site, other] = [await eventScene(gateway), await openSite(), await openSite()];
   const times: number[] = [];
   let written = 0;
@@ -142,19 +142,19 @@ test('Retry-After of a receiver is heard; a redirect is not followed; an endless
 }, 90_000);
 
 describe('a gateway', () => {
-  /** A page of a gateway that has nothing. */
+  /** A page of a gateway without events. */
   const page = (cursor: string, data: unknown[] = []) => ({ data, has_more: false, next_cursor: cursor });
   const send = (response: ServerResponse, status: number, body: unknown, headers = {}): void => {
     response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
   };
 
-  /** A listener of a site that stands for a gateway. */
+  /** A listener on a site that stands in for a gateway. */
   function listenTo(fake: Site, site: Site): Followed {
     const args = ['events', 'listen', '--forward', site.url, '--url', new URL(fake.url).origin];
     return followed(cli, args, { SCOPEGATE_KEY: 'key' });
   }
 
-  /** A gateway's answers by number of the request; after the last, it holds requests. */
+  /** A gateway's answers by number of the request; after the last one, requests are held open. */
   async function answering(...answers: ((response: ServerResponse) => void)[]): Promise<[Site, string[], number[]]> {
     const fake = await openSite();
     const [paths, times] = [[] as string[], [] as number[]];
@@ -166,7 +166,7 @@ describe('a gateway', () => {
     return [fake, paths, times];
   }
 
-  test('that is busy, limits, or goes away and comes back costs no event', async () => {
+  test('that is busy, rate limits, or disconnects and recovers loses no event', async () => {
     const event = { id: randomUUID(), type: 'order.created', object: null };
     const [fake, paths, times] = await answering(
       (response) => {
@@ -198,7 +198,7 @@ describe('a gateway', () => {
     await command.end('SIGINT');
   });
 
-  test('that goes away at the start, after it has limited, is waited for', async () => {
+  test('that goes down at the start, after rate limiting, is waited for', async () => {
     const event = { id: randomUUID(), type: 'order.created', object: null };
     const [fake] = await answering(
       (response) => {
@@ -221,7 +221,7 @@ describe('a gateway', () => {
     expect(await command.end('SIGINT')).toBe(0);
   });
 
-  test('that answers without waiting is asked no more than once a second', async () => {
+  test('that responds without waiting is polled at most once a second', async () => {
     const empty = (response: ServerResponse): void => {
       send(response, 200, page('same'));
     };
@@ -234,7 +234,7 @@ describe('a gateway', () => {
     await command.end('SIGINT');
   });
 
-  test('that is none is named, and the key goes nowhere else', async () => {
+  test('that is not a Scopegate gateway is reported, and the key is sent nowhere else', async () => {
     const other = await openSite();
     const [html] = await answering((response) => void response.writeHead(200).end('<html>'));
     const [moved] = await answering((response) => void response.writeHead(301, { location: other.url }).end());
@@ -255,7 +255,7 @@ describe('a gateway', () => {
   });
 });
 
-test('a key that is wrong, has no scope, or is revoked meanwhile ends it with the reason', async () => {
+test('a key that is invalid, lacks the scope, or is revoked while running ends the command with the reason', async () => {
   const site = await openSite();
   const wrong = listen({ key: 'svc_live_wrong' }, site);
   expect(await wrong.end()).toBe(1);
@@ -275,7 +275,7 @@ test('a key that is wrong, has no scope, or is revoked meanwhile ends it with th
   expect(revoked.stderr()).toMatch(/to go on from here: --after \S+/);
 });
 
-test('a cursor that is too old or none ends it with the reason', async () => {
+test('an expired or malformed cursor ends the command with the reason', async () => {
   const [scene, site] = [await eventScene(gateway), await openSite()];
   const old = { ...eventRow(0), _id: eventRow(-40 * 86_400)._id };
   await scene.rows.insertOne(old);

@@ -25,7 +25,7 @@ const cursorIn = (text: string): string => /--after (\S+)/.exec(text)?.[1] ?? ''
 const many = (from: number, count: number) => Array.from({ length: count }, (_none, n) => eventRow(from + n));
 const idsOf = (rows: ReturnType<typeof many>): string[] => rows.map(({ object }) => object!.id);
 
-test('changes are printed as they happen, one JSON object per line, as the feed has them', async () => {
+test('changes are printed as they happen, one JSON object per line, exactly as in the feed', async () => {
   const control = `scopegate_tail_${randomUUID().slice(0, 8)}`;
   const own = await startGateway({ CONTROL_DATABASE: control, EVENTS: 'on' });
   const { id } = await makeOrganisation(own);
@@ -52,7 +52,7 @@ test('changes are printed as they happen, one JSON object per line, as the feed 
   }
 });
 
-test('what it prints when it ends goes on from there: nothing is left out or repeated', async () => {
+test('the cursor printed on exit resumes without skipping or repeating an event', async () => {
   const scene = await eventScene(gateway);
   await scene.rows.insertMany(many(0, 250));
   const first = tail(scene, '--after', 'beginning', '--json');
@@ -67,7 +67,7 @@ test('what it prints when it ends goes on from there: nothing is left out or rep
   expect(await second.end('SIGTERM')).toBe(0);
 });
 
-test('types narrow it down; --since begins at a time, and a cursor of the API where that ends', async () => {
+test('--types filters events; --since starts at a time, and an API cursor resumes where it ends', async () => {
   const scene = await eventScene(gateway);
   await scene.rows.insertMany([eventRow(0), eventRow(1, 'order.created'), eventRow(2), eventRow(3, 'quote.deleted')]);
   const { body } = await scene.caller.get('/events', { limit: 2 });
@@ -89,7 +89,7 @@ test('types narrow it down; --since begins at a time, and a cursor of the API wh
   expect(ago).toHaveLength(4);
 });
 
-test('a database that goes away and comes back costs no event and doubles none', async () => {
+test('no event is lost or repeated when the database disconnects and recovers', async () => {
   const scene = await eventScene(gateway);
   const tunnel = await openTunnel();
   try {
@@ -113,14 +113,14 @@ test('a database that goes away and comes back costs no event and doubles none',
   }
 }, 120_000);
 
-test('a reader that has enough ends it without a trace of that', async () => {
+test('when the reader closes the pipe, the command ends without an error', async () => {
   const scene = await eventScene(gateway);
   await scene.rows.insertMany(many(0, 5000));
   const [node, ...words] = commandOf(['events', 'tail', '--org', scene.id, '--after', 'beginning']);
   const line = `set -o pipefail; ${[node, ...words].map((word) => `'${word ?? ''}'`).join(' ')} | head -1`;
   const { PATH = '', HOME = '' } = process.env;
   const shell = spawn('bash', ['-c', line], { env: { PATH, HOME, ...cli.environment }, detached: true });
-  // one that does not end would keep the tests from ending
+  // a process that does not end would keep the tests from ending
   const impatience = setTimeout(() => process.kill(-shell.pid!, 'SIGKILL'), 40_000);
   const { code, stdout, stderr } = await finished(shell);
   clearTimeout(impatience);
@@ -128,7 +128,7 @@ test('a reader that has enough ends it without a trace of that', async () => {
   expect(stderr).not.toMatch(/EPIPE|^\s+at /m);
 });
 
-test('while its output is not read, it reads no further events', async () => {
+test('while its output is not read, it stops reading events', async () => {
   const scene = await eventScene(gateway);
   const count = 10_000;
   await scene.rows.insertMany(many(0, count));
@@ -160,7 +160,7 @@ test('while its output is not read, it reads no further events', async () => {
   }
 }, 180_000);
 
-test('if no gateway records events, it says so once', async () => {
+test('if no gateway records events, the command says so once', async () => {
   const lonely = commandLine();
   const { id } = await lonely.json<{ id: string }>('org', 'create', '--name', 'Lonely');
   const command = followed(lonely, ['events', 'tail', '--org', id]);
@@ -187,7 +187,7 @@ test.each([
   expect(found.stderr).toContain(text);
 });
 
-test('a cursor that is none, or of another organisation, is refused', async () => {
+test('a cursor that is malformed or belongs to another organisation is rejected', async () => {
   const [scene, other] = [await eventScene(gateway), await eventScene(gateway)];
   const { body } = await other.caller.get('/events');
   for (const cursor of ['nonsense', body.next_cursor as string]) {

@@ -6,7 +6,7 @@ import { startGateway } from '../support/gateway';
 import { commandLine, finished } from './commandLine';
 import { followed } from './following';
 
-test('events tail follows an organisation to another cluster: no event is left out or doubled', async () => {
+test('events tail follows an organisation to another cluster without losing or repeating an event', async () => {
   const eu = await startDatabase();
   const environment = {
     CONTROL_DATABASE: `scopegate_tail_move_${randomUUID().slice(0, 8)}`,

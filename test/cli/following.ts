@@ -9,28 +9,28 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import type { TestGateway } from '../support/gateway';
 import type { CommandLine, Environment } from './commandLine';
 
-/* Commands that run until they are stopped, and events for them, written as a tail in a gateway would. */
+/* Commands that run until they are stopped, and events for them, written as a gateway's tail would. */
 
-/** For what a slow machine needs, in milliseconds. */
+/** Time that a slow machine needs, in milliseconds. */
 const PATIENCE = 40_000;
 
 export interface Followed {
   /** The lines of stdout so far. */
   readonly lines: () => string[];
   readonly stderr: () => string;
-  /** Waits until stdout has so many lines, and returns them. */
+  /** Waits until stdout has this many lines, and returns them. */
   until(count: number): Promise<string[]>;
   /** Waits until stderr matches. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
-  /** Ends it with a signal, if one is given, and returns its exit code. */
+  /** Ends it, with a signal if one is given, and returns its exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
-  /** Keeps it from writing to stdout, or lets it go on. */
+  /** Pauses or resumes reading its stdout. */
   readonly hold: (isHeld: boolean) => void;
 }
 
 const running = new Set<Followed>();
 
-/** Ends what a failed test has left. */
+/** Ends what a failed test left running. */
 export async function endAll(): Promise<void> {
   for (const command of running) await command.end('SIGKILL');
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
   org = (await makeOrganisation(cli)).id;
 });
 
-test('a key is shown only when it is created', async () => {
+test("a key's value is shown only when it is created", async () => {
   const made = await cli.json<MadeKey>(
     'key',
     'create',
@@ -79,7 +79,7 @@ test('a key is active until it is revoked or expires', async () => {
   expect(days).toBeCloseTo(90, 3);
 });
 
-test('an active key is changed where something is given, and shown without its value', async () => {
+test("key update changes only what is given, and does not print the key's value", async () => {
   const { id: own } = await makeOrganisation(cli, 'Changes');
   const { id, key } = await cli.json<MadeKey>(
     ...['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read', '--expires-in', '1d'],
@@ -113,7 +113,7 @@ test('an active key is changed where something is given, and shown without its v
   expect(await refusal('update', id, '--name', 'x')).toMatch(/was revoked at \S+Z, so it cannot be changed; for a new/);
 });
 
-test('one key is shown with all that is known of it but its value', async () => {
+test('key show prints everything known about a key except its value', async () => {
   const { id: own } = await makeOrganisation(cli, 'Shows');
   const make = ['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read'];
   const { id, key } = await cli.json<MadeKey>(...make, '--allow', '10.0.0.0/8,::1', '--mcp', 'off');
@@ -144,7 +144,7 @@ test('one key is shown with all that is known of it but its value', async () => 
   expect(stdout).toMatch(/state +revoked\n[^]*expires +never\nrevoked +\S+Z\nlast used +never\nreplaced by +none\n$/);
 });
 
-test.each(['update', 'rotate'])('key %s says why a key is not active', async (command) => {
+test.each(['update', 'rotate'])('key %s says why a key is no longer active', async (command) => {
   const { id: own } = await makeOrganisation(cli, 'Ended');
   const make = ['key', 'create', '--org', own, '--name', 'shop', '--scopes', 'quotes:read'];
   const [revoked, expired] = [await cli.json<MadeKey>(...make), await cli.json<MadeKey>(...make)];
@@ -164,7 +164,7 @@ test.each(['update', 'rotate'])('key %s says why a key is not active', async (co
   expect(await refusal(command, NOBODY, ...options)).toContain(`key ${NOBODY} not found; see scopegate key list`);
 });
 
-/** What a key command that fails says. */
+/** The error message of a failed key command. */
 async function refusal(...line: string[]): Promise<string> {
   const { code, stdout, stderr } = await cli.run('key', ...line, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
@@ -184,7 +184,7 @@ test.each([
   expect(stderr).toContain(message);
 });
 
-test('creating a key on a plan without API access warns', async () => {
+test('creating a key on a plan without API access prints a warning', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Small', '--plan', 'starter');
   const { code, stderr } = await cli.run('key', 'create', '--org', id, '--name', 'early', '--scopes', 'all', '--json');
   expect(code).toBe(0);
@@ -196,7 +196,7 @@ test.each([
   [['key', 'list', '--org', NOBODY], `organisation ${NOBODY} not found`],
   [['key', 'revoke', NOBODY], `key ${NOBODY} not found`],
   [['key', 'show', NOBODY], `key ${NOBODY} not found; see scopegate key list --org ID`],
-])('scopegate %j exits with 1 and says what was not found', async (line, message) => {
+])('scopegate %j exits with 1 and names what was not found', async (line, message) => {
   const { code, stdout, stderr } = await cli.run(...line, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(message);

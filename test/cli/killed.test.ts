@@ -21,8 +21,8 @@ async function databases(of = server): Promise<string[]> {
   return found.map(({ name }) => name);
 }
 
-test('org create, killed anywhere, leaves nothing or a complete organisation', async () => {
-  // a server of its own, whose databases are all from here
+test('org create, killed at any step, leaves nothing or a complete organisation', async () => {
+  // a separate server, so that all its databases are from here
   const own = await startDatabase();
   const connection = await mongoose.createConnection(own.uri).asPromise();
   const cli = commandLine({ MONGODB_URI: own.uri });
@@ -50,7 +50,7 @@ test('org create, killed anywhere, leaves nothing or a complete organisation', a
   await own.stop();
 }, 120_000);
 
-test('org erase, killed anywhere, is finished by running it again', async () => {
+test('org erase, killed at any step, is completed by running it again', async () => {
   const cli = commandLine();
   const steps: string[] = [];
   for (let nth = 1; ; nth += 1) {
@@ -89,7 +89,7 @@ test('org erase, killed anywhere, is finished by running it again', async () => 
   );
 }, 600_000);
 
-/** What a gateway stores of the requests of a key. */
+/** What a gateway stores about a key's requests. */
 async function recordUse({ controlDatabase }: CommandLine, organisation: string, key: string): Promise<void> {
   const rows = (name: string) => server.useDb(controlDatabase).db!.collection<{ _id: string }>(name);
   const counted = [key, `org:${organisation}`].map((of) => ({ _id: `${of}:day:2026-11-23`, key_id: of }));
@@ -97,7 +97,7 @@ async function recordUse({ controlDatabase }: CommandLine, organisation: string,
   await rows('request_log').insertOne({ _id: key, ...{ organisation_id: organisation, key_id: key } });
 }
 
-/** The collections of the control database with rows that contain one of these texts; audit events must be of the erasure. */
+/** The collections of the control database that mention one of these texts; audit events must be of the erasure. */
 async function rowsThatMention(cli: CommandLine, texts: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const collection of await server.useDb(cli.controlDatabase).db!.collections()) {

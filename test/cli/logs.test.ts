@@ -23,7 +23,7 @@ describe('logs', () => {
     const { key: another } = await makeKey(gateway, wide as never);
     await client(gateway, another).get(`/quotes/${'long'.repeat(30)}`);
     await client(gateway, another).graphql(`{ ${ROOT_FIELDS.join(' { __typename } ')} { __typename } }`);
-    // what is in memory is written
+    // stopping writes what is in memory
     await gateway.stop();
   });
 
@@ -46,7 +46,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('cuts long paths and lists of root fields in a table, and nothing in JSON', async () => {
+  test('truncates long paths and lists of root fields in a table, but not in JSON', async () => {
     const { stdout } = await cli.run('logs', '--org', wide.id);
     const [, graphql, rest] = stdout.split('\n');
     expect(graphql).toMatch(/graphql +POST \/graphql +quotes products \+4 +200/);
@@ -57,7 +57,7 @@ describe('logs', () => {
     ]);
   });
 
-  test('says that there are more requests than --limit shows, and not that there are as many', async () => {
+  test('says when there are more requests than --limit shows, and only then', async () => {
     const [cut, whole] = [
       await cli.run('logs', '--org', organisation.id, '--limit', '1', '--json'),
       await cli.run('logs', '--org', organisation.id, '--limit', '2'),
@@ -73,7 +73,7 @@ describe('logs', () => {
     [['--operation', 'order_total'], 'There is no operation order_total; near it: order_totals, '],
     [['--operation', 'customers'], 'is found by all their names in order, e.g. --operation "quotes orders".\n'],
     [['--status', '401'], "A request without a valid key is only in the gateway's own log"],
-  ])('says on stderr what may be why nothing matches %j', async (options: string[], message) => {
+  ])('suggests on stderr why nothing matches %j', async (options: string[], message) => {
     const { code, stdout, stderr } = await cli.run('logs', '--org', organisation.id, ...options);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'No matching requests.\n' });
     expect(stderr).toContain(message);
@@ -118,7 +118,7 @@ describe('logs', () => {
     [['--org', NOBODY, '--code', 'RATE_LIMIT'], 2, 'Did you mean rate_limited?'],
     [['--org', NOBODY, '--code', '429'], 2, 'Codes are invalid_request, unauthenticated, insufficient_scope, '],
     [[], 2, '--org'],
-  ])('says what is wrong with %j', async (options, code, message) => {
+  ])('explains what is wrong with %j', async (options, code, message) => {
     const result = await cli.run('logs', ...options);
     expect(result.code).toBe(code);
     expect(result.stderr).toContain(message);
@@ -131,7 +131,7 @@ test.each([
   ['customer customer customer', 'customer ×3'],
   ['customer quote customer', 'customer ×2 quote'],
   [Array.from({ length: 20 }, (_, at) => `f${String(at)}`).join(' '), 'f0 f1 +18'],
-  // the list that is stored was cut, so there were more
+  // the stored list was truncated, so there were more
   [
     Array.from({ length: 50 }, (_, at) => `f${String(at).padStart(2, '0')}`)
       .join(' ')

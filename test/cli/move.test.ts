@@ -11,7 +11,7 @@ const scene = moveScene();
 describe.each([['default'], ['eu']])('killed after each change on cluster %s', (cluster) => {
   const options = (): KillOptions => (cluster === 'eu' ? scene().ofEu : {});
 
-  test('is continued by the same command', async () => {
+  test('a move is completed by running the same command again', async () => {
     const steps: string[] = [];
     for (let nth = 1; ; nth += 1) {
       const one = await scene().organisation();
@@ -40,7 +40,7 @@ describe.each([['default'], ['eu']])('killed after each change on cluster %s', (
     );
   }, 600_000);
 
-  test('is undone by --undo', async () => {
+  test('a move is undone by --undo', async () => {
     for (let nth = 1; ; nth += 1) {
       const one = await scene().organisation();
       const before = await contents(scene().here, one);
@@ -62,7 +62,7 @@ describe.each([['default'], ['eu']])('killed after each change on cluster %s', (
     }
   }, 600_000);
 
-  test('interrupted, it undoes itself', async () => {
+  test('an interrupted move undoes itself', async () => {
     for (let nth = 1; ; nth += 1) {
       const one = await scene().organisation();
       const before = await contents(scene().here, one);
@@ -78,12 +78,12 @@ describe.each([['default'], ['eu']])('killed after each change on cluster %s', (
   }, 600_000);
 });
 
-test('a process that was taken for dead, and goes on, changes nothing any more', async () => {
+test('a process that was taken for dead and resumes changes nothing', async () => {
   for (const last of ['insert', 'commitTransaction', 'hello']) {
     const one = await scene().organisation();
-    // a second batch comes after that of the customers
+    // a second batch follows that of the customers
     expect(await scene().write(one)).toMatchObject({ code: 0 });
-    // stopped at its first batch, at the end of that, and when it waits for the clock before the switch
+    // stopped at its first batch, at the end of it, and while it waits for the clock before the switch
     let letGo = (): void => undefined;
     const held = new Promise<void>((resolve) => (letGo = resolve));
     let reached = (): void => undefined;
@@ -113,7 +113,7 @@ test('a process that was taken for dead, and goes on, changes nothing any more',
       code: 0,
       stderr: expect.stringContaining('waiting') as unknown,
     });
-    // what was deleted since must not come back
+    // what was deleted in the meantime must not come back
     await databaseOf(scene().there, one).collection('products').deleteMany({});
     const after = await contents(scene().there, one);
     first.kill('SIGCONT');
@@ -127,7 +127,7 @@ test('a process that was taken for dead, and goes on, changes nothing any more',
   }
 }, 120_000);
 
-/** Not one of the driver's own, which has its topology version. */
+/** Not one of the driver's own, which have a topology version. */
 function isQuestion(command: Readonly<Record<string, unknown>> | undefined): boolean {
   return (
     command !== undefined &&
@@ -137,7 +137,7 @@ function isQuestion(command: Readonly<Record<string, unknown>> | undefined): boo
   );
 }
 
-test('a copy that differs is found, and the move is undone', async () => {
+test('a copy that differs from the original is detected, and the move is undone', async () => {
   const one = await scene().organisation();
   const copy = databaseOf(scene().there, one).collection<{ _id: string; name: string }>('products');
   const proxy = await openDatabaseProxy(scene().eu.uri, {
@@ -162,7 +162,7 @@ test('a copy that differs is found, and the move is undone', async () => {
   expect(await scene().write(one)).toMatchObject({ code: 0 });
 });
 
-test('the switch waits until the new cluster is past every time that the old one gave out, up to 30 s', async () => {
+test("the switch waits up to 30 s until the new cluster's clock is past every time the old one issued", async () => {
   const one = await scene().organisation();
   let behind = 4000;
   const proxy = await openDatabaseProxy(scene().eu.uri, {

@@ -3,17 +3,17 @@ import { killedAt } from '../support/kills';
 import { commandLine, finished } from './commandLine';
 import { contents, databaseOf, move, moveScene, type Organisation } from './moveScene';
 
-/* What `org move` refuses, and the copies that it leaves. */
+/* What `org move` rejects, and the copies it leaves behind. */
 
 const scene = moveScene();
 
-describe('a move is refused in one sentence, and changes nothing', () => {
+describe('a move is rejected in one sentence, and changes nothing, for', () => {
   test.each<[string, string[], string, number]>([
     ['neither --to nor --undo', [], 'give either --to CLUSTER or --undo', 2],
     ['both', ['--to', 'eu', '--undo'], 'give either --to CLUSTER or --undo', 2],
     ['an unknown cluster', ['--to', 'us'], 'unknown cluster us; clusters are default, eu', 2],
-    ['the cluster where it is', ['--to', 'default'], 'is on cluster default already', 1],
-    ['--undo of nothing', ['--undo'], 'is not being moved', 1],
+    ['the cluster it is on already', ['--to', 'default'], 'is on cluster default already', 1],
+    ['--undo without a move', ['--undo'], 'is not being moved', 1],
   ])('%s', async (_what, args, message, code) => {
     const one = await scene().organisation();
     const said = await scene().cli.run('org', 'move', one.id, ...args);
@@ -22,7 +22,7 @@ describe('a move is refused in one sentence, and changes nothing', () => {
     expect(await scene().write(one)).toMatchObject({ code: 0 });
   });
 
-  test('a database there that no move has left', async () => {
+  test('a database on the target cluster that no move left there', async () => {
     const one = await scene().organisation();
     await databaseOf(scene().there, one).collection('mine').insertOne({});
     expect(await scene().cli.run(...move(one))).toMatchObject({
@@ -32,7 +32,7 @@ describe('a move is refused in one sentence, and changes nothing', () => {
     expect(Object.keys(await contents(scene().there, one))).toEqual(['mine']);
   });
 
-  test('a cluster that is full', async () => {
+  test('a full cluster', async () => {
     const own = commandLine({ MONGODB_CLUSTERS: `eu=${scene().eu.uri}`, CLUSTER_FILES: '60000 eu=10' });
     const { id } = await own.json<Organisation>('org', 'create', '--name', 'One', '--cluster', 'default');
     expect(await own.run('org', 'create', '--name', 'Two', '--cluster', 'eu')).toMatchObject({ code: 1 });
@@ -42,7 +42,7 @@ describe('a move is refused in one sentence, and changes nothing', () => {
     });
   });
 
-  test('while another process moves it, or it is being erased; and it is not erased meanwhile', async () => {
+  test('an organisation that another process is moving, which cannot be erased during the move, or that is erased', async () => {
     const one = await scene().organisation();
     expect(await killedAt(scene().cli, move(one), 1)).toBeDefined();
     const alive = expect.stringMatching(/another process is moving .* try again in \d+ s/) as unknown;
@@ -66,7 +66,7 @@ describe('a move is refused in one sentence, and changes nothing', () => {
   });
 });
 
-test('old copies: named, counted, refused to other programs, in the way of a move back, and dropped', async () => {
+test('old copies are listed, reject writes of other programs, block moving back, and can be dropped', async () => {
   const one = await scene().organisation();
   await scene().cli.json(...move(one));
   const old = databaseOf(scene().here, one);

@@ -30,7 +30,7 @@ async function makeScene() {
   const here = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
   const there = await mongoose.createConnection(eu.uri).asPromise();
   const cli: CommandLine = commandLine({ MONGODB_CLUSTERS: `eu=${eu.uri}` });
-  /** Commands that reach the second cluster by another address. */
+  /** Commands that reach the second cluster through another address. */
   const through = (uri: string): { MONGODB_CLUSTERS: string } => ({ MONGODB_CLUSTERS: `eu=${uri}` });
   const ofEu: KillOptions = { server: { uri: eu.uri, through } };
   return {
@@ -44,7 +44,7 @@ async function makeScene() {
     /** Fails while writes are refused. */
     write: ({ id }: Organisation): Promise<Finished> =>
       cli.run('import', '--org', id, join(NORTHWIND, 'customers.ndjson')),
-    /** Lets a process that was killed, or a move, appear to have been long ago. */
+    /** Makes a killed process, or a move, appear to be long ago. */
     async age({ id }: Organisation): Promise<void> {
       const rows = here.useDb(cli.controlDatabase).collection<{ _id: string }>('organisations');
       const before = new Date(Date.now() - 60_000);
@@ -64,7 +64,7 @@ export function databaseOf(connection: mongoose.Connection, { id }: Organisation
   return connection.getClient().db(databaseName(id));
 }
 
-/** Every document and index of an organisation on a cluster, without the rows that writes pass. */
+/** Every document and index of an organisation on a cluster, except rows of open writes. */
 export async function contents(connection: mongoose.Connection, of: Organisation): Promise<Record<string, unknown>> {
   const database = databaseOf(connection, of);
   const names = (await database.listCollections().toArray())

@@ -11,7 +11,7 @@ async function linesOf(bytes: string | Buffer): Promise<Line[]> {
   return lines;
 }
 
-test('lines are numbered from 1, including blank ones, and the last one needs no newline', async () => {
+test('lines are numbered from 1, blank ones included, and the last one needs no newline', async () => {
   const lines = await linesOf('\ufeffa\r\n\n  \nü\nlast');
   expect(lines).toEqual([
     { number: 1, end: 6, content: { text: 'a' } },

@@ -2,7 +2,7 @@ import { commandLine, NOBODY } from './commandLine';
 
 const cli = commandLine();
 
-test('an organisation is created with the plan integrations by default, and is listed', async () => {
+test('an organisation is created on the plan integrations by default, and is listed', async () => {
   const first = await cli.json<{ id: string }>('org', 'create', '--name', 'Ärger & Söhne');
   const second = await cli.json<{ id: string }>(
     'org',
@@ -74,7 +74,7 @@ test('list filters by cluster and plan, as JSON, as JSON lines and as a table', 
   expect(await mine.run('org', 'list', '--plan', 'gold')).toMatchObject({ code: 2, stdout: '' });
 });
 
-test('show, rename, suspend and resume print the organisation; repeating them changes nothing, and audits nothing', async () => {
+test('show, rename, suspend and resume print the organisation; repeating them changes and audits nothing', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Before');
   const shown = { id, name: 'Before', plan: 'integrations', cluster: 'default', state: 'active' };
   expect(await cli.json('org', 'show', id)).toEqual(shown);
@@ -98,13 +98,13 @@ test.each([
   ['suspend', NOBODY],
   ['resume', NOBODY],
   ['erase', NOBODY, '--confirm', 'Name'],
-])('org %s of an organisation that does not exist is an error', async (...args) => {
+])('org %s for an organisation that does not exist is an error', async (...args) => {
   const { code, stdout, stderr } = await cli.run('org', ...args, '--json');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain(`organisation ${NOBODY} not found; see scopegate org list`);
 });
 
-test('the audit log of an organisation that never existed is an error, and that of an erased one is shown', async () => {
+test('the audit log of an organisation that never existed is an error, that of an erased one is shown', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Short');
   await cli.json('org', 'erase', id, '--confirm', 'Short', '--no-export');
   expect(await cli.json('audit', '--org', id)).toMatchObject([{ action: 'organisation.erased' }]);
@@ -116,7 +116,7 @@ test('the audit log of an organisation that never existed is an error, and that 
   }
 });
 
-test('audit says that there are more events than --limit shows', async () => {
+test('audit says when there are more events than --limit shows', async () => {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'One');
   await cli.json('org', 'rename', id, 'Two');
   const [cut, whole] = [

@@ -10,7 +10,7 @@ function withPepper(KEY_PEPPER: string, CONTROL_DATABASE: string): CommandLine {
 
 const newDatabase = (): string => `cli_${randomBytes(6).toString('hex')}`;
 
-describe('another pepper than that of the keys', () => {
+describe('a pepper that does not match the existing keys', () => {
   const control = newDatabase();
   const [right, wrong] = [withPepper('right', control), withPepper('wrong', control)];
   let createKey: [string, ...string[]];
@@ -33,7 +33,7 @@ describe('another pepper than that of the keys', () => {
     expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(WRONG) as unknown });
   });
 
-  test('can be set once no key is active', async () => {
+  test('is accepted once no key is active', async () => {
     expect(await wrong.run('key', 'revoke', keyId)).toMatchObject({ code: 0 });
     expect(await wrong.run(...createKey)).toMatchObject({ code: 0 });
     expect(await right.run(...createKey)).toMatchObject({ code: 1 });
@@ -43,7 +43,7 @@ describe('another pepper than that of the keys', () => {
 test.each([
   [{ MONGODB_URI: '' }, 'MONGODB_URI is not set'],
   [{ KEY_PEPPER: '' }, 'KEY_PEPPER is not set'],
-])('in production serve is rejected with %j', async (missing, sentence) => {
+])('in production serve rejects %j', async (missing, sentence) => {
   const cli = commandLine({ NODE_ENV: 'production', KEY_PEPPER: 'pepper', PORT: '0', ...missing });
   const { code, stdout, stderr } = await cli.run('serve');
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });

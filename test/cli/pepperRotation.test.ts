@@ -27,7 +27,7 @@ let organisation: Organisation;
 let [used, unused, revoked, shared]: Key[] = [];
 let [before, after, other]: TestGateway[] = [];
 
-/** A gateway as serve starts it. */
+/** A gateway as started by serve. */
 async function start(peppers: Record<string, string>): Promise<TestGateway> {
   const gateway = await startGateway({ CONTROL_DATABASE, ...peppers });
   running.push(gateway);
@@ -60,7 +60,7 @@ async function pepperCheck(peppers: Record<string, string>): Promise<unknown> {
   return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === 'pepper');
 }
 
-test('a key with the previous pepper works, and is hashed with the new one when it is used', async () => {
+test('a key hashed with the previous pepper works, and is rehashed with the new one when used', async () => {
   const first = await stored(used!);
   expect(await pepperCheck(BOTH)).toMatchObject({
     ok: true,
@@ -77,11 +77,11 @@ test('a key with the previous pepper works, and is hashed with the new one when 
   expect(second.salt).not.toBe(first.salt);
   expect(await statusOf(after!, used!)).toBe(200);
   expect(await pepperCheck(BOTH)).toMatchObject({ detail: expect.stringContaining('7 active keys are') as unknown });
-  // one that is not used stays as it is
+  // an unused key stays as it is
   expect(await stored(unused!)).not.toHaveProperty('pepper');
 });
 
-test('a gateway that has the peppers the other way round accepts it too, and does not hash it back', async () => {
+test('a gateway with the peppers swapped accepts it too, and does not rehash it back', async () => {
   const { hash } = await stored(used!);
   expect(await statusOf(before!, used!)).toBe(200);
   await before!.control.apiKeys.settle();
@@ -93,14 +93,14 @@ test('another secret for the same key is rejected under both peppers', async () 
   expect(await statusOf(after!, { id: used!.id, key: forged })).toBe(401);
 });
 
-test('two gateways that see it at once write one hash, and it works on both', async () => {
+test('two gateways that see a key at once write one hash, and it works on both', async () => {
   await Promise.all([statusOf(after!, shared!), statusOf(other!, shared!)]);
   await Promise.all([after!.control.apiKeys.settle(), other!.control.apiKeys.settle()]);
   expect(await stored(shared!)).toMatchObject({ pepper: 1 });
   expect(await Promise.all([statusOf(after!, shared!), statusOf(other!, shared!)])).toEqual([200, 200]);
 });
 
-test('a key that is revoked between its use and the write stays as it was revoked', async () => {
+test('a key revoked between its use and the rehash stays revoked and is not rehashed', async () => {
   const read = await stored(revoked!);
   await after!.control.apiKeys.revoke(revoked!.id);
   after!.control.apiKeys.rehash(read, parseKey(revoked!.key, 'svc_live_')!.secret);
@@ -109,18 +109,18 @@ test('a key that is revoked between its use and the write stays as it was revoke
   expect(await stored(revoked!)).not.toHaveProperty('pepper');
 });
 
-test('new keys have the new pepper', async () => {
+test('new keys are hashed with the new pepper', async () => {
   const made = await makeKey(after!, organisation);
   expect(await stored(made)).toMatchObject({ pepper: 1 });
 });
 
-test('the old pepper alone is rejected from then on', async () => {
+test('from then on the old pepper alone is rejected', async () => {
   const late = await startGateway({ CONTROL_DATABASE, ...OLD });
   running.push(late);
   await expect(late.control.pepper.adopt()).rejects.toThrow(WrongPepperError);
 });
 
-test('without KEY_PEPPER_PREVIOUS the keys left do not work, and doctor says how many and what to do', async () => {
+test('without KEY_PEPPER_PREVIOUS the remaining keys do not work, and doctor says how many and what to do', async () => {
   const alone = await start(NEW);
   expect([await statusOf(alone, used!), await statusOf(alone, unused!)]).toEqual([200, 401]);
   expect(await pepperCheck(NEW)).toMatchObject({
@@ -130,7 +130,7 @@ test('without KEY_PEPPER_PREVIOUS the keys left do not work, and doctor says how
   });
 });
 
-test('once all are used, doctor says that KEY_PEPPER_PREVIOUS can go', async () => {
+test('once every key has been used, doctor says that KEY_PEPPER_PREVIOUS can be removed', async () => {
   for (const { _id: id, pepper } of await after!.control.apiKeys.list(organisation.id)) {
     if (pepper === undefined && id !== unused!.id) await after!.control.apiKeys.revoke(id);
   }
@@ -139,7 +139,7 @@ test('once all are used, doctor says that KEY_PEPPER_PREVIOUS can go', async () 
   expect(await pepperCheck(BOTH)).toMatchObject({ ok: true, detail: expect.stringContaining('unset it') as unknown });
 });
 
-test('a thousand keys at most wait to be hashed anew, however many are used at once, and are written a hundred at a time', async () => {
+test('at most 1,000 keys wait for rehashing, however many are used at once, and they are written 100 at a time', async () => {
   const template = await stored(unused!);
   const sent: number[] = [];
   const rows = after!.databases.control.getClient().db(CONTROL_DATABASE).collection('api_keys');
@@ -156,9 +156,9 @@ test('a thousand keys at most wait to be hashed anew, however many are used at o
   expect(sent).toEqual(Array.from({ length: 10 }, () => 100));
 });
 
-test('keys of which no fingerprint was stored count as those with the previous pepper', async () => {
+test('keys without a stored fingerprint count as hashed with the previous pepper', async () => {
   const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_none` };
-  // as versions did whose demo stored none
+  // as in versions whose demo stored none
   const first = await startGateway({ ...environment, ...OLD });
   running.push(first);
   const key = await makeKey(first, await makeOrganisation(first));

@@ -58,7 +58,7 @@ async function exportOf(cli: CommandLine, org: string): Promise<Record<string, s
   return filesOf(path);
 }
 
-test('the export has keys without secrets, readable by its owner only', async () => {
+test('the export has keys without secrets', async () => {
   const text = await readFile(join(folder, 'keys.ndjson'), 'utf8');
   const secret = key.key.slice(key.key.lastIndexOf('_') + 1, -6);
   expect(text).not.toContain(secret);
@@ -67,7 +67,7 @@ test('the export has keys without secrets, readable by its owner only', async ()
   expect(JSON.parse(text.split('\n')[0]!)).toEqual({ pepper: { salt: expect.any(String), hash: expect.any(String) } });
 });
 
-test('it is restored byte for byte, and its keys work, except the revoked one', async () => {
+test('the import is identical byte for byte, and its keys work, except the revoked one', async () => {
   const { id } = await there.json<{ id: string }>('org', 'create', '--name', 'New');
   const args = ['import', '--org', id, folder, '--keys'];
   const { files } = await there.json<{ files: Record<string, object> }>(...args);
@@ -89,7 +89,7 @@ test('it is restored byte for byte, and its keys work, except the revoked one', 
   }
 }, 120_000);
 
-/** Restoring does not bring back what was revoked since. */
+/** Restoring does not undo later revocations. */
 async function useless(gateway: TestGateway, id: string): Promise<void> {
   await there.json('key', 'revoke', key.id);
   const again = await there.json<{ files: Record<string, object> }>('import', '--org', id, folder, '--keys');
@@ -97,7 +97,7 @@ async function useless(gateway: TestGateway, id: string): Promise<void> {
   expect((await client(gateway, key.key).get('/me')).status).toBe(401);
 }
 
-test('keys of another pepper or prefix, of another organisation, or without a file are rejected', async () => {
+test('keys with another pepper or prefix, of another organisation, or without a file are rejected', async () => {
   const other = commandLine({ KEY_PEPPER: 'another', MONGODB_URI: far.uri });
   const { id } = await other.json<{ id: string }>('org', 'create', '--name', 'Empty');
   const wrong = await other.run('import', '--org', id, folder, '--keys');
@@ -128,13 +128,13 @@ test('keys of another pepper or prefix, of another organisation, or without a fi
   expect(single).toMatchObject({ code: 2 });
 });
 
-test('lines of keys.ndjson are checked, and the good ones are kept', async () => {
+test('lines of keys.ndjson are validated, and valid ones are stored', async () => {
   const own = commandLine({ KEY_PEPPER });
   const { id } = await own.json<{ id: string }>('org', 'create', '--name', 'Lines');
   const copy = await copyOf(folder);
   const [head, first, second] = (await readFile(join(copy, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
   const bad = second!.replace('products:read', 'everything:write');
-  // one of before may have host bits set
+  // older exports may have host bits set
   const [old, nowhere] = ['10.0.0.1/8', '10.0.0.0/80'].map((range) =>
     JSON.stringify({ ...JSON.parse(first!), allowed_ranges: [range] }),
   );
@@ -151,7 +151,7 @@ test('lines of keys.ndjson are checked, and the good ones are kept', async () =>
 });
 
 describe('organisation.json', () => {
-  test('is applied to an organisation without data only; another currency is rejected before anything is stored', async () => {
+  test('is applied only to an organisation without data; another currency is rejected before anything is stored', async () => {
     const { id } = await here.json<{ id: string }>('org', 'create', '--name', 'Dollars');
     await here.json('import', '--org', id, await without(NORTHWIND, 'organisation.json'));
     const rejected = await here.run('import', '--org', id, await without(folder, 'keys.ndjson'));

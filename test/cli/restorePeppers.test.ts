@@ -31,7 +31,7 @@ async function pepperCheck(cli: CommandLine): Promise<unknown> {
   return (JSON.parse(stdout) as { checks: { name: string }[] }).checks.find(({ name }) => name === 'pepper');
 }
 
-test('the export has the number of each pepper', async () => {
+test("the export has the number of each key's pepper", async () => {
   const lines = (await readFile(join(folder, 'keys.ndjson'), 'utf8')).trimEnd().split('\n');
   const [header, first, second] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(header).toMatchObject({ pepper: { number: 1 } });
@@ -39,7 +39,7 @@ test('the export has the number of each pepper', async () => {
   expect(second).toMatchObject({ pepper: 1 });
 });
 
-test('where no key is yet the numbers are taken over, and both keys work and are hashed anew', async () => {
+test('with no keys yet, pepper numbers are taken from the export, and both keys work and are rehashed', async () => {
   const cli = commandLine(BOTH);
   await cli.json('import', '--org', await newOrganisation(cli), folder, '--keys');
   const one = { detail: expect.stringContaining('1 active key is hashed with KEY_PEPPER_PREVIOUS') as unknown };
@@ -52,7 +52,7 @@ test('where no key is yet the numbers are taken over, and both keys work and are
   await gateway.stop();
 });
 
-test('where the same pepper has another number, keys get that one, and those with an unknown pepper are rejected', async () => {
+test('if the same pepper has another number, keys are renumbered, and keys with an unknown pepper are rejected', async () => {
   const cli = commandLine({ KEY_PEPPER: 'second' });
   const org = await newOrganisation(cli);
   await newKey(cli, org);
@@ -71,7 +71,7 @@ test('where the same pepper has another number, keys get that one, and those wit
   await gateway.stop();
 });
 
-test('where their pepper is the previous one they work, and doctor counts those with one before that', async () => {
+test('keys hashed with the previous pepper are accepted, and doctor counts those with an older one', async () => {
   const cli = commandLine({ KEY_PEPPER: 'third', KEY_PEPPER_PREVIOUS: 'second' });
   await cli.json('import', '--org', await newOrganisation(cli), folder, '--keys');
   const lost = expect.stringContaining('1 active key is hashed with a pepper before KEY_PEPPER_PREVIOUS') as unknown;

@@ -51,14 +51,19 @@ describe('the stderr of serve is JSON', () => {
   test.each<[string, Record<string, string>, number, string]>([
     ['with an invalid environment', { PORT: 'x', HOST: '127.0.0.1' }, 50, 'invalid environment:\n  PORT: must be'],
     ['without a database', { MONGODB_URI: 'mongodb://127.0.0.1:1' }, 50, 'cannot reach the database'],
-    ['and says why it does not start at any LOG_LEVEL', { LOG_LEVEL: 'silent', ADMIN_PORT: '4000' }, 50, 'must differ'],
+    [
+      'and says why it does not start, at any LOG_LEVEL',
+      { LOG_LEVEL: 'silent', ADMIN_PORT: '4000' },
+      50,
+      'must differ',
+    ],
   ])('%s', async (_title, more, level, words) => {
     const { code, stdout, stderr } = await finished(cli.start(['serve'], { PORT: '4000', ...more }));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(linesOf(stderr).at(-1)).toMatchObject({ level, msg: expect.stringContaining(words) as unknown });
   });
 
-  test('from its start to its end, with a cluster away, warnings of the runtime, and signals', async () => {
+  test('from start to exit, with an unreachable cluster, runtime warnings and signals', async () => {
     const child = cli.start(['serve'], {
       PORT: '0',
       MONGODB_CLUSTERS: 'eu=mongodb://127.0.0.1:1',

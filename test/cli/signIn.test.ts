@@ -31,7 +31,7 @@ test('org link prints a link based on PUBLIC_URL, valid for 15 minutes, for an a
   expect(member.stderr).toMatch(/signs Ann Lee in to Northwind Traders as member, once/);
 });
 
-test('org sign-out prints how many sessions it ended, and is in the audit log', async () => {
+test('org sign-out prints how many sessions it ended, and is audited', async () => {
   const { id } = await makeOrganisation(cli);
   await cli.json('org', 'link', '--org', id, '--name', 'Ann Lee');
   expect(await cli.json('org', 'sign-out', '--org', id, '--user', 'user:link:Ann Lee')).toEqual({ ended: 0 });

@@ -11,7 +11,7 @@ export interface Received {
   readonly event: Json;
 }
 
-/** A server that answers as it is told; by default 204. */
+/** A server that responds as configured; 204 by default. */
 export interface Site {
   readonly url: string;
   readonly received: Received[];

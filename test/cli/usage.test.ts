@@ -34,7 +34,7 @@ describe('help', () => {
     }
   });
 
-  test('a length of time is shown as it is given', async () => {
+  test('durations are shown as they are entered', async () => {
     const { stdout } = await cli.run('key', 'rotate', '--help');
     expect(stdout).toContain('(default: 24h)');
   });

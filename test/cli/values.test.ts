@@ -38,7 +38,7 @@ test.each(['', '0d', '101y', 'yesterday', '21.11.2026', '2026-13-01'])('%j is ne
   );
 });
 
-test('a date is a moment', () => {
+test('a date means midnight UTC', () => {
   expect(moment('2026-11-21')).toEqual(new Date('2026-11-21T00:00:00Z'));
 });
 

@@ -20,7 +20,7 @@ afterAll(() => receiver.stop());
 const create = (...more: string[]): Promise<Json> =>
   cli.json('webhook', 'create', '--org', org, '--url', receiver.url, ...more);
 
-test('create and rotate show the secret, list does not, and delete is for good', async () => {
+test('create and rotate show the secret, list does not, and delete is permanent', async () => {
   const made = await create('--types', 'quote.created,order.created');
   expect(made).toEqual({
     id: expect.any(String) as unknown,
@@ -63,7 +63,7 @@ test('create and rotate show the secret, list does not, and delete is for good',
   ]);
 });
 
-test('test posts a signed event from this machine, and fails with what the endpoint answered', async () => {
+test("test posts a signed event from this machine, and fails with the endpoint's response", async () => {
   const { id, secret } = await create();
   expect(await cli.json('webhook', 'test', id as string)).toMatchObject({ id, ok: true, status: 204, error: null });
   const { body, headers, event } = receiver.arrived.at(-1)!;
@@ -76,7 +76,7 @@ test('test posts a signed event from this machine, and fails with what the endpo
   receiver.answer = () => 204;
 });
 
-test('a second endpoint with the same URL is named, one with other types is not', async () => {
+test('a second endpoint with the same URL and types prints a warning, one with other types does not', async () => {
   const url = `${receiver.url}/twice`;
   const at = (...more: string[]) => cli.run('webhook', 'create', '--org', org, '--url', url, ...more);
   const { id } = await cli.json<Json>('webhook', 'create', '--org', org, '--url', url, '--types', 'order.created');
@@ -86,7 +86,7 @@ test('a second endpoint with the same URL is named, one with other types is not'
   expect(stderr).toContain(`${id as string} already posts to this URL, so it gets events twice`);
 });
 
-test('a disabled endpoint gets nothing but tests, which say so', async () => {
+test('a disabled endpoint receives only tests, which say so', async () => {
   const { id } = (await create()) as { id: string };
   expect(await cli.json('webhook', 'disable', id)).toMatchObject({ id, state: 'disabled' });
   const { code, stdout, stderr } = await cli.run('webhook', 'test', id);
@@ -103,7 +103,7 @@ test.each([
     2,
     '--url: 10.0.0.1 is not a public address, nor in WEBHOOK_ALLOWED_RANGES',
   ],
-  // a name whose address is not one that is opened
+  // a name without an allowed address
   [['create', '--org', 'ORG', '--url', 'http://hooks.invalid/'], 2, '--url: must begin with https://'],
   [['create', '--org', 'ORG', '--url', 'https://example.com/', '--types', 'order.sung'], 2, '--types: must be one of '],
   [['create', '--org', NOBODY, '--url', 'https://example.com/'], 1, `organisation ${NOBODY} not found`],

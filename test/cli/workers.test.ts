@@ -51,7 +51,7 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** Each call has a connection of its own, so that both workers get some. */
+/** Each call uses its own connection, so that both workers get some. */
 async function get(url: string, key?: string): Promise<number> {
   const authorization: Record<string, string> = key === undefined ? {} : { authorization: `Bearer ${key}` };
   const { status, body } = await fetch(url, { headers: { connection: 'close', ...authorization } });
@@ -74,7 +74,7 @@ describe('serve --workers 2', () => {
     await served.end;
   });
 
-  test('counts the limit of a key exactly over both', async () => {
+  test('enforces the rate limit of a key exactly across both workers', async () => {
     const key = await makeKey();
     const statuses = await Promise.all(
       Array.from({ length: LIMIT * 2 }, () => get(`${served.url}/api/v1/products`, key)),
@@ -83,7 +83,7 @@ describe('serve --workers 2', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(LIMIT);
   });
 
-  test('has one page of metrics, on which each worker has its series', async () => {
+  test('serves one page of metrics, with a series per worker', async () => {
     for (let at = 0; at < 10; at += 1) await get(`${served.url}/livez`);
     const text = await (await fetch(`${served.url}/metrics`)).text();
     const served200 = [
@@ -96,7 +96,7 @@ describe('serve --workers 2', () => {
     expect(total).toBe(LIMIT * 2);
   });
 
-  test('replaces a worker that is killed, and says so', async () => {
+  test('replaces a worker that is killed, and logs it', async () => {
     const before = childrenOf(served).filter((pid) =>
       readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8').includes('serve'),
     );
@@ -124,7 +124,7 @@ describe('serve --workers 2', () => {
     });
     call.write(body.slice(0, 5));
     const answered = once(call, 'response') as Promise<[{ statusCode: number; resume(): void }]>;
-    // the worker has read the head, once it counts the request
+    // once the worker counts the request, it has read the head
     await eventually(async () => {
       const text = await (await fetch(`${served.url}/metrics`, { headers: { connection: 'close' } })).text();
       const counts = [...text.matchAll(/^scopegate_http_requests_in_hand\{.*\} (\d+)$/gm)].map(([, count]) =>
@@ -143,7 +143,7 @@ describe('serve --workers 2', () => {
   });
 });
 
-test('workers end by themselves if the process that started them is killed', async () => {
+test('workers exit by themselves if their parent process is killed', async () => {
   const served = await serve();
   const workers = childrenOf(served);
   served.child.kill('SIGKILL');
@@ -151,7 +151,7 @@ test('workers end by themselves if the process that started them is killed', asy
   await eventually(() => !workers.some(isAlive));
 });
 
-test('with ADMIN_PORT, health and metrics of all workers are on that port', async () => {
+test('with ADMIN_PORT, the health and metrics of all workers are on that port', async () => {
   const child = cli.start(['serve', '--workers', '2', '--json'], { ADMIN_PORT: '0' });
   const end = finished(child);
   const { url, admin_url: admin } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
@@ -163,7 +163,7 @@ test('with ADMIN_PORT, health and metrics of all workers are on that port', asyn
   expect(await end).toMatchObject({ code: 0 });
 });
 
-test('a port in use is one error, and nothing keeps running', async () => {
+test('a port in use is reported once, and no process keeps running', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   await once(other, 'listening');
   const { port } = other.address() as AddressInfo;

@@ -74,7 +74,7 @@ describe('a GraphQL request over 20,000 rows', () => {
   const QUERY = `{ me { key { id } } orders(limit: 100) { data { customer { orders(limit: 100) { data {
     customer { quotes(limit: 100) { data { id } } } } } } } } }`;
 
-  test('is rejected before it runs, with the number of rows and the nested lists', async () => {
+  test('is rejected before it runs, naming the number of rows and the nested lists', async () => {
     const caller = client(gateway, (await makeKey(gateway, organisation)).key);
     const { status, body } = await caller.graphql(QUERY);
     expect(status).toBe(400);

@@ -79,7 +79,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
     expect(await stored(other)).toBe(0);
   });
 
-  test('concurrent requests store one object: each gets the first answer, or 409 while that is running', async () => {
+  test('concurrent requests store one object: each gets the first answer, or 409 while it is in progress', async () => {
     const [name, key] = [newName(), randomUUID()];
     const answers = await Promise.all(Array.from({ length: 12 }, () => caller.post(path, body(name), withKey(key))));
     const done = answers.filter(({ status }) => status < 300);

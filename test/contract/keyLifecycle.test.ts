@@ -36,7 +36,7 @@ async function makeWith(input: {
 }
 
 describe('expiry', () => {
-  test('answers have the expiry date of a key that expires within 7 days, and not of others', async () => {
+  test('answers carry the expiry date of a key that expires within 7 days, and of no other', async () => {
     const soon = new Date(Date.now() + 6 * DAY);
     const ending = await client(gateway, (await makeWith({ expiresAt: soon })).key).get('/me');
     expect(ending.headers.get('x-api-key-expires-at')).toBe(soon.toISOString());
@@ -92,7 +92,7 @@ describe('rotation', () => {
     }
   });
 
-  test('a key that was replaced is rotated again only once its replacement is gone, with the lifetime it had', async () => {
+  test('a replaced key can be rotated again only once its replacement is revoked, and keeps its original lifetime', async () => {
     const old = await makeWith({ expiresAt: new Date(Date.now() + 90 * DAY) });
     const first = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }))!.document;
     await expect(gateway.control.apiKeys.rotate(old.id, { overlap: DAY })).rejects.toThrow(
@@ -103,7 +103,7 @@ describe('rotation', () => {
     expect(second.expires_at!.getTime()).toBeGreaterThan(Date.now() + 89 * DAY);
   });
 
-  test('the replacement was created by whoever rotated', async () => {
+  test('the new key is recorded as created by whoever rotated the old one', async () => {
     const old = await makeWith({});
     const by = { actor: { who: 'user:link:Ada', name: 'Ada', from: '127.0.0.1' } };
     const { document } = (await gateway.control.apiKeys.rotate(old.id, { overlap: DAY }, by))!;

@@ -43,7 +43,7 @@ const examples = problemResponses.flatMap(({ content }) =>
   Object.entries(content['application/problem+json'].examples),
 );
 
-test("the error codes and statuses are those of the contract and the settings page's one", () => {
+test('the error codes and statuses are those of the contract, plus forbidden and precondition_failed', () => {
   const statuses = Object.entries(ERROR_CODES).map(([code, { status }]) => [code, status]);
   expect(Object.fromEntries(statuses)).toEqual({ ...CODES, forbidden: 403, precondition_failed: 412 });
 });
@@ -65,11 +65,11 @@ function codesOf(name: 'Problem' | 'Fault'): string[] {
   return [...codes];
 }
 
-test('the document has exactly the codes that validation errors can have', () => {
+test('the document has exactly the codes that validation errors use', () => {
   expect(codesOf('Fault').sort()).toEqual([...faultCodesInSources()].sort());
 });
 
-test('schemas of answers allow additional members, and schemas of requests do not', () => {
+test('response schemas allow additional members, and request schemas do not', () => {
   const [answers, requests] = [new Set<object>(), new Set<object>()];
   for (const { requestBody, responses } of Object.values(document.paths).flatMap((methods) => Object.values(methods))) {
     objectsIn(requestBody, requests);

@@ -48,7 +48,7 @@ describe('a plan without integrations', () => {
     await setPlan('integrations');
   });
 
-  test('blocks a key created during it, until the plan changes', async () => {
+  test('blocks a key created in the meantime, until the plan changes', async () => {
     await setPlan('starter');
     const other = client(gateway, (await makeKey(gateway, organisation)).key);
     expect((await other.get('/me')).body.code).toBe('plan_required');

@@ -54,9 +54,9 @@ describe("a caller's own X-Request-Id", () => {
   });
 });
 
-describe('the request id', () => {
+describe('the request id of an error of', () => {
   test.each(CALLS)(
-    'of an error of $operation.name over $face.name is in its body, header and log line',
+    '$operation.name over $face.name is in its body, header and log line',
     async ({ operation, face }) => {
       const id = `${operation.name}-${face.name}`;
       const answer = await face.call(client(gateway), operation, argumentsOf(operation, IDS), { 'x-request-id': id });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-test('the operations for users are those of the settings page, without REST routes', () => {
+test('the operations for users are those of the settings page, and have no REST routes', () => {
   expect(userOperations.map(({ name, role, rest }) => [name, role, rest]).sort()).toEqual([
     ['api_key', 'member', undefined],
     ['api_keys', 'member', undefined],
@@ -81,7 +81,7 @@ describe('a key with every scope', () => {
     for (const path of [`/${name}`, `/${name.replaceAll('_', '-')}`]) expect((await caller.get(path)).status).toBe(404);
   });
 
-  test('is still active afterwards, and the only key', async () => {
+  test('is still active afterwards, and no other key was created', async () => {
     const { body } = await caller.get('/me');
     expect(body.key.id).toBe(key.id);
     const keys = await gateway.control.apiKeys.list(body.organisation.id as string);

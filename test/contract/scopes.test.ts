@@ -108,7 +108,7 @@ describe('without the scope', () => {
   );
 
   test.each(GUARDED)(
-    '$operation.name over $face.name queries the database with the scope',
+    '$operation.name over $face.name queries the database once the scope is granted',
     async ({ operation, face }) => {
       gateway.commands.length = 0;
       await face.call(await callerWith([operation.scope!]), operation, argumentsOf(operation, IDS));

@@ -81,7 +81,7 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     ],
     ['killed', () => redis.kill(), () => redis.restart()],
   ] as const)('with Redis %s', (_state, away, back) => {
-    test('requests succeed within each gateway’s share of the limit, readyz says degraded, and the gateways recover', async () => {
+    test('requests succeed within each gateway’s share of the limit, readyz reports degraded, and the gateways recover', async () => {
       const callers = await bothCallers();
       await away();
       await untilLimiterIs(gateways[0], 'degraded');

@@ -27,7 +27,7 @@ const resume = (): Promise<unknown> => other.control.organisations.resume(organi
 
 describe('while an organisation is suspended', () => {
   test.each(CALLS)(
-    '$operation.name over $face.name is rejected from the next request on, on each gateway, until it is resumed',
+    '$operation.name over $face.name is rejected from the next request on every gateway until the organisation is resumed',
     async ({ operation, face }) => {
       const args = argumentsOf(operation, IDS);
       for (const one of [gateway, other]) expect((await client(one, key.key).get('/me')).status).toBe(200);
@@ -45,7 +45,7 @@ describe('while an organisation is suspended', () => {
     },
   );
 
-  test('a plan without API access is not what its callers are told', async () => {
+  test('the error is the suspension, even if the plan has no API access', async () => {
     await suspend();
     await gateway.control.organisations.setPlan(organisation.id, 'starter');
     expect((await caller.get('/me')).body.code).toBe('organisation_suspended');
@@ -54,7 +54,7 @@ describe('while an organisation is suspended', () => {
     await gateway.control.organisations.setPlan(organisation.id, 'integrations');
   });
 
-  test('keys that are made then are rejected too, and work when it is resumed', async () => {
+  test('newly created keys are rejected too, and work once it is resumed', async () => {
     await suspend();
     const made = await makeKey(gateway, organisation);
     expect((await client(gateway, made.key).get('/me')).body.code).toBe('organisation_suspended');
@@ -62,7 +62,7 @@ describe('while an organisation is suspended', () => {
     expect((await client(gateway, made.key).get('/me')).status).toBe(200);
   });
 
-  test('revoked keys get 401, and rejected requests count', async () => {
+  test('revoked keys get 401, and rejected requests count towards the limit', async () => {
     const made = await makeKey(gateway, organisation);
     const remaining = async (): Promise<number> =>
       Number((await client(gateway, made.key).get('/me')).headers.get('x-ratelimit-remaining'));
@@ -90,7 +90,7 @@ describe('while an organisation is suspended', () => {
     expect((await admin.graphql('{ api_keys { has_more } }')).status).toBe(401);
   });
 
-  test('a sign-in link is rejected, and still works after it', async () => {
+  test('a sign-in link is rejected, and works once the organisation is resumed', async () => {
     await suspend();
     const link = await makeLink(gateway, organisation);
     const rejected = await sendLink(gateway, link);
@@ -107,7 +107,7 @@ describe('while an organisation is suspended', () => {
   });
 });
 
-test('an organisation and its keys stored before there were states are active', async () => {
+test('organisations and keys stored before states were introduced are active', async () => {
   const rows = gateway.databases.control.collection<{ _id: string }>('organisations');
   const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
   await rows.updateOne({ _id: organisation.id }, { $unset: { state: '' } });

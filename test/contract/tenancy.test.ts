@@ -21,7 +21,7 @@ afterAll(() => gateway.stop());
 
 describe("another organisation's object", () => {
   test.each(CALLS.filter(({ operation }) => takesId(operation)))(
-    '$operation.name over $face.name gives the same bytes as for an id that never existed',
+    '$operation.name over $face.name gives the same bytes as an id that never existed',
     async ({ operation, face }) => {
       const args = argumentsOf(operation, IDS);
       expect(face.errorOf(await face.call(owner, operation, args))).toBeUndefined();

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(copy, { recursive: true }));
 
-test("the invoices' rules fit on a screen", async () => {
+test('the rules for invoices fit on one screen', async () => {
   const rules = await readFile(join(copy, 'src', 'resources', 'invoices.ts'), 'utf8');
   expect(rules.split('\n').length).toBeLessThanOrEqual(60);
 });

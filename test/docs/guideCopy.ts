@@ -5,7 +5,7 @@ import { type Block, blocksOf, ROOT } from './markdown';
 /* Applies the files and changes of the guide for contributors to a copy of the repository. */
 
 const GUIDE = 'docs/guides/contributors.md';
-/** What the tests of a copy need of the repository. */
+/** What a copy needs from the repository to run tests. */
 const PARTS = ['src', 'schema', 'public', 'examples', 'test', 'faults', 'tools', 'docs', 'openapi.json', 'README.md'];
 const FILES = [
   'package.json',

@@ -92,7 +92,7 @@ interface Patched {
   readonly replayed: boolean;
 }
 
-/** Changes an invoice in the version that was read, and in others. */
+/** Changes an invoice with the version that was read, and with others. */
 async function changes(
   tagNow: () => Promise<string>,
   patch: (body: object, headers?: Record<string, string>, at?: string) => Promise<Patched>,

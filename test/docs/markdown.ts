@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 export const ROOT = join(__dirname, '..', '..');
 
-/** The page that has a test of its own (operators.test.ts), since its commands start gateways and stop a database. */
+/** This page has its own test (operators.test.ts), since its commands start gateways and stop a database. */
 export const WALKED = 'docs/guides/operators.md';
 
-/** Another: its commands run beside each other. */
+/** So does this one: its commands run in parallel. */
 export const RECEIVERS = 'docs/guides/receivers.md';
 
 /** The pages whose commands and snippets are tested. */

@@ -17,9 +17,9 @@ import { openShell, type Shell } from './shell';
  */
 
 const BLOCKS = blocksOf(WALKED);
-/** How they begin: installing, and programs that a machine with only Node does not have. */
+/** How commands that need a program other than Node begin, or that install one. */
 const ABSENT = /^(docker |kubectl |mongodump |git |mkdir -p data\/main )/;
-/** Blocks that need one of them. */
+/** Number of blocks that need one of them. */
 const IDLE = 6;
 
 let folder: string;
@@ -27,7 +27,7 @@ let programs: string;
 let commands: CommandServer;
 let shell: Shell;
 let clusters: readonly OwnDatabase[] = [];
-/** Addresses of the guide and those here. */
+/** The guide's addresses and those used here. */
 let addresses: readonly (readonly [string, string])[] = [];
 
 beforeAll(async () => {
@@ -85,7 +85,7 @@ test.each(SECTIONS)(
   300_000,
 );
 
-test('what is not run needs a program that is not there, and is counted', () => {
+test('only commands that need an unavailable program are not run, and their number is fixed', () => {
   const idle = BLOCKS.filter(({ language, reason }) => language === 'sh' && reason !== undefined);
   for (const { text } of idle) expect(text).toMatch(ABSENT);
   expect(idle).toHaveLength(IDLE);
@@ -94,7 +94,7 @@ test('what is not run needs a program that is not there, and is counted', () => 
   expect(SECTIONS.at(-1)).toMatch(/^Move /);
 });
 
-/** Makes copies that moves have left older, by the 90 s that the command would wait, and more. */
+/** Makes the copies left by moves older than the 90 s that the command would wait. */
 async function passTime(): Promise<void> {
   const client = await mongo.MongoClient.connect(clusters[0]!.uri);
   const organisations = client.db('scopegate').collection('organisations');
@@ -118,7 +118,7 @@ function trimmed(text: string): string {
   return text.replaceAll(/[ \t]+$/gm, '').replace(/\n+$/, '');
 }
 
-/** A line … stands for any lines, and … in a line for any text. */
+/** A line … stands for any lines, and … within a line for any text. */
 function patternOf(shown: string): RegExp {
   const quoted = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&').replaceAll('…', '.*');
   const lines = shown.split('\n').map((line) => (line === '…' ? '(?:.*\\n)*?' : `${quoted(line)}\\n`));

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CommandServer } from '../support/commandServer';
 
-/* The programs that replace those of the pages. */
+/* Programs that replace those on the pages. */
 
 /** A folder for PATH with `npm run -s scopegate -- …`, which is run by a command server, and `jq -r`. */
 export async function writePrograms({ socket }: Pick<CommandServer, 'socket'>): Promise<string> {

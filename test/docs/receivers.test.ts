@@ -65,7 +65,7 @@ interface Terminal {
 }
 
 function open(text: string, cwd = folder): Terminal {
-  // the program in the place of the shell, so that it can be ended
+  // exec replaces the shell with the program, so that it can be ended
   const line = replaced(text)
     .replace(/(npm|node) /, 'exec $1 ')
     .replace(/^(\w+=\S+) exec /, 'export $1; exec ');
@@ -77,7 +77,7 @@ function open(text: string, cwd = folder): Terminal {
   return { stdout: () => stdout, stderr: () => stderr };
 }
 
-/** Whether something listens at the receiver's port. */
+/** Whether something listens on the receiver's port. */
 async function isListening(): Promise<boolean> {
   const socket = connect(Number(port), '127.0.0.1');
   return once(socket, 'connect').then(
@@ -99,7 +99,7 @@ function patternOf(shown: string): RegExp {
   return new RegExp(`^${quoted}\n$`);
 }
 
-/** Posts the beginning of a body that is said to be longer, and leaves. Resolves when the connection is closed. */
+/** Posts the beginning of a longer body, and disconnects. Resolves when the connection is closed. */
 async function postPart(part: string, isLeaving: boolean): Promise<void> {
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
   const closed = once(socket, 'close', { signal: AbortSignal.timeout(PATIENCE) });
@@ -111,7 +111,7 @@ async function postPart(part: string, isLeaving: boolean): Promise<void> {
 
 const ofLanguage = (language: string): Block[] => BLOCKS.filter((block) => block.language === language);
 
-test('from nothing to a verified webhook, and the calls after it', async () => {
+test('the guide leads from nothing to a verified webhook, and its follow-up calls work', async () => {
   const [demo, setKey, listen, start, ...others] = ofLanguage('sh').filter(({ reason }) => reason !== undefined);
   expect([demo!.text, setKey!.text, others]).toEqual(['npm ci && npm run demo', 'KEY=svc_live_…', []]);
   const [make, ...calls] = ofLanguage('sh').filter(({ reason }) => reason === undefined);
@@ -127,7 +127,7 @@ test('from nothing to a verified webhook, and the calls after it', async () => {
     const receiver = open(start!.text.replace('whsec_…', secret), join(folder, 'receiver'));
     await eventually(() => isListening(), PATIENCE);
     await postPart('abc', true);
-    // it does not wait for more than a webhook can have
+    // it does not wait for more than a webhook can contain
     await postPart('x'.repeat(30_000), false);
     await shell.run(replaced(calls[0]!.text));
     await eventually(() => patternOf(received!.text).test(receiver.stdout()), PATIENCE).catch(() => {
@@ -148,7 +148,7 @@ test('from nothing to a verified webhook, and the calls after it', async () => {
   }
 }, 240_000);
 
-test('the event that it shows has the members of one', async () => {
+test('the event shown has the members of a real one', async () => {
   const { body } = await client(gateway, key).get('/events', { limit: 1 });
   const [shown] = ofLanguage('json').map(({ text }) => JSON.parse(text) as object);
   expect(Object.keys(shown!)).toEqual(Object.keys(body.data[0] as object));

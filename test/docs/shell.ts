@@ -5,7 +5,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Writable } from 'node:stream';
 
-/** A shell that runs one block after another, as a person's does: variables, functions and jobs stay. */
+/** A shell that runs blocks one after another, as a person would: variables, functions and jobs persist. */
 export interface Shell {
   /** What the block printed to stdout. @throws with all of it if a command failed, which ends the shell */
   run(text: string): Promise<string>;
@@ -41,7 +41,7 @@ export function openShell(folder: string, cwd: string, env: Readonly<Record<stri
       return stdout.slice(from, end());
     },
     async stop() {
-      // a block that waits for something in vain would never end
+      // a block that waits in vain would never end
       child.kill('SIGKILL');
       await exited;
     },

@@ -11,7 +11,7 @@ import { expectAccessible } from '../settings/visiting';
 import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
 import { run } from './run';
 
-/* What the example dashboard shows; what it does when something is wrong is in dashboardTrouble.test.ts. */
+/* What the example dashboard shows; its behaviour on failures is in dashboardTrouble.test.ts. */
 
 const ROWS = 40;
 const dollars = (minor: number): string => (minor / 100).toLocaleString('en', { style: 'currency', currency: 'USD' });
@@ -89,7 +89,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a write appears without a reload, and only what it changed is read again', async () => {
+  test('a write appears without a reload, and only the figures it affects are read again', async () => {
     await dashboard.visit({}, async (page, sent) => {
       await isLive(page);
       const krone = page.locator('[data-part=months] [data-currency=NOK]');
@@ -101,7 +101,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await krone.locator('figcaption').getByText('42.00 in 1 order').waitFor();
       await page.locator('[data-part=customers] [data-currency=NOK]').waitFor();
       expect(sent.reads().slice(begun)).toEqual([['months', 'statuses', 'customers', 'products']]);
-      // what somebody was looking at stays
+      // what the visitor was looking at stays
       expect(await page.locator('[data-part=months] [data-currency=USD] details[open] summary:focus').count()).toBe(1);
 
       await storeOrders(dashboard, [{ ...order, status: 'confirmed', updated_at: '2026-11-01T00:00:00.000Z' }]);
@@ -121,7 +121,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a year is chosen with the keyboard and kept in the address; while it is read the page says so, and the answer of the year before is dropped', async () => {
+  test('a year is chosen by keyboard and kept in the URL; the page says while it loads, and a late answer for another year is dropped', async () => {
     await dashboard.visit({}, async (page) => {
       await isLive(page);
       const year = page.getByLabel('Period');
@@ -134,7 +134,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
         // the page may have closed it
         await route.fallback().catch(() => undefined);
       });
-      // whatever the page shows, if only for a moment
+      // whatever the page shows, even for a moment
       await page.evaluate(`{
         window.shown = [];
         const months = document.querySelector('[data-part=months]');
@@ -174,7 +174,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
     });
   });
 
-  test('a key is kept for this tab and its gateway only, and never in the address', async () => {
+  test('a key is kept for this tab and its gateway only, and never in the URL', async () => {
     await dashboard.visit({}, async (page, sent) => {
       await isLive(page);
       expect(page.url()).not.toContain(dashboard.key);
@@ -182,7 +182,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, served from anothe
       await isLive(page);
 
       const before = sent.all().length;
-      // in the address of the open page, whose own gateway it was
+      // in the URL of the open page, whose gateway it was
       await page.evaluate(`location.hash = 'url=http://127.0.0.1:9'`);
       await eventually(async () => (await page.getByLabel('Gateway').inputValue()) === 'http://127.0.0.1:9', 30_000);
       expect(await page.getByLabel('Read-only key').inputValue()).toBe('');

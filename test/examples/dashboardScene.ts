@@ -13,11 +13,11 @@ import { makeKey, makeNorthwind, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { ROOT } from './run';
 
-/* The example dashboard on an origin of its own, a gateway that records events and allows that origin, and a browser. */
+/* The example dashboard on its own origin, a gateway that records events and allows that origin, and a browser. */
 
-/** What a dashboard needs to show everything. */
+/** The scopes a dashboard needs to show everything. */
 export const READ_ONLY: readonly Scope[] = ['orders:read', 'quotes:read', 'customers:read'];
-/** The time in the pages whose clock the tests move, in milliseconds. */
+/** The time in pages whose clock the tests control, in milliseconds. */
 const NOON = Date.UTC(2026, 10, 23, 12);
 
 export interface Dashboard {
@@ -33,20 +33,20 @@ export interface Dashboard {
 }
 
 export interface Look extends NonNullable<Parameters<typeof visitor>[2]> {
-  /** Address of the gateway, if it is reached in another way. */
+  /** Address of the gateway, if it is reached another way. */
   readonly through?: string;
   readonly key?: string;
   /** Host name of the page. */
   readonly host?: string;
   /** Whether the clock of the page moves only when the test moves it. */
   readonly isPaused?: boolean;
-  /** What is done before the page connects. */
+  /** Runs before the page connects. */
   readonly prepare?: (page: Page) => Promise<void>;
-  /** What the browser may report to its console, since the test breaks it. */
+  /** What the browser may log, since the test breaks things. */
   readonly tolerates?: RegExp;
 }
 
-/** What the page sent so far. */
+/** What the page has sent so far. */
 export interface Sent {
   /** The names of the parts of each read. */
   reads(): string[][];
@@ -114,7 +114,7 @@ function sentBy(requests: readonly Request[]): Sent {
 
 let made = 0;
 
-/** An order that nobody had before. */
+/** A new order. */
 export function makeOrder(members: Partial<Record<string, unknown>> & { total_minor: number }): ImportRecord {
   made += 1;
   const { total_minor: total } = members;
@@ -123,7 +123,7 @@ export function makeOrder(members: Partial<Record<string, unknown>> & { total_mi
   return { ...template, ...amounts, id: randomUUID(), number: `DASH-${String(made)}`, lines: [], ...members };
 }
 
-/** Stores orders as the product that owns them would. */
+/** Stores orders as the application that owns them would. */
 export async function storeOrders(
   { gateway, organisation }: Pick<Dashboard, 'gateway' | 'organisation'>,
   orders: readonly ImportRecord[],
@@ -131,7 +131,7 @@ export async function storeOrders(
   await store(gateway, organisation, { orders });
 }
 
-/** Waits until the page hears of changes and shows what it has read. */
+/** Waits until the page receives changes and shows what it has read. */
 export async function isLive(page: Page): Promise<void> {
   await page.locator('#live[data-state=live]').waitFor();
   await page.locator('#updated:not(:empty)').waitFor();

@@ -8,13 +8,13 @@ import { describeWith } from '../support/programs';
 import { expectAccessible } from '../settings/visiting';
 import { captions, type Dashboard, isLive, makeOrder, openDashboard, storeOrders } from './dashboardScene';
 
-/* What the example dashboard does when something is wrong, and what it never does however wrong it goes. */
+/* What the example dashboard does on failures, and what it never does. */
 
 const PATIENCE = 30_000;
-/** What the browser reports of refused requests and broken connections. */
+/** What the browser logs about refused requests and broken connections. */
 const REFUSED = /Failed to load resource|net::ERR|CORS policy/;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is wrong', () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something goes wrong', () => {
   let dashboard: Dashboard;
   let tunnel: Tunnel;
   let through: string;
@@ -32,7 +32,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
   const says = (page: Page, text: RegExp): Promise<void> => page.locator('#message').getByText(text).first().waitFor();
   const reconnecting = (page: Page): Promise<void> => page.locator('#live[data-state=wait]').waitFor();
 
-  test('a missing scope is named where its figures would be, and the others are shown', async () => {
+  test('a missing scope is named in place of its figures, and the others are shown', async () => {
     const { key } = await makeKey(dashboard.gateway, dashboard.organisation, { scopes: ['orders:read'] });
     await dashboard.visit({ key }, async (page) => {
       await isLive(page);
@@ -52,13 +52,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
       await page.getByText('Not live').waitFor();
       expect(sent.streams()).toEqual([]);
       expect(await page.locator('.note.problem').count()).toBe(5);
-      // nothing was, and another key is needed
+      // nothing was updated, and another key is needed
       expect(await page.getByText('Updated').count()).toBe(0);
       expect(await page.getByLabel('Read-only key').isVisible()).toBe(true);
     });
   });
 
-  test('a key that is not valid ends it: at once, and while it shows figures, which go', async () => {
+  test('an invalid key is reported on connecting, and while figures are shown removes them', async () => {
     await dashboard.visit({ key: 'svc_live_wrong', tolerates: REFUSED }, async (page) => {
       await says(page, /The key is not valid/);
       await says(page, /^Request \S+/);
@@ -76,12 +76,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
   });
 
-  test('a gateway that is away, or does not allow the page, is asked again after waits that grow', async () => {
+  test('a gateway that is down, or does not allow the page, is retried with increasing delays', async () => {
     await tunnel.cut();
     await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
       await says(page, new RegExp(`does not answer.*add ${dashboard.origin} to its CORS_ORIGINS`, 's'));
       await expectWaits(page, '#message-text', [1, 2, 4, 8, 16, 30, 30], () => sent.all().length);
-      // axe waits by the page's clock
+      // axe uses the page's clock
       await page.clock.resume();
       await expectAccessible(page);
       await tunnel.restore();
@@ -95,7 +95,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
   });
 
-  test('a year that cannot be read says so where its figures would be, and another is read at once', async () => {
+  test('a year that cannot be read says so in place of its figures, and another is read at once', async () => {
     const prepare = (page: Page): Promise<void> => answerStreams(page, ':\n\n');
     await dashboard.visit({ through, isPaused: true, prepare, tolerates: REFUSED }, async (page, sent) => {
       await page.locator('#updated:not(:empty)').waitFor();
@@ -111,7 +111,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
       await page.clock.runFor(1000);
       const count = sent.reads().length;
       await page.getByLabel('Period').selectOption('');
-      // without a step of the clock
+      // without moving the clock
       await months.locator('figcaption').first().waitFor();
       expect(sent.reads().length).toBe(count + 1);
       expect(sent.all().findLast(isRead)?.postData()).not.toContain('1996-01-01');
@@ -119,7 +119,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
   });
 
-  test('a stream that is cut is resumed where it was, and shows what was written meanwhile', async () => {
+  test('an interrupted stream resumes where it was, and shows what was written in the meantime', async () => {
     await dashboard.visit({ through, isPaused: true, tolerates: REFUSED }, async (page, sent) => {
       await isLive(page);
       await page.clock.runFor(1000);
@@ -139,7 +139,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
   });
 
-  test('a stream without a sign of life is opened again', async () => {
+  test('a silent stream is reopened', async () => {
     await dashboard.visit({ isPaused: true }, async (page, sent) => {
       await isLive(page);
       await page.clock.runFor(46_000);
@@ -150,7 +150,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
   });
 
-  test('a stream that ends at once is opened again after waits that grow, and its figures stay', async () => {
+  test('a stream that ends at once is reopened with increasing delays, and the figures stay', async () => {
     const prepare = (page: Page): Promise<void> => answerStreams(page, ':\n\n');
     await dashboard.visit({ prepare, isPaused: true }, async (page, sent) => {
       await reconnecting(page);
@@ -170,7 +170,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
       await page.clock.runFor(2000);
       await eventually(() => sent.streams().length === 2, PATIENCE);
       await eventually(async () => {
-        // while it waits; an open stream would count as silent, and on a slow machine be opened again
+        // move the clock only while it waits: an open stream would count as silent, and be reopened on a slow machine
         if (await page.locator('#live[data-state=wait]').isVisible()) await page.clock.runFor(1000);
         return sent.streams().length >= 3 && sent.reads().length >= 2;
       }, PATIENCE);
@@ -179,7 +179,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
     });
   });
 
-  test('a thousand events are a read at once and one a second later', async () => {
+  test('a thousand events cause one read at once and one a second later', async () => {
     await dashboard.visit({ isPaused: true }, async (page, sent) => {
       await isLive(page);
       await page.clock.runFor(1000);
@@ -200,8 +200,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, when something is 
   }, 120_000);
 });
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few points', () => {
-  test('the rate limit says when it goes on, and nothing is asked before, whatever is chosen meanwhile', async () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('examples/dashboard, with few rate limit points', () => {
+  test('the page says when the rate limit resets, and sends nothing before, whatever is chosen in the meantime', async () => {
     const dashboard = await openDashboard({ RATE_LIMIT_PER_MINUTE: '12' }, 3);
     try {
       await dashboard.visit({ isPaused: true, tolerates: REFUSED }, async (page, sent) => {

@@ -13,7 +13,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { type Copy, RECEIVERS } from './receivers';
 import { PATIENCE, portOf, type Receiver, receiving, SECRET } from './receiving';
 
-/* The example receivers with a gateway: their copy is what the lists say, whatever happens to them. */
+/* The example receivers with a gateway: their copies match the lists, whatever happens to them. */
 
 const ENVIRONMENT = { CONTROL_DATABASE: `scopegate_receivers_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
 
@@ -22,7 +22,7 @@ let bare: mongo.MongoClient;
 
 beforeAll(async () => {
   gateway = await startGateway(ENVIRONMENT);
-  // as the product that owns quotes and orders
+  // as the application that owns quotes and orders
   bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, { writeConcern: { w: 'majority' } });
 });
 afterAll(async () => {
@@ -53,7 +53,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     return command;
   }
 
-  /** What the lists say now. */
+  /** The current content of the lists. */
   async function lists(): Promise<Copy> {
     const copy: Record<string, Record<string, Json>> = {};
     for (const [type, query] of Object.entries({
@@ -69,7 +69,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     return copy;
   }
 
-  /** Waits until the copy is what the lists say. */
+  /** Waits until the copy matches the lists. */
   async function inStep(): Promise<void> {
     const wanted = await lists();
     let copy: Copy | undefined;
@@ -90,7 +90,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       .sort(([a], [b]) => (a < b ? -1 : 1));
 
   let turn = 0;
-  /** Something of everything: made, changed and deleted, by the API and by the product. Returns the quote that it deletes, last of all. */
+  /** Creates, changes and deletes objects of every type, through the API and directly. Returns the quote it deletes last. */
   async function change(): Promise<string> {
     turn += 1;
     const text = `turn ${String(turn)}`;
@@ -110,7 +110,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     return quote!._id;
   }
 
-  /** Waits until the feed has a deletion, and so whatever happened before: a receiver that starts reads it once. */
+  /** Waits until the feed has a deletion, and so everything before it: a receiver that starts reads the feed once. */
   async function untilTold(deleted: string): Promise<void> {
     await eventually(async () => {
       const { body } = await caller.get('/events', { object_id: deleted, types: 'quote.deleted' });
@@ -118,20 +118,20 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     }, PATIENCE);
   }
 
-  test('has the same as the lists: after its first copy, after webhooks, and after it was killed and missed some', async () => {
+  test('matches the lists after its first copy, after webhooks, and after being killed and missing some', async () => {
     const first = await start(gateway.url, key);
     await eventually(() => /copied everything/.exec(first.said()), PATIENCE);
     await inStep();
     const sender = await listen(first);
     await change();
     await inStep();
-    // it hears nothing of these, and reads the feed when it is back
+    // it receives none of these, and reads the feed when it is back
     await sender.end('SIGINT');
     await first.kill();
     await untilTold(await change());
     const second = await start(gateway.url, key, portOf(first));
     await inStep();
-    // killed with work that it has accepted and not done
+    // killed with work that it has accepted but not done
     const again = await listen(second);
     const before = second.said().length;
     const changes = (async () => {
@@ -147,7 +147,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(second.said() + third.said()).not.toContain('copied everything');
   }, 240_000);
 
-  test('copies anew after feed.gap, so that a deletion that no event told is not missed', async () => {
+  test('copies everything again after feed.gap, so a deletion without an event is not missed', async () => {
     const receiver = await start(gateway.url, key);
     await eventually(() => /copied everything/.exec(receiver.said()), PATIENCE);
     await caller.post('/products/bulk', { products: [{ sku: 'GAP', name: 'Last' }] });
@@ -161,7 +161,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     const sender = await listen(receiver);
     const [from, to] = [last.at, new Date()];
     const gap = { type: 'feed.gap', at: to, object: null, changes: [], status: null, gap: { from, to } };
-    // behind whatever is known to be stored by now
+    // after any position that can be stored by now
     const behind = timeDigits({ t: Math.floor(to.getTime() / 1000) + 3600, i: 1 });
     await events.insertOne({ ...gap, _id: positionOf(0, behind, 0) });
     await sender.until(1);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Json } from '../support/client';
 import { ROOT, run } from './run';
 
-/* The example receivers, as their READMEs install and start them. */
+/* The example receivers, installed and started as in their READMEs. */
 
 const EXAMPLES = join(ROOT, 'examples', 'receivers');
 /** Inside the repository, so that installed packages are resolved. */
@@ -14,11 +14,11 @@ export type Copy = Readonly<Record<string, Readonly<Record<string, Json>>>>;
 
 export interface Example {
   readonly name: string;
-  /** Installs it into a folder and returns that, and the program and its arguments. */
+  /** Installs it into a folder and returns the folder, the program and its arguments. */
   install(): Promise<{ readonly folder: string; readonly command: string; readonly args: readonly string[] }>;
   readonly copyFile: string;
   read(file: string): Promise<Copy | undefined>;
-  /** A program in Python that reads the copy, which is its argument, says so, and keeps it open. */
+  /** A Python program that opens the copy passed as its argument, says so, and keeps it open. */
   readonly hold: string;
 }
 
@@ -46,7 +46,7 @@ export const RECEIVERS: readonly Example[] = [
       const folder = await folderOf('typescript');
       const bin = (name: string): string => join(ROOT, 'node_modules', '.bin', name);
       await run(bin('tsc'), ['--project', folder]);
-      // as tsx would, but as one process, which a signal ends
+      // as tsx would, but in one process, so that a signal ends it
       return { folder, command: process.execPath, args: ['--import', 'tsx', 'receiver.ts'] };
     },
     copyFile: 'copy.json',

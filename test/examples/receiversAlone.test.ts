@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually';
 import { RECEIVERS } from './receivers';
 import { PATIENCE, type Receiver, receiving, SECRET } from './receiving';
 
-/* The example receivers with a server that stands for a gateway: what they accept and refuse, and what they ask for. */
+/* The example receivers with a server that stands in for a gateway: what they accept, reject and request. */
 
 describe.each(RECEIVERS)('the receiver in $name', (example) => {
   const receivers = receiving(example);
@@ -16,14 +16,14 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
   afterEach(closeSites);
 
   let api: Site;
-  /** How often a path that begins like this was asked for. */
+  /** How often paths with this prefix were requested. */
   const asked = (path: string): number => api.received.filter(({ url }) => url.startsWith(`/api/v1${path}`)).length;
-  /** How many objects were; a slow machine may ask again. */
+  /** How many objects were requested; a slow machine may retry. */
   const read = (): number => new Set(api.received.map(({ url }) => url).filter((url) => /products\/./.test(url))).size;
-  /** Answers of single objects that are held. */
+  /** Pending answers of single objects. */
   let held: (() => void)[];
   let isHolding: boolean;
-  /** What single objects are answered with before the object itself. */
+  /** What requests for single objects get before the object itself. */
   let first: ((response: ServerResponse) => void)[];
 
   const problem =
@@ -73,15 +73,15 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     return (await fetch(to.url, { method: 'POST', body, headers: sent })).status;
   }
 
-  test('accepts what is signed, and refuses what is not, is another body, or is too old or too new', async () => {
+  test('accepts a valid signature, and rejects one that is missing, for another body, too old or too far ahead', async () => {
     const receiver = await ready();
     const lines = (): Set<string> => new Set(receiver.said().split('\n'));
     const body = eventOf('a');
     expect(await post(receiver, body)).toBe(204);
     const both = signedHeaders({ id: 'a', timestamp: now(), body }, [randomBytes(24), secretFrom(SECRET)!]);
-    // while the secret is replaced
+    // while the secret is being replaced
     expect(await post(receiver, body, { headers: both })).toBe(204);
-    // the work comes after the answer, and an event that comes again before that is done is done twice
+    // the work follows the answer, and an event repeated before it is done is processed twice
     const said = await eventually(() => (receiver.said().includes('product.updated one') ? lines() : undefined));
     for (const refused of [
       { secret: secretText(randomBytes(24)) },
@@ -103,7 +103,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(await post(receiver, eventOf('b', 'two'))).toBe(204);
   }, 120_000);
 
-  test('answers before it reads the object; the same event again is not read again; 404 deletes', async () => {
+  test('responds before reading the object; a repeated event is not read again; 404 deletes', async () => {
     const receiver = await ready();
     isHolding = true;
     expect(await post(receiver, eventOf('a'))).toBe(204);
@@ -126,7 +126,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     ]);
   }, 120_000);
 
-  test('a 404 that is not one of Scopegate deletes nothing: it asks again, and says so', async () => {
+  test('a 404 that is not from Scopegate deletes nothing: it is retried and reported', async () => {
     const receiver = await ready();
     const copied = async () => (await example.read(receivers.copyFile()))?.product?.one?.answers as number | undefined;
     expect(await post(receiver, eventOf('a'))).toBe(204);
@@ -135,7 +135,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
       (response) => response.writeHead(404, { 'content-type': 'text/plain' }).end('404 page not found'),
       problem(404, 'not_found', 'application/json'),
       problem(404, 'no_backend'),
-      // nor does it end by what a proxy refuses
+      // nor does a proxy's rejection end it
       (response) => response.writeHead(403, { 'content-type': 'text/html' }).end('<html>'),
     ];
     expect(await post(receiver, eventOf('b'))).toBe(204);
@@ -145,7 +145,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect(receiver.hasEnded()).toBe(false);
   }, 120_000);
 
-  test('says once what keeps it from reading, however often it asks, and when it goes on', async () => {
+  test('reports once what prevents reading, however often it retries, and when it resumes', async () => {
     const receiver = await ready();
     const gone = (response: ServerResponse): void => void response.destroy();
     const limited = problem(429, 'rate_limited', 'application/problem+json', { 'retry-after': '1' });
@@ -157,7 +157,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     expect([times('cannot reach http://'), times('answered 429, rate_limited'), times('going on')]).toEqual([1, 1, 1]);
   }, 120_000);
 
-  test('goes on while another program reads the copy', async () => {
+  test('keeps working while another program reads the copy', async () => {
     const receiver = await ready();
     const has = (id: string) =>
       eventually(async () => (await example.read(receivers.copyFile()))?.product?.[id] as unknown, PATIENCE);
@@ -177,7 +177,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     }
   }, 120_000);
 
-  test('what is missing or cannot be used is named in a line', async () => {
+  test('a missing or invalid setting is named in one line', async () => {
     const whole = { SCOPEGATE_WEBHOOK_SECRET: SECRET, SCOPEGATE_KEY: 'key' };
     for (const [variables, words] of [
       [{}, 'SCOPEGATE_WEBHOOK_SECRET is not set'],
@@ -190,7 +190,7 @@ describe.each(RECEIVERS)('the receiver in $name', (example) => {
     }
   }, 120_000);
 
-  test('keeps no more than 100 events that wait, and reads the feed for the others', async () => {
+  test('queues at most 100 events, and reads the feed for the rest', async () => {
     const receiver = await ready();
     isHolding = true;
     expect(await post(receiver, eventOf('first', 'first'))).toBe(204);

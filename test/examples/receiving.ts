@@ -21,7 +21,7 @@ export interface Receiver {
 
 export const portOf = ({ url }: Receiver): number => Number(new URL(url).port);
 
-/** Installs an example for the tests of a file or a describe, gives each a new copy, and ends what it has started. */
+/** Installs an example for a test file or describe, gives each run a new copy, and ends what was started. */
 export function receiving(example: Example) {
   let installed: Awaited<ReturnType<typeof example.install>>;
   let started: { kill(): Promise<void> }[] = [];
@@ -39,7 +39,7 @@ export function receiving(example: Example) {
     started = [];
   });
 
-  /** Starts it with nothing but these variables. */
+  /** Starts it with only these variables. */
   function launch(variables: Readonly<Record<string, string>>) {
     const { PATH = '', HOME = '' } = process.env;
     const child = spawn(installed.command, installed.args, {
@@ -61,7 +61,7 @@ export function receiving(example: Example) {
 
   return {
     copyFile: () => copyFile,
-    /** Starts one that is expected to end by itself, and resolves with its exit code and what it printed. */
+    /** Starts one that is expected to exit, and resolves with its exit code and output. */
     ended: async (variables: Readonly<Record<string, string>>): Promise<{ code: number | null; said: string }> => {
       const { closed, said } = launch(variables);
       return { code: await closed, said: said() };

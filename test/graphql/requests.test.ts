@@ -116,7 +116,7 @@ describe('by GET', () => {
   });
 });
 
-describe('a form of another site', () => {
+describe('a cross-site form', () => {
   test.each(['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x'])(
     'sent as %s gets 415 and does nothing',
     async (type) => {

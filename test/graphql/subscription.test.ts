@@ -8,7 +8,7 @@ import { EVENTS, metric, type OpenedStream, type StreamRequest, subscribe } from
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* The subscription to events (docs/decisions/subscription.md); what it may cost is in test/operation/streams.test.ts. */
+/* The subscription to events (docs/decisions/subscription.md); its costs are in test/operation/streams.test.ts. */
 
 let gateway: TestGateway;
 let bare: mongo.MongoClient;
@@ -39,7 +39,7 @@ async function open(request: Partial<StreamRequest> = {}): Promise<OpenedStream>
 const ids = (events: readonly Json[]): string[] => events.map(({ id }) => id as string);
 const idOf = (n: number): string => eventId(scene.organisation.id, eventRow(n)._id);
 
-test('events are sent as they happen, in the form and with the id of the feed, each with the cursor to go on after it', async () => {
+test('events arrive as they happen, with the form and id of the feed, and a cursor to resume after each', async () => {
   const stream = await open();
   expect(stream.status).toBe(200);
   expect(stream.headers).toMatchObject({
@@ -65,7 +65,7 @@ test('events are sent as they happen, in the form and with the id of the feed, e
   expect(frames.map(({ id }) => id)).toEqual(told.map(({ cursor }: Json) => cursor as string));
 });
 
-test('begins with what happens from now on, or after a cursor, with what comes meanwhile, each once and in order', async () => {
+test('starts from now or after a cursor, and delivers each event once and in order while new ones arrive', async () => {
   await scene.rows.insertMany(Array.from({ length: 250 }, (_none, n) => eventRow(n)));
   const now = await open();
   const { body } = await client(gateway, scene.key).get('/events', { limit: 10 });
@@ -77,9 +77,9 @@ test('begins with what happens from now on, or after a cursor, with what comes m
   expect(ids(await now.first(50))).toEqual(wanted.slice(240));
 });
 
-test('a stream that was interrupted is resumed by after, or by Last-Event-ID, which counts before it', async () => {
+test('an interrupted stream is resumed with after, or with Last-Event-ID, which takes precedence', async () => {
   const first = await open();
-  // of its beginning, for a caller whose stream breaks before the first event
+  // the cursor at the start, for a caller whose stream breaks before the first event
   const begun = await eventually(() => first.frames()[0]?.id);
   await scene.rows.insertMany([eventRow(1), eventRow(2), eventRow(3)]);
   const [, second] = await first.first(3);
@@ -92,7 +92,7 @@ test('a stream that was interrupted is resumed by after, or by Last-Event-ID, wh
   expect(ids(await (await open({ variables: { after: begun } })).first(4))).toEqual([1, 2, 3, 4].map(idOf));
 });
 
-test('a key hears of the types whose scope it has, and asks for no others', async () => {
+test('a key receives only event types within its scopes, and cannot ask for others', async () => {
   const { organisation } = scene;
   const withScopes = async (scopes: NonNullable<Parameters<typeof makeKey>[2]>['scopes']): Promise<string> =>
     (await makeKey(gateway, organisation, { scopes: scopes! })).key;
@@ -121,7 +121,7 @@ test('a key hears of the types whose scope it has, and asks for no others', asyn
   expect(await metric(gateway, 'scopegate_event_streams')).toBe(2);
 });
 
-test('hears nothing of other organisations, and takes no cursor of theirs', async () => {
+test('receives no events of other organisations, and rejects their cursors', async () => {
   const other = await eventScene(gateway, bare);
   const [mine, theirs] = [await open(), await open({ key: other.key })];
   await other.rows.insertOne(eventRow(1));
@@ -136,7 +136,7 @@ test('hears nothing of other organisations, and takes no cursor of theirs', asyn
   });
 });
 
-test('arguments are checked as those of the feed: types, cursors, and cursors from before what is kept', async () => {
+test('types and cursors are validated as in the feed, and expired cursors are rejected', async () => {
   const old = positionOf(0, timeDigits({ t: Math.floor(Date.now() / 1000) - 31 * 86_400, i: 1 }), 1);
   await scene.rows.insertOne({ ...eventRow(0), _id: old });
   const { body } = await client(gateway, scene.key).get('/events', { limit: 1 });
@@ -162,25 +162,29 @@ test.each([
     'aliases',
   ],
   [
-    'more fields than an event is worth',
+    'too many fields per event',
     `subscription { events { ${'id '.repeat(100)} } }`,
     'every event: 101; the limit is 100',
   ],
   [
-    'as many fragments',
+    'too many fields in fragments',
     `subscription { events { ${'...F '.repeat(34)} } } fragment F on Event { id type }`,
     'every event: 103',
   ],
-  ['a fragment of itself', 'subscription { events { ...F } } fragment F on Event { id ...F }', 'within itself'],
+  [
+    'a fragment that contains itself',
+    'subscription { events { ...F } } fragment F on Event { id ...F }',
+    'within itself',
+  ],
   ['an unknown field', 'subscription { events { secret } }', 'secret'],
-])('%s is refused', async (_what, query, words) => {
+])('%s is rejected', async (_what, query, words) => {
   const stream = await open({ query });
   const error = await stream.error();
   expect(error).toMatchObject({ code: 'invalid_request', status: 400, message: expect.stringContaining(words) });
   expect(await metric(gateway, 'scopegate_event_streams')).toBe(0);
 });
 
-test('who may not call gets an HTTP status, as everywhere', async () => {
+test('a caller without access gets an HTTP status, as everywhere', async () => {
   expect((await open({ key: undefined })).status).toBe(401);
   expect((await open({ key: 'svc_live_wrong' })).status).toBe(401);
   await gateway.control.organisations.suspend(scene.organisation.id);
@@ -217,7 +221,7 @@ test.each([
   ['subscription ($v: Boolean!) { ... @skip(if: $v) { events { id } } }', { v: false }],
   ['subscription ($v: Boolean!) { ...F } fragment F on Subscription { events @skip(if: $v) { id } }', { v: false }],
   ['query Q { __typename } subscription S($v: Boolean!) { events @skip(if: $v) { id } }', { v: false }],
-])('a condition at the root is refused, with a sentence: %s', async (query, variables) => {
+])('a condition on the root field is rejected with a clear message: %s', async (query, variables) => {
   const answer = await fetch(`${gateway.url}/graphql`, {
     method: 'POST',
     headers: {
@@ -231,13 +235,13 @@ test.each([
   expect(await answer.text()).toContain('A subscription must not have @skip or @include at its root.');
 });
 
-test('an idle stream is sent comments', async () => {
+test('an idle stream receives comments', async () => {
   const stream = await open();
   await eventually(() => stream.text().split('\n:\n\n').length > 2 || stream.text().split('\n\n:\n\n').length > 2);
   expect(stream.events()).toEqual([]);
 });
 
-test("the client of graphql-sse gets events, an error of its subscription, and a stream's end", async () => {
+test('the graphql-sse client receives events, subscription errors, and the end of a stream', async () => {
   const callers = createClient({
     url: `${gateway.url}/graphql`,
     headers: { authorization: `Bearer ${scene.key}` },

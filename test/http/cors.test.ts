@@ -108,7 +108,7 @@ function namedHeaders(): string[] {
   return [...names].filter((name) => !NEEDLESS.includes(name));
 }
 
-test('the list of readable headers includes the important ones', () => {
+test('the exposed headers include the important ones', () => {
   expect(READABLE).toEqual(
     expect.arrayContaining(['Idempotent-Replayed', 'X-Api-Key-Expires-At', 'Retry-After', 'ETag']),
   );

@@ -88,7 +88,7 @@ describe('a database failure in an operation', () => {
     expect(await errorsLogged(answer, 'resolver failed')).toMatchObject({ message: SECRET });
   });
 
-  test('stops when the database recovers', async () => {
+  test('stops once the database recovers', async () => {
     failReads();
     expect((await caller.get('/quotes')).status).toBe(500);
     jest.restoreAllMocks();

@@ -94,7 +94,7 @@ describe('a request has one log line with', () => {
   });
 });
 
-describe('the line of a 401 says why, and for which key', () => {
+describe('the log line of a 401', () => {
   const typo = (text: string): string => `${text.slice(0, -1)}${text.endsWith('0') ? '1' : '0'}`;
   test.each<[string, () => Promise<{ authorization?: string; key_id?: string }>]>([
     ['missing', () => Promise.resolve({})],
@@ -147,7 +147,7 @@ describe('the line of a 401 says why, and for which key', () => {
         return { authorization: `Bearer ${made!.key}`, key_id: made!.document._id };
       },
     ],
-  ])('%s', async (reason, prepare) => {
+  ])('gives the reason and the key: %s', async (reason, prepare) => {
     await aSecond();
     const { authorization, key_id } = await prepare();
     for (const path of ['/api/v1/me', '/graphql?query={me{key{id}}}']) {
@@ -162,7 +162,7 @@ describe('the line of a 401 says why, and for which key', () => {
     }
   });
 
-  test('and a flood of them gets 100 lines a second and a count of the others', async () => {
+  test('is limited to 100 a second, with a count of the rest', async () => {
     await aSecond();
     gateway.logs.length = 0;
     const started = performance.now();
@@ -178,11 +178,11 @@ describe('the line of a 401 says why, and for which key', () => {
     expect(gateway.logs.find(({ not_logged: count }) => count !== undefined)).toMatchObject({
       reasons: { missing: expect.any(Number) },
     });
-    // requests with a key are logged as ever
+    // requests with a key are still logged
     await linesOf((await caller.get('/me')).headers.get('x-request-id')!);
   });
 
-  /** Until the lines of the tests before are no longer counted. */
+  /** Until lines of earlier tests no longer count. */
   const aSecond = (): Promise<void> => pause(1100);
 });
 

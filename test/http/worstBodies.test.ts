@@ -90,14 +90,14 @@ describe('in GraphQL', () => {
     }
   });
 
-  test('too many elements are one error', async () => {
+  test('too many elements are reported as one error', async () => {
     const elements = Array.from({ length: 1001 }, () => ({}));
     const found = await caller.graphql(UPSERT, { products: elements });
     expect(found.body.errors[0].extensions.errors).toHaveLength(1);
   });
 });
 
-test('of 150 errors 100 are listed and 50 are counted', async () => {
+test('100 of 150 errors are listed, and 50 are counted', async () => {
   const unknown = Object.fromEntries(Array.from({ length: 150 }, (_none, at) => [`x${String(at)}`, 0]));
   const { status, body } = await caller.post('/requests', { text: 'Hello', ...unknown });
   expect(status).toBe(422);
@@ -106,7 +106,7 @@ test('of 150 errors 100 are listed and 50 are counted', async () => {
   expect(body.detail).toMatch(/^\/x0: is not a known field \(and 149 more\)$/);
 });
 
-test('the same applies to errors of parameters', async () => {
+test('the same limit applies to parameter errors', async () => {
   const { status, body } = await caller.get(
     `/products?${Array.from({ length: 150 }, (_, at) => `x${String(at)}`).join('&')}`,
   );

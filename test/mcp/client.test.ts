@@ -4,7 +4,7 @@ import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* The protocol's own client, in the revision that it prefers and in those of 2025, and an agent without a model that uses it. */
+/* The protocol's own client, with its preferred revision and those of 2025, and a scripted agent that uses it. */
 
 let gateway: TestGateway;
 let key: string;
@@ -59,7 +59,7 @@ describe.each(MODES)('a client with $mode', (negotiation) => {
     });
   });
 
-  test('is told of an unknown tool, and of a wrong key, with an error', async () => {
+  test('gets an error for an unknown tool and for a wrong key', async () => {
     await connected(negotiation, async (agent) => {
       await expect(agent.callTool({ name: 'nothing', arguments: {} })).rejects.toThrow(/There is no tool "nothing"/);
     });
@@ -67,7 +67,7 @@ describe.each(MODES)('a client with $mode', (negotiation) => {
   });
 });
 
-test('an agent finds a customer, reads its orders, mends a write, and sends it again without doing it twice', async () => {
+test('an agent finds a customer, reads its orders, corrects a write, and repeats it without storing it twice', async () => {
   await connected({ mode: 'auto' }, async (agent) => {
     const { tools } = await agent.listTools();
     const find = tools.find(({ name, inputSchema }) => name === 'customers' && 'q' in (inputSchema.properties ?? {}));

@@ -3,7 +3,7 @@ import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Messages of the Model Context Protocol, as its revision 2026-07-28 and those of 2025 define them. */
+/* Messages of the Model Context Protocol, as defined by its revision 2026-07-28 and those of 2025. */
 
 let gateway: TestGateway;
 let key: string;
@@ -28,7 +28,7 @@ interface Sent {
   readonly headers: Headers;
 }
 
-/** Sends a body as it is, with headers beside those of every request. */
+/** Sends a body unchanged, with additional headers. */
 async function post(body: unknown, headers: Record<string, string> = {}, method = 'POST'): Promise<Sent> {
   const response = await fetch(`${gateway.url}/mcp`, {
     method,
@@ -54,7 +54,7 @@ describe('a client of 2026-07-28', () => {
   const headers = { 'mcp-protocol-version': STATELESS, 'mcp-method': 'tools/list' };
   const list = request('tools/list', { _meta: META });
 
-  test('learns what the server is, can and speaks', async () => {
+  test("learns the server's name, capabilities and versions", async () => {
     const { status, body } = await caller.mcp('server/discover');
     expect(status).toBe(200);
     expect(body).toMatchObject({
@@ -69,7 +69,7 @@ describe('a client of 2026-07-28', () => {
     });
   });
 
-  test('needs no earlier request, and its lists may be kept by it alone', async () => {
+  test('needs no earlier request, and may cache its lists privately', async () => {
     const { status, body, headers: sent } = await post(list, headers);
     expect(status).toBe(200);
     expect(body.result).toMatchObject({ resultType: 'complete', cacheScope: 'private', ttlMs: expect.any(Number) });
@@ -86,14 +86,14 @@ describe('a client of 2026-07-28', () => {
     ['whose header has another case', META, { 'mcp-method': 'Tools/List' }, -32020],
     ['whose body names no version', {}, {}, -32602],
     ['without capabilities', { 'io.modelcontextprotocol/protocolVersion': STATELESS }, {}, -32602],
-  ])('is refused %s', async (_title, meta, changes, code) => {
+  ])('is rejected %s', async (_title, meta, changes, code) => {
     const all = Object.entries({ ...headers, ...changes }).filter((entry): entry is [string, string] => !!entry[1]);
     const { status, body } = await post(request('tools/list', { _meta: meta }), Object.fromEntries(all));
     expect(status).toBe(400);
     expect(body).toEqual({ jsonrpc: '2.0', id: 7, error: { code, message: expect.any(String) } });
   });
 
-  test('of a version to come is told which there are', async () => {
+  test('with a future version gets the list of supported ones', async () => {
     const meta = { ...META, 'io.modelcontextprotocol/protocolVersion': '2031-01-01' };
     const answer = await post(request('tools/list', { _meta: meta }), {
       ...headers,
@@ -119,7 +119,7 @@ describe('a client of 2026-07-28', () => {
   });
 
   test.each(['resources/list', 'prompts/list', 'subscriptions/listen', 'initialize', 'ping', 'x'.repeat(5000)])(
-    'gets 404 for a method that there is not (%.20s)',
+    'gets 404 for an unknown method (%.20s)',
     async (method) => {
       const { status, body } = await caller.mcp(method);
       expect({ status, code: body.error.code }).toEqual({ status: 404, code: -32601 });
@@ -147,12 +147,12 @@ describe('a client of 2025', () => {
     expect(called.body.result).toEqual({ content: [{ type: 'text', text: expect.any(String) }], isError: false });
   });
 
-  test('gets the latest version with a handshake for one that is not known', async () => {
+  test('that requests an unknown version gets the latest one with a handshake', async () => {
     const opened = await post(request('initialize', { protocolVersion: '2024-11-05', capabilities: {} }));
     expect(opened.body.result.protocolVersion).toBe(VERSIONS[1]);
   });
 
-  test('gets errors with status 200, since others end its session', async () => {
+  test('gets errors with status 200, since others would end its session', async () => {
     expect(await post(request('resources/list'))).toMatchObject({ status: 200, body: { error: { code: -32601 } } });
     expect(await post(request('tools/call', { name: 'nothing' }))).toMatchObject({
       status: 200,
@@ -160,30 +160,30 @@ describe('a client of 2025', () => {
     });
   });
 
-  test('that names a version which there is not is refused', async () => {
+  test('that names an unknown version is rejected', async () => {
     const { status, body } = await post(request('tools/list'), { 'mcp-protocol-version': '1999-01-01' });
     expect({ status, code: body.error.code }).toEqual({ status: 400, code: -32022 });
   });
 });
 
-describe('what is no message', () => {
+describe('an invalid message', () => {
   test.each<[string, unknown, number]>([
-    ['no JSON', '{"jsonrpc"', -32700],
+    ['malformed JSON', '{"jsonrpc"', -32700],
     ['an empty body', '', -32700],
-    ['a member twice', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700],
-    ['a list', [request('ping')], -32600],
+    ['a duplicate member', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32700],
+    ['a batch', [request('ping')], -32600],
     ['another version of JSON-RPC', { jsonrpc: '1.0', id: 1, method: 'ping' }, -32600],
     ['no method', { jsonrpc: '2.0', id: 1 }, -32600],
-    ['an answer', { jsonrpc: '2.0', id: 1, result: {} }, -32600],
+    ['a response', { jsonrpc: '2.0', id: 1, result: {} }, -32600],
     ['an id that is an object', { jsonrpc: '2.0', id: {}, method: 'ping' }, -32600],
     ['an id that is null', { jsonrpc: '2.0', id: null, method: 'ping' }, -32600],
     ['params that are a list', { jsonrpc: '2.0', id: 1, method: 'ping', params: [] }, -32602],
     ['null', 'null', -32600],
-  ])('is refused: %s', async (_title, body, code) => {
+  ])('is rejected: %s', async (_title, body, code) => {
     expect(await post(body)).toMatchObject({ status: 400, body: { jsonrpc: '2.0', error: { code } } });
   });
 
-  test('is refused before it is read if it is no JSON or too large', async () => {
+  test('is rejected before it is read if it is not JSON or too large', async () => {
     expect((await post('x', { 'content-type': 'text/plain' })).body.code).toBe('unsupported_media_type');
     const large = JSON.stringify(request('ping', { text: 'x'.repeat(6 * 1024 * 1024) }));
     expect((await post(large)).status).toBe(413);
@@ -198,7 +198,7 @@ describe('HTTP', () => {
     });
   });
 
-  test('a key is needed for everything, and nothing hints at OAuth', async () => {
+  test('every method requires a key, and nothing hints at OAuth', async () => {
     for (const method of ['server/discover', 'tools/list', 'tools/call']) {
       const { status, headers, body } = await client(gateway).mcp(method, { name: 'me' });
       expect({ status, code: body.code }).toEqual({ status: 401, code: 'unauthenticated' });
@@ -206,17 +206,17 @@ describe('HTTP', () => {
     }
   });
 
-  test('pages of other sites are refused, also with a key', async () => {
+  test('pages of other sites are rejected, even with a key', async () => {
     const { status, body } = await post(request('ping'), { origin: 'https://evil.example' });
     expect({ status, code: body.code }).toEqual({ status: 403, code: 'forbidden' });
-    // a name of another site for this machine
+    // another site's name for this machine
     const { port } = new URL(gateway.url);
     const posing = await post(request('ping'), { origin: `http://evil.example:${port}`, host: `evil.example:${port}` });
     expect(posing.status).toBe(403);
     expect((await post(request('ping'), { origin: gateway.url })).status).toBe(200);
   });
 
-  test('a client that takes no JSON gets 406', async () => {
+  test('a client that does not accept JSON gets 406', async () => {
     expect((await post(request('ping'), { accept: 'text/event-stream' })).body.code).toBe('not_acceptable');
     expect((await post(request('ping'), { accept: '*/*' })).status).toBe(200);
   });

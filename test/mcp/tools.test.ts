@@ -10,7 +10,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, MCP, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
-/* What a key is told of the tools, and which it may use. */
+/* Which tools a key sees, and which it may use. */
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -31,21 +31,21 @@ async function toolsOf(caller: Client): Promise<Json[]> {
 
 const namesOf = (tools: Json[]): string[] => tools.map(({ name }: Json) => name);
 
-test('every operation is a tool, in the order of the schema, and always the same', async () => {
+test('every operation is a tool, always in the order of the schema', async () => {
   const caller = await callerWith(ALL_SCOPES);
   const tools = await toolsOf(caller);
   expect(namesOf(tools)).toEqual(operations.map(({ name }) => name));
   expect(await toolsOf(caller)).toEqual(tools);
 });
 
-test('the list is small enough to be told to a model in each conversation', async () => {
+test('the list is small enough to be sent to a model in each conversation', async () => {
   const tokens = encode(JSON.stringify({ tools: await toolsOf(await callerWith(ALL_SCOPES)) })).length;
   process.stdout.write(`tools/list: ${String(tokens)} tokens\n`);
   expect(tokens).toBeLessThan(5000);
 });
 
-test('each has a schema that takes what it takes, names no REST, and says all hints', async () => {
-  // whatever it does not know it refuses, as validators of clients do
+test('each tool has a schema that accepts its arguments, does not mention REST, and has every hint', async () => {
+  // rejects unknown keywords, as clients' validators do
   const ajv = new Ajv2020({ strict: false, strictSchema: true });
   addFormats(ajv);
   for (const { name, description, inputSchema, annotations } of await toolsOf(await callerWith(ALL_SCOPES))) {
@@ -53,7 +53,7 @@ test('each has a schema that takes what it takes, names no REST, and says all hi
     expect(inputSchema.type).toBe('object');
     const check = ajv.compile(inputSchema);
     const args = { ...argumentsOf(operation, IDS) };
-    // its second element lacks what it needs, on purpose
+    // its second element is incomplete on purpose
     for (const [member, value] of Object.entries(args))
       if (name.startsWith('upsert') && Array.isArray(value)) args[member] = [value[0]];
     expect([check(args), check.errors]).toEqual([true, null]);
@@ -66,7 +66,7 @@ test('each has a schema that takes what it takes, names no REST, and says all hi
   }
 });
 
-test('hints say what reads, what can be repeated, what changes, and where strangers write', async () => {
+test('hints mark what reads, what can be repeated, what overwrites, and where outsiders write', async () => {
   const tools = await toolsOf(await callerWith(ALL_SCOPES));
   const having = (hint: string): string[] => namesOf(tools.filter(({ annotations }) => annotations[hint]));
   expect(having('destructiveHint')).toEqual(['upsert_customers', 'upsert_products']);
@@ -80,7 +80,7 @@ test('hints say what reads, what can be repeated, what changes, and where strang
   expect(having('openWorldHint').sort()).toEqual(['open_request', 'request', 'request_messages', 'requests']);
 });
 
-test('a key is told only of what its scopes allow, and a call of another says which scope is missing', async () => {
+test('a key sees only tools within its scopes, and calling another names the missing scope', async () => {
   const caller = await callerWith(['quotes:read']);
   expect(namesOf(await toolsOf(caller))).toEqual(
     operations
@@ -96,15 +96,15 @@ test('a key is told only of what its scopes allow, and a call of another says wh
   });
 });
 
-describe('what a key may do over MCP', () => {
+describe('access over MCP', () => {
   const write = { name: 'open_request', arguments: { text: 'Do you deliver to Leeds?' } };
 
-  test('write: all that its scopes allow', async () => {
+  test('write: everything the scopes allow', async () => {
     const caller = await callerWith(ALL_SCOPES, 'write');
     expect((await caller.mcp('tools/call', write)).body.result.isError).toBe(false);
   });
 
-  test('read: only what reads, though its scopes allow more, and REST as before', async () => {
+  test('read: only reads, even if the scopes allow more, while REST is unaffected', async () => {
     const caller = await callerWith(ALL_SCOPES, 'read');
     const names = namesOf(await toolsOf(caller));
     expect(names).toEqual(operations.filter(({ kind }) => kind === 'Query').map(({ name }) => name));
@@ -125,7 +125,7 @@ describe('what a key may do over MCP', () => {
     expect((await caller.get('/me')).status).toBe(200);
   });
 
-  test('a key that says nothing of it, as those from before, reads', async () => {
+  test('a key without the setting, like those created before it existed, can read', async () => {
     const { id, key } = await makeKey(gateway, organisation);
     const keys = gateway.databases.control.collection('api_keys');
     const changed = await keys.updateOne({ _id: id as never }, { $unset: { mcp: '' } });

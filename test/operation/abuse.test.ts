@@ -144,7 +144,7 @@ describe('a caller that sends Expect: 100-continue', () => {
   });
 });
 
-test('a connection beyond MAX_CONNECTIONS is closed and counted, until another one ends', async () => {
+test('a connection beyond MAX_CONNECTIONS is closed and counted, until another one closes', async () => {
   const small = await operate({ MAX_CONNECTIONS: '2' });
   try {
     const [first, second] = [await openWire(small.url), await openWire(small.url)];

@@ -15,18 +15,18 @@ describe('with ADMIN_PORT', () => {
   });
   afterAll(() => gateway.stop());
 
-  test.each(['/livez', '/readyz', '/metrics'])('%s is on that port, through a proxy too', async (path) => {
+  test.each(['/livez', '/readyz', '/metrics'])('%s is on that port, even through a proxy', async (path) => {
     const headers = { 'x-forwarded-for': '8.8.8.8' };
     expect(await raw(gateway.adminUrl!, path, { headers })).toMatchObject({ status: 200 });
     expect(await raw(gateway.adminUrl!, path, { method: 'HEAD' })).toMatchObject({ status: 200, text: '' });
   });
 
-  test('the public port has the health checks, and no /metrics for anyone', async () => {
+  test('the public port serves the health checks, but /metrics to no one', async () => {
     expect(await raw(gateway.url, '/readyz', {})).toMatchObject({ status: 200 });
     expect(await raw(gateway.url, '/metrics', {})).toMatchObject({ status: 404 });
   });
 
-  test.each(['/', '/graphql', '/api/v1/products', '/settings/integrations'])('%s is not on it', async (path) => {
+  test.each(['/', '/graphql', '/api/v1/products', '/settings/integrations'])('%s is not served on it', async (path) => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     const answer = await raw(gateway.adminUrl!, path, { headers: { authorization: `Bearer ${key}` } });
     expect([answer.status, JSON.parse(answer.text).code]).toEqual([404, 'not_found']);
@@ -44,7 +44,7 @@ test('METRICS=off applies to ADMIN_PORT', async () => {
   await gateway.stop();
 });
 
-test('while draining, /readyz on ADMIN_PORT is 503 at once, and metrics are there until the last request is answered', async () => {
+test('while draining, /readyz on ADMIN_PORT is 503 at once, and metrics are served until the last request is answered', async () => {
   const gateway = await operate({ ADMIN_PORT: '0' });
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const wire = await openWire(gateway.url);
@@ -82,7 +82,7 @@ describe('serve', () => {
     expect(await end).toMatchObject({ code: 0 });
   });
 
-  test('names ADMIN_PORT if that is in use', async () => {
+  test('names ADMIN_PORT if that port is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1');
     await once(taken, 'listening');
     const port = String((taken.address() as AddressInfo).port);
@@ -93,7 +93,7 @@ describe('serve', () => {
   });
 });
 
-test('metrics say what runs, the pool limit, and how long database commands took', async () => {
+test('metrics report the version, the pool limit, and how long database commands took', async () => {
   const gateway = await operate({ ADMIN_PORT: '0' });
   try {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));

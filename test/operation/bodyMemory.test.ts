@@ -77,7 +77,7 @@ test('one key may use a quarter of the body memory, while other keys, even of it
   expect(await metric('scopegate_http_requests_shed_total{reason="bodies"}')).toBe(4);
 });
 
-test('one organisation may use half, however many keys it has', async () => {
+test('one organisation may use half of it, however many keys it has', async () => {
   const organisation = makeOrganisation(gateway);
   let refused = 0;
   for (let keys = 0; keys < 4; keys += 1) refused += await pile(await newBearer(organisation), 3, MIB);

@@ -7,7 +7,7 @@ import { client, readAll } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* Gateways on machines whose clocks are wrong by a day and an hour, beside one whose clock is right. */
+/* Gateways on machines whose clocks are wrong by a day and an hour, next to one whose clock is right. */
 
 const HOUR = 3_600_000;
 const CONTROL_DATABASE = `clocks_${randomBytes(6).toString('hex')}`;
@@ -66,14 +66,14 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
     expect(all.filter(({ subject }) => subject === text)).toHaveLength(1);
   });
 
-  test('accepts a key until its end, and not after it', async () => {
+  test('accepts a key until it expires, and not afterwards', async () => {
     const good = await makeKey(right, organisation, { expiresAt: new Date(Date.now() + 12 * HOUR) });
     const ended = await makeKey(right, organisation, { expiresAt: new Date(Date.now() - 12 * HOUR) });
     expect((await client(off(), good.key).get('/me')).status).toBe(200);
     expect((await client(off(), ended.key).get('/me')).status).toBe(401);
   });
 
-  test('says so in its log and metrics, naming the member of the cluster', async () => {
+  test('reports it in its log and metrics, naming the cluster member', async () => {
     const line = off()
       .said()
       .split('\n')
@@ -87,7 +87,7 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
     expect(Math.abs(Number(ahead) + Number(hours) * 3600)).toBeLessThan(30);
   });
 
-  test('key create --expires-in and doctor go by the clock of the database too', async () => {
+  test("key create --expires-in and doctor use the database's clock too", async () => {
     const cli = shifted(hours);
     const made = await finished(
       cli.start([
@@ -118,7 +118,7 @@ describe.each(['25', '-25'])('a gateway whose clock is %s h off', (hours) => {
   });
 });
 
-test('a clock that is right is not reported', async () => {
+test('an accurate clock is not reported', async () => {
   expect(JSON.stringify(right.logs)).not.toContain('ahead_seconds');
   const { checks } = await commandLine({ CONTROL_DATABASE }).json<{ checks: { name: string; ok: boolean }[] }>(
     'doctor',

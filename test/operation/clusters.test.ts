@@ -7,7 +7,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { type OwnDatabase, startDatabase } from './database';
 import { operate, type OperatedGateway } from './gateway';
 
-/* One gateway, two clusters, each a server of its own: what becomes of one is nothing to the organisations of the other. */
+/* One gateway and two clusters, each on its own server: a failure of one does not affect the other's organisations. */
 
 /** Milliseconds; a slow machine needs more than the promised 2.6 s, and the driver's own timeout is 30 s. */
 const SOON = 20_000;
@@ -73,7 +73,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
       eu.release();
     },
   ],
-  ['is gone', () => way.cut(), () => way.restore()],
+  ['is down', () => way.cut(), () => way.restore()],
 ])('while one cluster %s', (_what, begin, end) => {
   let cold: Tenant;
 
@@ -90,7 +90,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     expect(await isUp('eu')).toBe('1');
   });
 
-  test('its organisations are told 503 soon, then at once; those of the other are served', async () => {
+  test('its organisations get 503 soon, then at once; those of the other cluster are served', async () => {
     const started = performance.now();
     const [first, other] = await Promise.all([read(there), read(here)]);
     expect(performance.now() - started).toBeLessThan(SOON);
@@ -106,7 +106,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     expect(await statusOf(here)).toBe(200);
   });
 
-  test('an organisation that was not used since the start is told the same', async () => {
+  test('an organisation not used since startup gets the same error', async () => {
     expect(await statusOf(cold)).toBe(503);
   });
 
@@ -117,13 +117,13 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     expect(gateway.logs).toContainEqual(expect.objectContaining({ cluster: 'eu', database: 'unavailable' }));
   });
 
-  test('keys of its organisations are made and revoked', async () => {
+  test('keys of its organisations can be created and revoked', async () => {
     const { id, key } = await makeKey(gateway, there.organisation);
     expect(key).toMatch(/^svc_/);
     await gateway.control.apiKeys.revoke(id);
   });
 
-  test('a gateway that starts serves the others, and takes it up when it is back', async () => {
+  test('a gateway that starts serves the other cluster, and uses this one when it recovers', async () => {
     const second = await operate(environment);
     try {
       expect([await statusOf(here, second), await statusOf(there, second)]).toEqual([200, 503]);
@@ -135,7 +135,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     }
   });
 
-  test('commands that do not need it run, and those that do say which it is', async () => {
+  test('commands that do not need it work, and those that do name it', async () => {
     const { MONGODB_CLUSTERS, CONTROL_DATABASE } = environment;
     const cli = commandLine({ MONGODB_CLUSTERS: MONGODB_CLUSTERS!, CONTROL_DATABASE: CONTROL_DATABASE! });
     const { id } = await makeKey(gateway, here.organisation);
@@ -161,7 +161,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
   });
 });
 
-test('while both respond, doctor finds nothing, and checks the organisations of both', async () => {
+test('while both respond, doctor reports no problem, and checks the organisations of both', async () => {
   const { code, stdout } = await commandLine(environment).run('doctor', '--json');
   expect({ code, stdout }).toMatchObject({ code: 0, stdout: expect.stringContaining('"cluster eu"') as unknown });
   const { checks } = JSON.parse(stdout) as { checks: { name: string; detail: string }[] };

@@ -76,7 +76,7 @@ describe('every write', () => {
     expect(begun.size).toBe(0);
   });
 
-  test('finds its collection, which was made with all its indexes before', () => {
+  test('targets a collection that was created beforehand with all its indexes', () => {
     // a collection that a write makes has no index but that of _id
     const made = new Set<string>();
     for (const one of sent) {
@@ -118,7 +118,7 @@ function wordsOf(command: Command): Set<string> {
   return words;
 }
 
-test('the table in docs/decisions/mongodb-versions.md lists exactly what is used', () => {
+test('the table in docs/decisions/mongodb-versions.md lists exactly the commands in use', () => {
   const page = readFileSync(join(__dirname, '..', '..', 'docs', 'decisions', 'mongodb-versions.md'), 'utf8');
   const known = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, word]) => word!);
   const words = new Set(sent.flatMap((command) => [...wordsOf(command)]));

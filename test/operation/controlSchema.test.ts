@@ -7,7 +7,7 @@ import type { Json } from '../support/client';
 import { startGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 
-/* The control database says which version of its indexes it has, so that no command makes them again. */
+/* The control database stores the version of its indexes, so that no command creates them again. */
 
 const CONTROL = (): string => `scopegate_schema_${randomBytes(6).toString('hex')}`;
 const nameOf = (command: Command): string => Object.keys(command)[0] ?? '';
@@ -17,7 +17,7 @@ async function control(name: string): Promise<Json> {
   return { gateway, rows: gateway.databases.control.getClient().db(name).collection('deployment') };
 }
 
-test('commands make no index once the database has this version', async () => {
+test('commands create no index if the database is already at this version', async () => {
   const { proxy, sent } = await recordCommands();
   try {
     const cli = commandLine({ MONGODB_URI: proxy.uri });
@@ -32,7 +32,7 @@ test('commands make no index once the database has this version', async () => {
   }
 });
 
-test('gateways that start at once on a new database all start, and it has every index once', async () => {
+test('gateways that start together on a new database all start, and each index is created once', async () => {
   const name = CONTROL();
   const gateways = await Promise.all(Array.from({ length: 8 }, () => startGateway({ CONTROL_DATABASE: name })));
   const [{ databases }] = gateways as [(typeof gateways)[number]];
@@ -52,7 +52,7 @@ test('gateways that start at once on a new database all start, and it has every 
   await Promise.all(gateways.map((gateway) => gateway.stop()));
 });
 
-test('a database of a later version is refused in one sentence, and keeps its version', async () => {
+test('a database with a later version is rejected in one sentence, and keeps its version', async () => {
   const name = CONTROL();
   const { gateway, rows } = await control(name);
   await rows.updateOne({ _id: 'schema' }, { $set: { version: CONTROL_SCHEMA + 1 } });
@@ -66,7 +66,7 @@ test('a database of a later version is refused in one sentence, and keeps its ve
   await gateway.stop();
 });
 
-test('a database of an earlier version gets the indexes that it lacks', async () => {
+test('a database with an earlier version gets its missing indexes', async () => {
   const name = CONTROL();
   const { gateway, rows } = await control(name);
   const organisations = gateway.databases.control.collection('organisations');

@@ -79,7 +79,7 @@ describe('while the database is paused', () => {
     for (const one of answer) if (one.status >= 300) expectUnavailable(one);
   });
 
-  test('once the gateway knows, requests fail immediately and do not pile up', async () => {
+  test('once the gateway notices, requests fail immediately and do not pile up', async () => {
     database.hold();
     expectUnavailable(await read());
     const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
@@ -121,7 +121,7 @@ test('the gateway recovers with the database, and logs both changes', async () =
   expect(states().slice(before)).toEqual(['unavailable', 'ok']);
 });
 
-test('a gateway that records events is stopped in its time while the database is paused', async () => {
+test('a gateway that records events stops within its time limit while the database is paused', async () => {
   const environment = { MONGODB_URI: database.uri, CONTROL_DATABASE: 'scopegate_stopped', EVENTS: 'on' };
   const own = await operate(environment, { drain: 2000 });
   const client = await own.databases.streams('default');

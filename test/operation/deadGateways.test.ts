@@ -92,7 +92,7 @@ async function canWrite(): Promise<boolean> {
 const places = async (): Promise<string[]> => (await rows.find().toArray()).map(({ place }) => place).sort();
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-test('ends the transaction of a gateway that died, and deletes its row', async () => {
+test('the transaction of a dead gateway is ended, and its row deleted', async () => {
   const dying = await gateway('dying');
   await gateway('other');
   await lockDocument(dying);
@@ -103,7 +103,7 @@ test('ends the transaction of a gateway that died, and deletes its row', async (
   expect({ ended, places: await places() }).toEqual({ ended: ['dying'], places: ['other'] });
 });
 
-test('leaves the transaction of a living gateway alone, however long it takes', async () => {
+test('the transaction of a live gateway is left alone, however long it takes', async () => {
   const living = await gateway('living');
   await gateway('other');
   const session = await lockDocument(living);
@@ -113,7 +113,7 @@ test('leaves the transaction of a living gateway alone, however long it takes', 
   expect(ended).toEqual([]);
 });
 
-test('a gateway that was only stopped repeats its transaction, and records its sessions again', async () => {
+test('a gateway that was only paused repeats its transaction, and records its sessions again', async () => {
   const stopped = await gateway('stopped');
   await gateway('other');
   let attempts = 0;
@@ -134,7 +134,7 @@ test('a gateway that was only stopped repeats its transaction, and records its s
   await session.endSession();
 });
 
-test('tries again while a cluster does not respond', async () => {
+test('ending a transaction is retried while a cluster does not respond', async () => {
   const dying = await gateway('dying');
   await gateway('other');
   await lockDocument(dying);
@@ -147,7 +147,7 @@ test('tries again while a cluster does not respond', async () => {
   expect(await canWrite()).toBe(true);
 });
 
-test('a gateway that listens where another did ends its transactions without waiting', async () => {
+test('a gateway that listens on the address of a dead one ends its transactions without waiting', async () => {
   const former = await gateway('host http://127.0.0.1:4000', 3_600_000);
   await lockDocument(former);
   former.life.isDead = true;
@@ -157,7 +157,7 @@ test('a gateway that listens where another did ends its transactions without wai
   expect(ended).toEqual(['host http://127.0.0.1:4000']);
 });
 
-test('a row keeps a limited number of sessions, and none that the driver no longer uses', async () => {
+test('a row keeps a limited number of sessions, and drops those that the driver no longer uses', async () => {
   const busy = await gateway('busy');
   const sessions = Array.from({ length: MOST_SESSIONS + 5 }, () => ({
     id: { id: new mongoose.mongo.Binary(Buffer.from(randomUUID().replaceAll('-', ''), 'hex'), 4) },
@@ -171,7 +171,7 @@ test('a row keeps a limited number of sessions, and none that the driver no long
   later.mockRestore();
 });
 
-test('a session is written down once, before its first transaction, and a gateway that stops deletes its row', async () => {
+test('a session is recorded once, before its first transaction, and a gateway that stops deletes its row', async () => {
   const one = await operate({ CONTROL_DATABASE: database.databaseName });
   await one.databases.gateways.start({ onEnded: () => undefined, onError: () => undefined });
   const { key } = await makeKey(one, await makeOrganisation(one));

@@ -6,7 +6,7 @@ import { describeVariables } from '../../src/config';
 import { raw } from '../http/raw';
 import { operate } from './gateway';
 
-/* The files in deploy/: every expression is PromQL, about metrics and labels that a gateway really has. */
+/* The files in deploy/: every expression is PromQL, and uses only metrics and labels that a gateway has. */
 
 const ROOT = join(__dirname, '..', '..');
 const DEPLOY = join(ROOT, 'deploy');
@@ -40,10 +40,10 @@ const EXPRESSIONS = [
   ...graphs.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => [title, expr] as const)),
 ];
 
-/** What Prometheus adds to every series, or has itself. */
+/** What Prometheus adds to every series, or has built in. */
 const OF_PROMETHEUS = ['job', 'instance', 'up'];
 
-/** The texts of all nodes of a kind in an expression; Grafana's variables are replaced, which Prometheus never sees. */
+/** The texts of all nodes of a kind in an expression; Grafana's variables, which Prometheus never sees, are replaced. */
 function partsOf(expression: string, ...kinds: readonly string[]): string[] {
   const text = expression.replaceAll('$__rate_interval', '5m');
   const found: string[] = [];
@@ -69,7 +69,7 @@ beforeAll(async () => {
     ),
   );
   labels = new Set([...text.matchAll(/[{,]([a-z_]+)="/g)].map(([, name]) => name!));
-  // what is only counted once something went wrong
+  // counted only after a failure
   for (const name of ['limiter', 'decision', 'reason']) labels.add(name);
 });
 
@@ -80,12 +80,12 @@ test.each(EXPRESSIONS)('%s: %s', (_title, expression) => {
   for (const name of partsOf(expression, 'LabelName')) expect([...labels, ...OF_PROMETHEUS]).toContain(name);
 });
 
-test('an expression that is no PromQL, or about another metric, would be found', () => {
+test('invalid PromQL or an unknown metric would be detected', () => {
   expect(() => partsOf('sum by (', 'Identifier')).toThrow('not PromQL');
   expect(metrics).not.toContain('scopegate_http_requests');
 });
 
-test('every alert has a severity, a duration or a window, and says what to do', () => {
+test('every alert has a unique name, a severity, a summary and a description', () => {
   expect(new Set(rules.map(({ alert }) => alert)).size).toBe(rules.length);
   for (const { labels: own, annotations } of rules) {
     expect(['page', 'ticket']).toContain(own.severity);
@@ -94,7 +94,7 @@ test('every alert has a severity, a duration or a window, and says what to do', 
   }
 });
 
-test('the guide for operators names every metric of ours in the alerts', () => {
+test("the operator's guide names each of our metrics used in alerts", () => {
   const guide = readFileSync(join(ROOT, 'docs', 'guides', 'operators.md'), 'utf8');
   const ours = new Set(
     rules.flatMap(({ expr }) => partsOf(expr, 'Identifier')).filter((name) => name.startsWith('scopegate_')),
@@ -102,7 +102,7 @@ test('the guide for operators names every metric of ours in the alerts', () => {
   for (const name of ours) expect(guide).toContain(`\`${name.replace(/_(bucket|sum|count)$/, '')}\``);
 });
 
-test('the panels of the dashboard have ids, titles and places of their own', () => {
+test('the panels of the dashboard have unique ids and do not overlap', () => {
   expect(dashboard).toMatchObject({ schemaVersion: expect.any(Number), uid: 'scopegate' });
   expect(new Set(dashboard.panels.map(({ id }) => id)).size).toBe(dashboard.panels.length);
   const cells = new Set<string>();
@@ -123,7 +123,7 @@ test('the panels of the dashboard have ids, titles and places of their own', () 
   }
 });
 
-describe('the manifests for Kubernetes', () => {
+describe('the Kubernetes manifests', () => {
   const files = readdirSync(join(DEPLOY, 'kubernetes')).filter((file) => file.endsWith('.yaml'));
   interface Manifest {
     readonly kind: string;
@@ -144,12 +144,12 @@ describe('the manifests for Kubernetes', () => {
   const pod = (one('Deployment').spec as { template: { spec: Record<string, unknown> } }).template.spec;
   const [container] = pod.containers as [Container];
 
-  test('are all applied, except the example of a secret', () => {
+  test('are all applied, except the example secret', () => {
     const { resources } = parse(read('kubernetes/kustomization.yaml')) as { resources: string[] };
     expect([...resources, 'kustomization.yaml', 'secret.example.yaml'].sort()).toEqual(files.sort());
   });
 
-  test('set only variables that the gateway reads, and secrets by file', () => {
+  test('set only variables that the gateway reads, and secrets only by file', () => {
     const known = describeVariables().map(({ name }) => name);
     for (const { name } of container.env) expect(known).toContain(name);
     const secrets = known.filter((name) => known.includes(`${name}_FILE`));
@@ -160,7 +160,7 @@ describe('the manifests for Kubernetes', () => {
     expect(paths).toEqual(keys.map((key) => `${mounted}/${key}`));
   });
 
-  test('use the ports, paths and times that the gateway has', () => {
+  test("use the gateway's ports and paths, and allow for its shutdown time", () => {
     const admin = container.ports.find(({ name }) => name === 'admin')!.containerPort;
     expect(container.env).toContainEqual({ name: 'ADMIN_PORT', value: String(admin) });
     for (const [probe, path] of [
@@ -174,7 +174,7 @@ describe('the manifests for Kubernetes', () => {
     expect(container.env).toContainEqual({ name: 'INSTANCES', value: String(one('Deployment').spec!.replicas) });
   });
 
-  test('fulfil the restricted standard of pod security', () => {
+  test('meet the restricted pod security standard', () => {
     expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
     expect(container.securityContext).toEqual({
       allowPrivilegeEscalation: false,

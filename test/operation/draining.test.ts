@@ -97,7 +97,7 @@ test('idle and silent connections are closed without an answer', async () => {
   expect(await silent.whole()).toBe('');
 });
 
-test('draining twice is one drain', async () => {
+test('draining twice has the effect of draining once', async () => {
   gateway = await operate();
   expect(gateway.drain()).toBe(gateway.drain());
 });

@@ -13,7 +13,7 @@ import { client } from '../support/client';
 import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* An organisation is erased while two gateways, which know it, and an import write to it. */
+/* Erases an organisation while two gateways that know it and an import write to it. */
 
 const CONTROL_DATABASE = 'scopegate_erasing';
 let gateways: readonly [TestGateway, TestGateway];
@@ -45,7 +45,7 @@ async function manyProducts(count: number): Promise<string> {
   return path;
 }
 
-test('neither requests nor an import make its database again, and its keys get 401', async () => {
+test('neither requests nor an import recreate the database of an erased organisation, and its keys get 401', async () => {
   const organisation = await makeNorthwind(gateways[0], 20);
   const { key } = await makeKey(gateways[0], organisation);
   const path = await manyProducts(40_000);
@@ -74,27 +74,27 @@ test('neither requests nor an import make its database again, and its keys get 4
   expect(JSON.parse(erased.stdout)).toEqual({ id: organisation.id, erased: true, export: folder });
   for (const gateway of gateways) expect((await client(gateway, key).get('/me')).status).toBe(401);
   expect(await isListed(organisation)).toBe(false);
-  // whoever writes still, for a while
+  // callers that keep writing for a while
   const before = statuses.get(401) ?? 0;
   await eventually(() => (statuses.get(401) ?? 0) > before + 200, 60_000);
   isOver = true;
   await Promise.all(writers);
   expect((await importing).code).toBe(1);
   expect(await isListed(organisation)).toBe(false);
-  // a write under way then may be told that the organisation is closed, or that it took too long
+  // a write in progress may fail because the organisation is closed, or because it took too long
   expect([...statuses.keys()].filter((status) => ![200, 201, 401, 403, 503].includes(status))).toEqual([]);
-  // the export is what was acknowledged
+  // the export has everything that was acknowledged
   const requests = (await readFile(join(folder, 'requests.ndjson'), 'utf8')).trimEnd().split('\n');
   expect(requests.length).toBe(20 + (statuses.get(201) ?? 0));
 }, 120_000);
 
-test('a write that a gateway began before and goes on with afterwards stores nothing, and makes no database', async () => {
+test('a write that began before the erasure and resumes afterwards stores nothing, and creates no database', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
   const caller = client(gateways[0], key);
   expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
-  // one waits with its row taken, the other has found no free one and is about to make one
+  // one waits with its row taken, the other found no free one and is about to create one
   const [begun, made] = [await data.slots.take(), data.creating.bind(data)];
   const transaction = data.transaction.bind(data);
   let letGo = (): void => undefined;
@@ -121,7 +121,7 @@ test('a write that a gateway began before and goes on with afterwards stores not
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('no collection is made while it is being erased', async () => {
+test('no collection is created while an organisation is being erased', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const data = gateways[1].databases.organisationData(organisation);
   await data.prepare([products]);
@@ -134,7 +134,7 @@ test('no collection is made while it is being erased', async () => {
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('a collection that was allowed before it was erased, and is made afterwards, goes again', async () => {
+test('a collection that was allowed before the erasure and is created afterwards is dropped', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const data = gateways[1].databases.organisationData(organisation);
   const creating = data.creating.bind(data);
@@ -155,7 +155,7 @@ test('a collection that was allowed before it was erased, and is made afterwards
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('sessions and links end, and neither keys nor sessions can be made while it is being erased', async () => {
+test('sessions end, and no key, session or link can be created while an organisation is being erased', async () => {
   const [{ control }] = gateways;
   const organisation = await makeOrganisation(gateways[0]);
   const { id } = organisation;
@@ -181,7 +181,7 @@ test('sessions and links end, and neither keys nor sessions can be made while it
   expect(await erase(organisation, '--no-export')).toMatchObject({ code: 0 });
 });
 
-test('a wrong name changes nothing, and the export goes to DATA_DIR unless told otherwise', async () => {
+test('a wrong name changes nothing, and the export goes to DATA_DIR by default', async () => {
   const organisation = await makeNorthwind(gateways[0], 3);
   const DATA_DIR = await mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
   const own = commandLine({ CONTROL_DATABASE, DATA_DIR });

@@ -11,7 +11,7 @@ import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { feedReader } from './feed';
 
-/* Events of changes by everyone who writes, whatever happens to who records them. */
+/* Events of changes by every writer, whatever happens to the gateway that records them. */
 
 const ENVIRONMENT = { CONTROL_DATABASE: `scopegate_events_${randomUUID().slice(0, 8)}`, EVENTS: 'on' };
 let gateway: TestGateway;
@@ -19,7 +19,7 @@ let bare: mongo.MongoClient;
 
 beforeAll(async () => {
   gateway = await startGateway(ENVIRONMENT);
-  // as the product that owns quotes and orders
+  // as the application that owns quotes and orders
   bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, { writeConcern: { w: 'majority' } });
 });
 afterAll(async () => {
@@ -54,14 +54,14 @@ const quote = (status = 'draft'): Row => ({ _id: randomUUID(), number: randomUUI
 const feed = ({ caller }: Scene, isLast: (event: Json) => boolean): Promise<Json[]> => feedReader(caller)(isLast);
 
 const short = ({ type, object, changes, status }: Json): unknown[] => [type, object?.id, changes, status];
-/** Ends a feed: nothing that was committed before can come after it. */
+/** Marks the end of a feed: nothing committed earlier can come after it. */
 async function end(scene: Scene): Promise<(event: Json) => boolean> {
   const last = quote('withdrawn');
   await table(scene, 'quotes').insertOne(last);
   return ({ object }) => object?.id === last._id;
 }
 
-test('every committed change of every writer is one event, in order; what was rolled back or is internal is none', async () => {
+test('every committed change is one event, in order, whoever wrote it; rolled back and internal changes are not events', async () => {
   const scene = await newScene();
   const { caller, db } = scene;
   const first = quote();
@@ -117,7 +117,7 @@ test('every committed change of every writer is one event, in order; what was ro
   expect(stored.find(({ name }) => name === 'at_1')).toMatchObject({ expireAfterSeconds: 30 * 24 * 3600 });
 }, 120_000);
 
-/** Writes to a few quotes from three writers until told to stop. Resolves with the statuses that each quote had, in order. */
+/** Writes to a few quotes from three writers until stopped. Resolves with the statuses of each quote, in order. */
 function writers(scene: Scene) {
   const done = new Map<string, string[]>();
   let isOver = false;
@@ -147,7 +147,7 @@ function writers(scene: Scene) {
   };
 }
 
-/** Every change once and in order, by object. */
+/** Expects every change once and in order, by object. */
 function expectAll(all: readonly Json[], done: ReadonlyMap<string, readonly string[]>): void {
   const told = new Map<string, string[]>();
   for (const { object, status } of all) {
@@ -159,13 +159,13 @@ function expectAll(all: readonly Json[], done: ReadonlyMap<string, readonly stri
 
 const lease = (): mongo.Collection<Json> => tailRows(bare, ENVIRONMENT.CONTROL_DATABASE) as never;
 
-test('gateways that take the lease from each other store the same events', async () => {
+test('gateways that take the lease from each other store each event once', async () => {
   const scene = await newScene();
   const other = await startGateway(ENVIRONMENT);
   const writing = writers(scene);
   const holders = new Set<string>();
   for (let turn = 0; turn < 8; turn += 1) {
-    // as if the one that has it had been stopped for longer than it lasts; it goes on until it reads its row
+    // as if the holder had been paused for longer than the lease lasts; it continues until it reads its row
     await lease().updateOne({ _id: 'tail' }, { $set: { until: new Date(0), holder: 'nobody' } });
     const { holder } = await eventually(() => lease().findOne({ _id: 'tail', holder: { $ne: 'nobody' } }), 20_000);
     holders.add(holder as string);
@@ -178,7 +178,7 @@ test('gateways that take the lease from each other store the same events', async
   expect(holders.size).toBe(2);
 }, 120_000);
 
-test('what was written while nobody recorded is recorded later, once', async () => {
+test('changes made while no gateway recorded are recorded later, once', async () => {
   const scene = await newScene();
   const writing = writers(scene);
   await sleep(1000);
@@ -192,7 +192,7 @@ test('what was written while nobody recorded is recorded later, once', async () 
   expectAll(await feed(again, await end(again)), writing.done);
 }, 120_000);
 
-test('history that the log no longer has is told, with what was changed since', async () => {
+test('changes missing from the log are reported as a gap, followed by objects changed since', async () => {
   const [scene, empty] = [await newScene(), await newScene()];
   const old = { ...quote('sent'), updated_at: new Date('2020-01-01') };
   await table(scene, 'quotes').insertOne(old);
@@ -213,18 +213,18 @@ test('history that the log no longer has is told, with what was changed since', 
   expect(Date.parse(gap.gap.to as string)).toBeGreaterThan(Date.now() - 60_000);
   expect(all.map(short)).toContainEqual(['quote.updated', changed._id, [], 'accepted']);
   expect(all.filter(({ object }) => object?.id === old._id)).toEqual([]);
-  // an organisation without data is not concerned, and gets no collection
+  // an organisation without data is not affected, and gets no collection
   expect(await empty.db.listCollections({ name: events.name }).toArray()).toEqual([]);
   expect(gateway.logs.filter(({ msg }) => String(msg).includes('no longer has all changes'))).toHaveLength(1);
 
-  /** Waits for the gap, since changes before its end may not be told. */
+  /** Waits for the gap, since changes before its end may not be reported. */
   async function gapped(of: Scene): Promise<(event: Json) => boolean> {
     await feed(of, ({ type }) => type === 'feed.gap');
     return end(of);
   }
 }, 120_000);
 
-test('an organisation whose database refuses its events holds up nobody, and is told of the gap', async () => {
+test('an organisation whose database rejects its events delays no other, and gets a gap', async () => {
   const [scene, other] = [await newScene(), await newScene()];
   await feed(scene, await end(scene));
   await scene.db.command({ collMod: events.name, validator: { $expr: false } });
@@ -235,7 +235,7 @@ test('an organisation whose database refuses its events holds up nobody, and is 
   expect(all.map(({ type }) => type as string)).toEqual(['quote.created', 'feed.gap', 'quote.created']);
 }, 120_000);
 
-test('a database of another installation, and one of an organisation without changes, get no collection', async () => {
+test('a foreign database, and that of an organisation without changes, get no events collection', async () => {
   const [scene, idle] = [await newScene(), await newScene()];
   const foreign = { ...scene, db: bare.db(databaseName(randomUUID())) };
   await end(foreign);
@@ -245,7 +245,7 @@ test('a database of another installation, and one of an organisation without cha
   await foreign.db.dropDatabase();
 }, 120_000);
 
-test('a collection that takes the name of a public one, and one that loses it, is a gap', async () => {
+test('renaming a collection to or from a public name is recorded as a gap', async () => {
   const scene = await newScene();
   const [kept, other] = [quote(), quote()];
   await table(scene, 'quotes').insertOne(kept);

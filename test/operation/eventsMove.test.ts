@@ -11,7 +11,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { type OwnDatabase, startDatabase } from './database';
 import { feedReader } from './feed';
 
-/* The events of an organisation that moves to another cluster. */
+/* Events of an organisation that moves to another cluster. */
 
 const CONTROL_DATABASE = `scopegate_events_move_${randomUUID().slice(0, 8)}`;
 let eu: OwnDatabase;
@@ -48,7 +48,7 @@ async function newScene() {
   const quotes = (of: mongo.MongoClient) => of.db(databaseName(organisation.id)).collection<Row>('quotes');
   const read = feedReader(client(gateway, key));
 
-  /** Everything that the feed has told since the last time, up to the quote with this id. */
+  /** Everything the feed has reported since the last call, up to the quote with this id. */
   async function upTo(id: string): Promise<unknown[]> {
     const seen = await read(({ object }) => object?.id === id);
     return seen.map(({ type, object }) => [type, ...(object ? [object.id] : [])]);
@@ -56,12 +56,12 @@ async function newScene() {
   return { organisation, quotes, upTo };
 }
 
-test('they move along and go on behind those before; the copy is none, and nothing is told twice', async () => {
+test('events move along and continue after the earlier ones; the copy is discarded, and nothing is reported twice', async () => {
   const { organisation, quotes, upTo } = await newScene();
   const [first, second, third] = [randomUUID(), randomUUID(), randomUUID()];
   await quotes(here).insertOne({ _id: first, status: 'draft' });
   expect(await upTo(first)).toEqual([['quote.created', first]]);
-  // the last change before the move is among the events that are copied
+  // the last change before the move is among the copied events
   await quotes(here).insertOne({ _id: second, status: 'draft' });
   expect(await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu', '--json']))).toMatchObject({
     code: 0,
@@ -73,13 +73,13 @@ test('they move along and go on behind those before; the copy is none, and nothi
     ['quote.status_changed', first],
     ['quote.created', third],
   ]);
-  // whatever the clock of the other cluster says
+  // whatever the other cluster's clock says
   const stored = there.db(databaseName(organisation.id)).collection<{ _id: string }>('events');
   const epochs = (await stored.find({}, { sort: { _id: 1 } }).toArray()).map(({ _id }) => _id.slice(0, 4));
   expect(epochs).toEqual(['0000', '0000', '0001', '0001']);
 }, 240_000);
 
-test('if nobody records what the old cluster has in its log, the organisation is told of a gap', async () => {
+test("if no gateway reads the rest of the old cluster's log, the organisation gets a gap", async () => {
   const environment = { CONTROL_DATABASE: `${CONTROL_DATABASE}_off`, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'off' };
   const own = await startGateway(environment);
   // as if the only gateway that recorded had died some time ago
@@ -93,16 +93,16 @@ test('if nobody records what the old cluster has in its log, the organisation is
   expect(moved).toMatchObject({ code: 0, stderr: expect.stringContaining('will be told of a gap') as unknown });
   const { key } = await makeKey(own, organisation);
   const { body } = await client(own, key).get('/events');
-  // from where the log was read last, not from when that was noticed
+  // from where the log was last read, not from when that was noticed
   expect(body.data).toMatchObject([{ type: 'feed.gap', object: null, gap: { from: '2020-09-13T12:26:40.000Z' } }]);
   await own.stop();
 }, 240_000);
 
-test('a move waits for a gateway that records and is behind, and no longer than until it has read everything', async () => {
+test('a move waits for a recording gateway that is behind, but only until it has read everything', async () => {
   const control = `${CONTROL_DATABASE}_behind`;
   const own = await startGateway({ CONTROL_DATABASE: control, MONGODB_CLUSTERS: `eu=${eu.uri}` });
   const data = await own.databases.open(await makeOrganisation(own, { cluster: 'default' }));
-  // as another gateway notes it, which goes on for an hour
+  // as saved by another gateway, whose lease lasts for an hour
   const note = (t: number): Promise<unknown> =>
     tailRows(here, control).updateOne({ _id: 'tail' }, { $set: { at: new mongoose.mongo.Timestamp({ t, i: 1 }) } });
   const [before, time] = [1_600_000_000, 1_600_000_001];
@@ -119,12 +119,12 @@ test('a move waits for a gateway that records and is behind, and no longer than 
   await own.stop();
 }, 60_000);
 
-test('a copy that is only read in the log after the move is no event either', async () => {
+test('a copy that is read from the log only after the move is discarded too', async () => {
   const { organisation, quotes, upTo } = await newScene();
   const [first, second] = [randomUUID(), randomUUID()];
   await quotes(here).insertOne({ _id: first, status: 'draft' });
   expect(await upTo(first)).toEqual([['quote.created', first]]);
-  // nobody reads either log while the copy is made
+  // no gateway reads either log while the copy is made
   await gateway.stop();
   expect(await finished(cli.start(['org', 'move', organisation.id, '--to', 'eu']))).toMatchObject({ code: 0 });
   gateway = await startGateway({ CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, EVENTS: 'on' });
@@ -138,7 +138,7 @@ test('a copy that is only read in the log after the move is no event either', as
   ]);
 }, 240_000);
 
-test('of several gaps that are owed the earliest time counts, until it is told', async () => {
+test('of several pending gaps the earliest time counts, until that gap is recorded', async () => {
   const { organisation } = await newScene();
   const { feeds } = gateway.control;
   const owed = async (): Promise<Date | undefined> => (await feeds.of([organisation.id])).get(organisation.id)!.owed;
@@ -147,7 +147,7 @@ test('of several gaps that are owed the earliest time counts, until it is told',
   await feeds.oweGap(organisation.id, early);
   await feeds.oweGap(organisation.id, late);
   expect(await owed()).toEqual(early);
-  // one that was told leaves an earlier one that came meanwhile
+  // recording one leaves an earlier one that came in the meantime
   await feeds.settleGap(organisation.id, late);
   expect(await owed()).toEqual(early);
   await feeds.settleGap(organisation.id, early);

@@ -20,7 +20,7 @@ let gateway: TestGateway;
 let bare: mongo.MongoClient;
 let lease: mongo.Collection<TailRow>;
 const running: Tails[] = [];
-/** Ends what is held. */
+/** Ends what is on hold. */
 const held: (() => void)[] = [];
 
 beforeAll(async () => {
@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const nothing = (): void => undefined;
 
-/** Tails as a gateway has them. */
+/** Tails like those of a gateway. */
 function tailsWith(more: Partial<TailsOptions> = {}): Tails {
   const { databases, control } = gateway;
   const tails = createTails({
@@ -52,7 +52,7 @@ function tailsWith(more: Partial<TailsOptions> = {}): Tails {
   return tails;
 }
 
-/** Something that is waited for until it is ended: a call a wait. */
+/** Calls that wait until the test ends them, one by one. */
 function gate() {
   const calls: (() => void)[] = [];
   let isOpen = false;
@@ -70,13 +70,13 @@ function gate() {
 const isTailing = (tails: Tails): Promise<true> => eventually(() => tails.states()[0]!.isTailing || undefined, SOON);
 const row = async (): Promise<TailRow> => (await lease.findOne({ _id: 'tail' }))!;
 
-/** Starts tails of a cluster that was not tailed, which records from then on. */
+/** Starts tails on a cluster that had none, which records from then on. */
 async function begin(tails: Tails): Promise<void> {
   tails.start();
   await eventually(async () => (await lease.findOne({ _id: 'tail' }))?.token, SOON);
 }
 
-/** Waits until a tail has noted twice how far it is. */
+/** Waits until a tail has saved its progress twice. */
 async function renewed(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) {
     const { until } = await row();
@@ -84,7 +84,7 @@ async function renewed(): Promise<void> {
   }
 }
 
-/** Takes the lease away, and gives it to nobody for a time in milliseconds. */
+/** Takes the lease away, and leaves it without a holder for a time in milliseconds. */
 const seize = (ms: number): Promise<unknown> =>
   lease.updateOne({ _id: 'tail' }, { $set: { holder: 'nobody', until: new Date(Date.now() + ms) } });
 
@@ -110,7 +110,7 @@ async function newScene() {
 
 const quote = (status = 'draft'): Quote => ({ _id: randomUUID(), status });
 
-test('a lease is taken when its time is over and not before, with a new number, by which the one before is refused', async () => {
+test('a lease can be taken only once it has expired, with a new generation that blocks its former holder', async () => {
   let now = Date.now();
   const [one, other] = ['one', 'other'].map((holder) => leaseOf(lease, holder, () => now));
   expect(await one!.take()).toMatchObject({ holder: 'one', generation: 1 });
@@ -126,13 +126,13 @@ test('a lease is taken when its time is over and not before, with a new number, 
   expect(await row()).toMatchObject({ holder: 'other', until: new Date(now + 10_000) });
 });
 
-test('how far a tail is, is noted after the events are stored and webhooks are told of them, never before', async () => {
+test('progress is saved only after events are stored and webhooks notified', async () => {
   const { quotes, told } = await newScene();
   const telling = gate();
   await begin(tailsWith({ onStored: telling.wait }));
   await quotes.insertOne(quote());
   await telling.called(1);
-  // what comes meanwhile is one batch, in which one time has ended and the next has begun
+  // changes in the meantime form one batch, in which one time has ended and the next has begun
   const next = [quote(), quote()];
   for (const one of next) await quotes.insertOne(one);
   telling.calls[0]!();
@@ -177,7 +177,7 @@ async function atOneTime(ids: ReadonlySet<unknown>) {
   };
 }
 
-test('a tail that ends in the middle of a transaction leaves the next one at its beginning, so each change is one event', async () => {
+test('a tail that stops in the middle of a transaction is resumed at its beginning, and each change is one event', async () => {
   const { quotes, all, stored, told } = await newScene();
   const rows = Array.from({ length: 1200 }, () => quote());
   const { databases, close } = await atOneTime(new Set(rows.map(({ _id }) => _id)));
@@ -207,7 +207,7 @@ test('a tail that ends in the middle of a transaction leaves the next one at its
   await close();
 }, 120_000);
 
-test('history that was lost is told by the next tail, if the one that found out ended before it could', async () => {
+test('if a tail dies before recording a gap it found, the next one records it', async () => {
   const { quotes, stored } = await newScene();
   const before = tailsWith();
   await begin(before);
@@ -230,7 +230,7 @@ test('history that was lost is told by the next tail, if the one that found out 
   expect(gap!.from).toEqual(new Date(1_600_000_000_000));
 }, 120_000);
 
-test('a tail that has its lease again does not rely on what it saw before: others went on meanwhile', async () => {
+test('a tail that regains its lease does not rely on what it saw before, since others ran in the meantime', async () => {
   const { quotes, told } = await newScene();
   const one = quote('draft');
   const first = tailsWith();
@@ -239,7 +239,7 @@ test('a tail that has its lease again does not rely on what it saw before: other
   await told(one._id, 'quote.created');
   await seize(HOUR);
   await eventually(() => !first.states()[0]!.isTailing, SOON);
-  // only for this one that lease is over
+  // only for this one has the lease expired
   const { databases } = gateway;
   const ahead = (cluster: string): number => databases.timeOf(cluster) + 2 * HOUR;
   const second = tailsWith({ databases: { ...databases, timeOf: ahead } });

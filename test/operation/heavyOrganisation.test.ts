@@ -30,7 +30,7 @@ afterAll(() => gateway.stop());
 
 let release = (): void => undefined;
 afterEach(() => {
-  release(); // what a failed test holds would fail those after it
+  release(); // calls held by a failed test would make later ones fail
 });
 
 /** Delays an organisation's aggregations or transactions until `release` is called. */
@@ -104,7 +104,7 @@ test.each([
   },
 );
 
-test('bodies over 64 KiB have their own turns, and small ones need none', async () => {
+test('bodies over 64 KiB take turns of their own, and small ones need none', async () => {
   hold(heavy!, 'transaction');
   const products = [{ sku: 'TURN', name: 'Turn', description: 'x'.repeat(4000) }];
   const headers = { 'content-type': 'application/json' };
@@ -127,7 +127,7 @@ test('bodies over 64 KiB have their own turns, and small ones need none', async 
 test.each([
   ['REST', (): Promise<Answer> => heavyCaller!.get('/quotes', { include: 'lines' })],
   ['GraphQL', (): Promise<Answer> => heavyCaller!.graphql('{ quotes { data { id lines { id } } } }')],
-])('four pages with lines are read at a time in %s, and none is rejected', async (_face, ask) => {
+])('at most four pages with lines are read at a time in %s, and none is rejected', async (_face, ask) => {
   const answers: Answer[] = [];
   const most = await mostInFlight(heavy!, 'find', async () => {
     answers.push(...(await Promise.all(Array.from({ length: FLOOD }, ask))));

@@ -54,7 +54,7 @@ describe('requests', () => {
     ['{ ...Any } fragment Any on Query { me { key { id } } }', 'other'],
     ['{ secret_of_42: nothing_like_this }', 'none'],
     ['{', 'none'],
-  ])('in GraphQL are labelled by a single root field, or a fixed word: %s is %s', async (query, operation) => {
+  ])('in GraphQL are labelled with their only root field, or a fixed word: %s is %s', async (query, operation) => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     const labels = new RegExp(`^scopegate_http_requests_total\\{operation="${operation}",face="graphql"`);
     const count = async (): Promise<number> =>
@@ -98,7 +98,7 @@ test('key lookups are counted by result', async () => {
   }
 });
 
-test('rate limit refusals are counted, and the limiter store is reported', async () => {
+test("rate limit refusals are counted, and the limiter's store is reported", async () => {
   const own = await operate({ RATE_LIMIT_PER_MINUTE: '2' });
   try {
     const caller = client(own, (await makeKey(own, await makeOrganisation(own))).key);
@@ -112,7 +112,7 @@ test('rate limit refusals are counted, and the limiter store is reported', async
 });
 
 describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
-  test('losing the shared store is reported, and its recovery', async () => {
+  test('loss and recovery of the shared store are reported', async () => {
     const redis = await startRedis();
     const own = await operate({ REDIS_URL: redis.url });
     try {
@@ -179,7 +179,7 @@ describe('access to metrics', () => {
     }
   });
 
-  test('is only by GET and HEAD', async () => {
+  test('is allowed only by GET and HEAD', async () => {
     expect((await raw(gateway.url, '/metrics', { method: 'HEAD' })).text).toBe('');
     expect((await raw(gateway.url, '/metrics', { method: 'POST' })).status).toBe(404);
   });

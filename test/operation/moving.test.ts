@@ -12,7 +12,7 @@ import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { type OwnDatabase, startDatabase } from './database';
 
-/* An organisation moves to another cluster while two gateways write to it and read it. */
+/* Moves an organisation to another cluster while two gateways write to it and read it. */
 
 const CONTROL_DATABASE = 'scopegate_moving';
 let eu: OwnDatabase;
@@ -24,7 +24,7 @@ let cli: CommandLine;
 beforeAll(async () => {
   eu = await startDatabase();
   there = await mongoose.createConnection(eu.uri).asPromise();
-  // new organisations are placed where most room is left
+  // new organisations go to the cluster with the most room
   environment = { CONTROL_DATABASE, MONGODB_CLUSTERS: `eu=${eu.uri}`, CLUSTER_FILES: '60000 eu=6000' };
   gateways = [await startGateway(environment), await startGateway(environment)];
   cli = commandLine(environment);
@@ -41,7 +41,7 @@ interface Written {
   readonly body: Record<string, unknown>;
 }
 
-test('every acknowledged write is there once, reads go on, and answers are replayed as before', async () => {
+test('during a move every acknowledged write is stored once, reads continue, and answers are still replayed', async () => {
   const organisation = await makeNorthwind(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const [acknowledged, refused, reads] = [[] as Written[], [] as unknown[], new Map<number, number>()];
@@ -98,7 +98,7 @@ test('every acknowledged write is there once, reads go on, and answers are repla
       detail: expect.stringContaining('is being moved') as unknown,
     });
   }
-  // the first was acknowledged by the old cluster, and its answer has moved too
+  // the first was acknowledged by the old cluster, and its answer was moved too
   const [first] = acknowledged;
   const again = await client(gateways[1], key).post(
     '/requests',
@@ -109,14 +109,14 @@ test('every acknowledged write is there once, reads go on, and answers are repla
   expect(again.headers.get('idempotent-replayed')).toBe('true');
 }, 240_000);
 
-test('a write that began before is waited for, and one that goes on afterwards stores nothing', async () => {
+test('a move waits for writes in progress, and an older write that resumes afterwards stores nothing', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
   const call = client(gateways[0], key);
   expect((await call.post('/requests', { text: 'first', subject: 'first' })).status).toBe(201);
   const late = await data.slots.take();
-  // one that has passed its row, and commits while the fence waits for it
+  // a write that has passed its row, and commits while the fence waits for it
   const passed = await data.slots.take();
   let commit = (): void => undefined;
   const held = new Promise<void>((resolve) => (commit = resolve));
@@ -140,7 +140,7 @@ test('a write that began before is waited for, and one that goes on afterwards s
   expect(await rows.countDocuments({ _id: 'under way' as never })).toBe(1);
   const client0 = gateways[0].databases.control.getClient();
   expect(await client0.withSession((session) => data.slots.pass(late, session))).toBe(false);
-  // a gateway that still has the old cluster at hand
+  // a gateway that still uses the old cluster
   await expect(data.slots.take()).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringContaining('is being moved') as unknown,
@@ -148,7 +148,7 @@ test('a write that began before is waited for, and one that goes on afterwards s
   expect((await call.post('/requests', { text: 'second' })).status).toBe(201);
 }, 60_000);
 
-test('while it moves no list gives out a later time than before, and writes afterwards get later ones', async () => {
+test('during a move no list returns a later time than before, and later writes get later times', async () => {
   const organisation = await makeOrganisation(gateways[0], { cluster: 'default' });
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
@@ -174,14 +174,14 @@ test('while it moves no list gives out a later time than before, and writes afte
   letGo();
   expect(await moving).toMatchObject({ code: 0 });
   await proxy.close();
-  // a request that still has the old cluster
+  // a request that still uses the old cluster
   expect(await settledUntil(data)).toEqual(first);
   expect((await call.post('/products/bulk', { products: [{ sku: 'B', name: 'B' }] })).status).toBe(200);
   const { body } = await call.get('/products', { updated_since: first.toISOString() });
   expect((body as { data: { sku: string }[] }).data.map(({ sku }) => sku)).toContain('B');
 }, 60_000);
 
-test('what holds times back is not taken for a write that died', async () => {
+test('a hold on times is not mistaken for a dead write', async () => {
   const organisation = await makeOrganisation(gateways[0]);
   const { key } = await makeKey(gateways[0], organisation);
   const data = gateways[0].databases.organisationData(organisation);
@@ -200,7 +200,7 @@ test('what holds times back is not taken for a write that died', async () => {
   expect((await settledUntil(data)).getTime()).toBeGreaterThan(first.getTime());
 });
 
-test('who is no longer the mover stores nothing in the new database', async () => {
+test('a mover that was replaced stores nothing in the new database', async () => {
   const { id } = await makeOrganisation(gateways[0], { cluster: 'default' });
   const { key } = await makeKey(gateways[0], { id } as Organisation);
   expect((await client(gateways[0], key).post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(

@@ -33,7 +33,7 @@ test('a MongoDB older than 6.0 is rejected with one sentence, and serve exits', 
   expect(served).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(SENTENCE) as unknown });
 });
 
-test('another cluster that is too old is named in the error of serve', async () => {
+test("another cluster that is too old is named in serve's error", async () => {
   const sentence = expect.stringContaining(SENTENCE.replace('default', 'eu')) as unknown;
   const cli = commandLine({ MONGODB_CLUSTERS: `eu=${old.uri}`, PORT: '0' });
   expect(await cli.run('serve')).toMatchObject({ code: 1, stdout: '', stderr: sentence });

@@ -9,13 +9,13 @@ import { makeKey } from '../support/factories';
 import { recordCommands } from '../support/recordedCommands';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* What streams of events may cost, and how they end (docs/decisions/subscription.md). */
+/* What streams of events cost, and how they end (docs/decisions/subscription.md). */
 
 let gateway: TestGateway;
 let bare: mongo.MongoClient;
 let scene: EventScene;
 const opened: OpenedStream[] = [];
-/** Points a key has in a gateway of its own. */
+/** Points of a key on a separate gateway. */
 const POINTS = 30;
 
 beforeAll(async () => {
@@ -53,11 +53,11 @@ describe('a stream ends', () => {
       'organisation_suspended',
     ],
     [
-      'its plan has no API',
+      'its plan loses API access',
       () => gateway.control.organisations.setPlan(scene.organisation.id, 'starter'),
       'plan_required',
     ],
-  ])('some seconds after %s, with that error and where to go on', async (_what, change, code) => {
+  ])('within seconds after %s, with that error and a cursor to resume from', async (_what, change, code) => {
     const stream = await follow();
     await scene.rows.insertOne(eventRow(1));
     const [{ cursor }] = await stream.first(1);
@@ -77,16 +77,16 @@ describe('a stream ends', () => {
     expect(await (await follow({ key })).error()).toMatchObject({ code: 'unauthenticated' });
   });
 
-  test('when its organisation is on another cluster', async () => {
+  test('when its organisation has moved to another cluster', async () => {
     const stream = await follow();
-    // what a move has done in the end
+    // the final state after a move
     await gateway.databases.control
       .collection('api_keys')
       .updateMany({ 'organisation.id': scene.organisation.id }, { $set: { 'organisation.cluster': 'other' } });
     expect(await stream.error()).toMatchObject({ code: 'unavailable', message: expect.stringContaining('moved') });
   });
 
-  test('at once when its gateway drains, also if it was never told of anything; a new one gets 503', async () => {
+  test('at once when its gateway drains, even if it never received an event; a new one gets 503', async () => {
     const own = await startGateway({ DRAIN_DELAY: '2' });
     const [stream, idle] = [await follow({ url: own.url }), await follow({ url: own.url })];
     const begun = await eventually(() => idle.frames()[0]?.id);
@@ -103,8 +103,8 @@ describe('a stream ends', () => {
   });
 });
 
-describe('points', () => {
-  test('a stream costs one when it opens and one from time to time; without one it ends with rate_limited', async () => {
+describe('rate limiting', () => {
+  test('a stream costs one point when opened and one at intervals; without points it ends with rate_limited', async () => {
     const own = await startGateway({ RATE_LIMIT_PER_MINUTE: String(POINTS) }, { streamPoint: 300 });
     const stream = await follow({ url: own.url });
     expect(Number(stream.headers['x-ratelimit-remaining'])).toBe(POINTS - 1);
@@ -116,7 +116,7 @@ describe('points', () => {
     await own.stop();
   });
 
-  test('what a stream reads back costs one for each further 100 events, as the feed does', async () => {
+  test('events read from the past cost one point for each further 100, as in the feed', async () => {
     const own = await startGateway({ RATE_LIMIT_PER_MINUTE: String(POINTS) });
     await scene.rows.insertMany(Array.from({ length: 950 }, (_none, n) => eventRow(n)));
     const { body } = await client(own, scene.key).get('/events', { limit: 1 });
@@ -131,8 +131,8 @@ describe('points', () => {
   });
 });
 
-describe('bounds', () => {
-  test('a key has at most 20 streams and waiting requests together; a further one is 429, and other keys are served', async () => {
+describe('limits', () => {
+  test('a key has at most 20 streams and waiting requests together; the next gets 429, and other keys are served', async () => {
     await Promise.all(Array.from({ length: 18 }, () => follow()));
     const caller = client(gateway, scene.key);
     const waits = [1, 2].map(() => caller.get('/events', { after: 'now', wait: 20 }));
@@ -152,7 +152,7 @@ describe('bounds', () => {
     await Promise.all(waits);
   });
 
-  test('an organisation has at most 200, which take no place of its requests', async () => {
+  test('an organisation has at most 200 streams, which do not count as its requests', async () => {
     const keys = await Promise.all(Array.from({ length: 11 }, () => makeKey(gateway, scene.organisation)));
     for (const { key } of keys.slice(0, 10)) await Promise.all(Array.from({ length: 20 }, () => follow({ key })));
     await open(200);
@@ -176,18 +176,18 @@ describe('bounds', () => {
         keys.flatMap(({ key }) => Array.from({ length: 20 }, () => subscribe({ url: own.url, key }))),
       );
       expect(new Set(streams.map(({ status }) => status))).toEqual(new Set([200]));
-      // half of them while they are being told of something
+      // half of them while they receive an event
       if (turn % 2 === 0) await scene.rows.insertOne(eventRow(turn));
       for (const stream of streams) stream.reset();
       await open(0, own);
     }
-    // its own, from which the metrics are read
+    // its own connection, used to read the metrics
     expect(await metric(own, 'scopegate_http_connections')).toBeLessThanOrEqual(2);
     expect(await metric(own, 'scopegate_http_requests_in_hand')).toBe(0);
     await own.stop();
   }, 120_000);
 
-  test('what a caller who never reads has not taken is bounded: its stream ends and says why, and it can be resumed', async () => {
+  test('events that a caller does not read are buffered up to a limit; then its stream ends with the reason, and can be resumed', async () => {
     const [slow, quick] = [await follow({ query: LARGE }), await follow()];
     await open(2);
     slow.pause();
@@ -208,12 +208,12 @@ describe('bounds', () => {
     await quick.first(written);
   }, 120_000);
 
-  test('a caller who reads back slowly is read for as slowly, and misses nothing', async () => {
+  test('a caller that reads past events slowly is served at its own pace, and misses nothing', async () => {
     await scene.rows.insertMany(Array.from({ length: 2000 }, (_none, n) => eventRow(n)));
     const { body } = await client(gateway, scene.key).get('/events', { limit: 1 });
     const stream = await follow({ query: LARGE, variables: { after: body.next_cursor } });
     stream.pause();
-    // more than may wait for it
+    // more than can be buffered
     for (let n = 2000; n < 4000; n += 500)
       await scene.rows.insertMany(Array.from({ length: 500 }, (_none, more) => eventRow(n + more)));
     expect(await metric(gateway, 'scopegate_event_streams')).toBe(1);
@@ -226,7 +226,7 @@ describe('bounds', () => {
   }, 120_000);
 });
 
-test('all streams of a gateway are told by one change stream, and ask the database nothing themselves', async () => {
+test('all streams of a gateway share one change stream, and do not query the database themselves', async () => {
   const { proxy, sent } = await recordCommands();
   const own = await startGateway({ MONGODB_URI: proxy.uri });
   const other = await eventScene(gateway, bare);
@@ -234,7 +234,7 @@ test('all streams of a gateway are told by one change stream, and ask the databa
     ...Array.from({ length: 20 }, () => follow({ url: own.url })),
     follow({ url: own.url, key: other.key }),
   ]);
-  // each has read what there was before
+  // each has read the earlier events
   await eventually(() => sent.filter(({ find }) => find === 'events').length === 42);
   expect(sent.filter(({ pipeline }) => JSON.stringify(pipeline ?? []).includes('$changeStream'))).toHaveLength(1);
   sent.length = 0;

@@ -23,7 +23,7 @@ interface Received {
   readonly resource: Readonly<Record<string, string | number>>;
 }
 
-/** Numbers of OpenTelemetry's protocol. */
+/** Constants of OpenTelemetry's protocol. */
 const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
 const ERROR = 2;
 
@@ -96,7 +96,7 @@ afterAll(async () => {
   await beside.stop();
 });
 
-/** A request inside a trace of the caller's, with the spans that come of it once that of the request is there. */
+/** A request inside a trace of the caller's, and the resulting spans once that of the request has arrived. */
 async function tracedCall(
   send: (headers: Record<string, string>) => Promise<{ headers: Headers; status: number }>,
   flags = '01',
@@ -119,7 +119,7 @@ test.each<
     ['products', 'orders'],
   ],
 ])(
-  '%s has a span, in the caller’s trace, with its operations and their database commands below',
+  '%s has a span in the caller’s trace, with its operations and their database commands below',
   async (_what, name, send, operations) => {
     const { answer, traceId, parent, found } = await tracedCall(send);
     const request = await eventually(() => ofKind(found(), SERVER)[0]);
@@ -155,14 +155,14 @@ test.each<
   },
 );
 
-test('the line of its log has the trace id', async () => {
+test('its log line has the trace id', async () => {
   const { answer, traceId } = await tracedCall((headers) => caller.get('/products', {}, headers));
   const id = answer.headers.get('x-request-id')!;
   const line = await eventually(() => stderr.split('\n').find((one) => one.includes(id) && one.endsWith('}')));
   expect(JSON.parse(line)).toMatchObject({ trace_id: traceId });
 });
 
-test('a request without a trace begins one', async () => {
+test('a request without a trace starts one', async () => {
   const { headers } = await caller.get('/products');
   expect(headers.get('traceparent')).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
   const id = headers.get('x-request-id');
@@ -170,7 +170,7 @@ test('a request without a trace begins one', async () => {
   expect(span.parentSpanId ?? '').toBe('');
 });
 
-test('a caller that does not sample its trace gets no spans, but its trace id back', async () => {
+test('a caller that does not sample its trace gets no spans, but its trace id is kept', async () => {
   const { answer, traceId, found } = await tracedCall((headers) => caller.get('/products', {}, headers), '00');
   expect(answer.headers.get('traceparent')).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-00$`));
   // a later one has arrived
@@ -179,7 +179,7 @@ test('a caller that does not sample its trace gets no spans, but its trace id ba
   expect(found()).toEqual([]);
 });
 
-test('a write has its transaction, and a caller’s mistake is an error of the operation, not of the request', async () => {
+test('a write has a span for its commit, and a 404 does not mark its request as an error', async () => {
   const { found } = await tracedCall((headers) => caller.post('/requests', { text: `text ${randomUUID()}` }, headers));
   await eventually(() => ofKind(found(), CLIENT).some(({ name }) => name === 'commitTransaction'));
   const wrong = await tracedCall((headers) => caller.get('/quotes/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55', {}, headers));
@@ -199,7 +199,7 @@ test('health checks and the gateway’s own commands are not traced', async () =
   for (const span of spans) expect(inTraces).toContain(span.traceId);
 });
 
-test('no span has a key, a body, or a value of a query', async () => {
+test('no span contains a key, a body, or a value of a query', async () => {
   const secret = `canary${randomBytes(6).toString('hex')}`;
   const { found } = await tracedCall((headers) => caller.get('/products', { q: secret }, headers));
   await eventually(() => ofKind(found(), SERVER)[0]);
@@ -215,12 +215,12 @@ test('no span has a key, a body, or a value of a query', async () => {
   expect(text).not.toContain(key.key.slice(-49));
 });
 
-test('spans go to /v1/traces with the headers that were set', () => {
+test('spans are sent to /v1/traces with the configured headers', () => {
   expect(new Set(requests.map((one) => one.url))).toEqual(new Set(['/v1/traces']));
   for (const { headers } of requests) expect(headers['x-collector-key']).toBe('se cret');
 });
 
-test('while no collector listens, requests are answered and the log says so once', async () => {
+test('while no collector responds, requests are answered, and this is logged once', async () => {
   const own = commandLine({ CONTROL_DATABASE }).start(['serve'], {
     PORT: '0',
     OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',

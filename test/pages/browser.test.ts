@@ -85,7 +85,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser without internet', () => 
     );
   });
 
-  test('the reference can try a route with a key', async () => {
+  test('the reference can call a route with a key', async () => {
     await scene.visit('/api/v1/docs', async (page) => {
       await enterKey(page, scene.key);
       await page.locator('#operations-me-get_me .opblock-summary-control').press('Enter');

@@ -22,7 +22,7 @@ const OWN = 'query Own { me { key { name } } }';
 /** Each theme and each width once, since these take long. */
 const VIEWS = THEMES.map((theme, at) => ({ theme, width: WIDTHS[at]! }));
 
-/** Shows the page that is open in another theme and width. */
+/** Shows the open page in another theme and width. */
 async function turn(page: Page, { theme, width }: (typeof VIEWS)[number]): Promise<void> {
   await page.setViewportSize({ width, height: 800 });
   await page.emulateMedia({ colorScheme: theme });
@@ -36,10 +36,10 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  test('opens examples beside own tabs, which stay over a reload with the open one and the history, without keys', async () => {
+  test("opens examples beside the visitor's own tabs; a reload keeps tabs and history, but no keys", async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
-      // an example is closed, and an own tab is opened
+      // an example is closed, and a new tab is opened
       await close(page, 'SalesByMonth');
       await page.getByLabel('Add tab').click();
       await write(query(page), OWN);
@@ -50,11 +50,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
       expect(await written(query(page))).toContain('query SalesByMonth');
       await button(page, 'Own').click();
       expect(await written(query(page))).toBe(OWN);
-      // one that is open is not opened twice
+      // an open example is not opened twice
       await page.locator('.examples').getByRole('button', { name: 'QuotesWithLines' }).click();
       await page.locator('.graphiql-tab-active', { hasText: 'QuotesWithLines' }).waitFor();
       expect(await page.locator('.graphiql-tab').count()).toBe(6);
-      // kept over a reload, as nothing deletes them
+      // kept after a reload, since nothing deletes them
       await eventually(
         () => page.evaluate<boolean>(`(localStorage.getItem('graphiql:tabState') ?? '').includes('query Own')`),
         30_000,
@@ -87,7 +87,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
     });
   }, 90_000);
 
-  test('has room for the query and the answer, and shows which of Variables and Headers is open, at both widths', async () => {
+  test('has room for query and answer at both widths, and shows whether Variables or Headers is open', async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       const look = (name: string): Promise<string[]> =>
@@ -132,7 +132,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
     });
   }, 90_000);
 
-  test('says in the docs which scope an operation needs, and leaves out what only signed-in users can use', async () => {
+  test('names the scope each operation needs in the docs, and omits what only signed-in users can use', async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       const docs = await openDocs(page);
@@ -154,7 +154,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL', () => {
     });
   }, 60_000);
 
-  test("says offline that the gateway cannot be reached, and for a proxy's page that it is not JSON, without a stack", async () => {
+  test("reports an unreachable gateway and a proxy's HTML page in plain words, without a stack", async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       await enterKey(page, scene.key);

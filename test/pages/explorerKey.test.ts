@@ -18,7 +18,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  test('a key that was entered in one tab serves all, and examples that are opened', async () => {
+  test('a key entered in one tab works in all tabs and in newly opened examples', async () => {
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
       await writeKey(page, scene.key);
@@ -34,7 +34,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
     });
   }, 60_000);
 
-  test('offers only what the key may call: completion, docs and examples say what it lacks', async () => {
+  test('offers only what the key may call; docs and examples name the missing scope', async () => {
     const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read', 'customers:read'] });
     await scene.visit('/graphiql', async (page) => {
       await ready(page);
@@ -93,7 +93,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
     }
   }, 60_000);
 
-  test('shows status and time of the last answer, and copies the request as a curl command without the key', async () => {
+  test('shows the status and duration of the last answer, and copies the request as curl without the key', async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     await scene.visit(
       '/graphiql',
@@ -105,7 +105,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
         await write(page.locator('.graphiql-editor-tool .graphiql-editor:nth-child(1)'), '{ "q": "chai" }');
         await button(page, 'Headers').click();
         await write(headers(page), JSON.stringify({ Authorization: `Bearer ${scene.key}`, 'X-Request-Id': 'curl-1' }));
-        // the docs were asked for, but not by the visitor
+        // the docs were requested, but not by the visitor
         expect(await page.getByLabel('Last answer').textContent()).toBe('');
         await run(page);
         await page
@@ -132,7 +132,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL with a key', () => {
 });
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('GraphiQL where introspection needs a key', () => {
-  test('loads the docs once a key was accepted', async () => {
+  test('loads the docs once a key is accepted', async () => {
     const scene = await openScene({ INTROSPECTION: 'key' });
     await scene.visit('/graphiql', async (page) => {
       await ready(page);

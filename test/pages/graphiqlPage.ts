@@ -23,12 +23,12 @@ export const response = (page: Page): Locator => page.locator('.graphiql-respons
 export const run = (page: Page): Promise<void> => page.locator('.graphiql-execute-button').click();
 export const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
 
-/** Writes a key where visitors of other tools expect it. */
+/** Enters a key where visitors of other tools expect it. */
 export async function writeKey(page: Page, key: string): Promise<void> {
   await write(headers(page), JSON.stringify({ Authorization: `Bearer ${key}` }));
 }
 
-/** Closes a tab, which has to be the current one for that. */
+/** Closes a tab, which must be the current one. */
 export async function close(page: Page, name: string): Promise<void> {
   const tab = page.locator('.graphiql-tab', { has: button(page, name) });
   await button(page, name).click();

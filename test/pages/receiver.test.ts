@@ -52,7 +52,7 @@ async function post(id: string, body: string, sent = body): Promise<number> {
   return (await fetch(url, { method: 'POST', headers, body: sent })).status;
 }
 
-test('the receiver on the page takes what is signed, once, and refuses what was changed', async () => {
+test('the receiver on the page accepts a signed event once, and rejects an altered one', async () => {
   const id = randomUUID();
   const body = JSON.stringify({ id, type: 'order.created', object: { type: 'order', id: 'one' } });
   expect(await post(id, body)).toBe(204);

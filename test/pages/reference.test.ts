@@ -25,7 +25,7 @@ interface View {
 /** Each theme and each width once. */
 const VIEWS = THEMES.map((theme, at): View => ({ theme, width: WIDTHS[at]! }));
 
-/** Opens an operation from the list, or finds it open. */
+/** Opens an operation from the list, unless it is open. */
 async function open(page: Page, id: string): Promise<Locator> {
   const operation = page.locator(`#${id}`);
   await list(page)
@@ -47,7 +47,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  test('finds operations by name and path, each with a link of its own that survives a reload', async () => {
+  test('finds operations by name and path; each has a link that survives a reload', async () => {
     const { faults } = await scene.visit('/api/v1/docs', async (page) => {
       const links = list(page).getByRole('link');
       await links.first().waitFor();
@@ -57,7 +57,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         ['orders/{id}', ['#/orders/get_order']],
         ['messages of', ['#/requests/list_request_messages']],
         ['POST bulk PROD', ['#/products/upsert_products']],
-        // what has it in its name comes before what has it in its parameters
+        // matches in the name come before matches in parameters
         ['sku', ['#/products/upsert_products', '#/products/list_products']],
         ['idempotency_key_reused', WRITES.map(({ link }) => link)],
         ['idempotent-REPLAYED', WRITES.map(({ link }) => link)],
@@ -105,7 +105,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     expect(faults).toEqual([]);
   }, 90_000);
 
-  test('a link names an operation or a group in any case, the list follows what is read, and other links are refused', async () => {
+  test('a link names an operation or group in any case, the list follows the reader, and unknown links are reported', async () => {
     const docs = `${scene.gateway.url}/api/v1/docs`;
     await scene.visit('/api/v1/docs#/Requests/LIST_request_messages?x=1', async (page) => {
       const current = list(page).locator('a[aria-current]');
@@ -133,7 +133,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         (block as { scrollIntoView(): void }).scrollIntoView();
       });
       await isCurrent('#/products/get_product');
-      // what is current has a border where colours are the system's, and paper has no list
+      // the current item has a border with system colours, and the list is not printed
       await page.emulateMedia({ forcedColors: 'active' });
       expect(await current.evaluate((link: unknown) => globalThis.getComputedStyle(link as never).outlineStyle)).toBe(
         'solid',
@@ -143,7 +143,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 90_000);
 
-  test('has three columns at 1280 pixels: the list, the text, and samples beside it', async () => {
+  test('has three columns at 1280 pixels: list, text and samples', async () => {
     await scene.visit('/api/v1/docs#/products/upsert_products', async (page) => {
       const operation = page.locator('#operations-products-upsert_products');
       await operation.locator('.responses-table').waitFor();
@@ -157,19 +157,19 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 60_000);
 
-  test('names the errors of an operation in a line each, with a link', async () => {
+  test('lists each error of an operation on one line, with a link', async () => {
     await scene.visit('/api/v1/docs#/quotes/list_quotes', async (page) => {
       const operation = page.locator('#operations-quotes-list_quotes');
       const row = operation.locator('.response[data-code="403"]');
       const link = row.getByRole('link', { name: 'insufficient_scope' });
       expect(await link.getAttribute('href')).toBe('/errors/insufficient_scope');
       expect((await row.boundingBox())?.height).toBeLessThan(150);
-      // the answer itself keeps its example
+      // the success response keeps its example
       await operation.locator('.response[data-code="200"]').getByText('next_cursor').first().waitFor();
     });
   }, 60_000);
 
-  test('asks before it sends the untouched example of a write', async () => {
+  test('asks for confirmation before sending the unchanged example of a write', async () => {
     expect(WRITES.length).toBeGreaterThan(2);
     await scene.visit('/api/v1/docs', async (page) => {
       let sent = 0;
@@ -196,7 +196,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         await dialog.getByRole('button', { name: 'Send the example' }).click();
         await operation.locator('.live-responses-table').waitFor();
         expect({ id, sent }).toEqual({ id, sent: 1 });
-        // an own body is sent at once
+        // a body of the visitor's own is sent at once
         await body.fill('{}');
         await execute.click();
         await operation.locator('.live-responses-table').getByText('422').first().waitFor();
@@ -206,7 +206,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 180_000);
 
-  test('says which operations a key may not call', async () => {
+  test('shows which operations a key may not call', async () => {
     const { key } = await makeKey(scene.gateway, scene.organisation, { scopes: ['quotes:read'] });
     await scene.visit('/api/v1/docs', async (page) => {
       await enterKey(page, key);
@@ -222,12 +222,12 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     });
   }, 60_000);
 
-  test('is accessible and not long with operations and dialogs open, without internet', async () => {
+  test('is accessible and not too long with operations and dialogs open, without internet', async () => {
     const { faults, foreign } = await scene.visit('/api/v1/docs', async (page) => {
       const turn = async ({ width, theme }: View): Promise<void> => {
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme: theme });
-        // Swagger UI's scheme is a class, which a script sets
+        // Swagger UI's scheme is a class, set by a script
         await page.waitForSelector(theme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
         expect(await overflow(page)).toBeLessThanOrEqual(0);
       };
@@ -247,7 +247,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
         );
         expect(heights.filter(({ height }) => height > (view.width === 390 ? 4000 : 3000))).toEqual([]);
       }
-      // what is folded in a read and a write
+      // the folded parts of a read and a write
       await page.goto(`${scene.gateway.url}/api/v1/docs?again#/products/list_products`);
       const read = await open(page, 'operations-products-list_products');
       const write = await open(page, 'operations-products-upsert_products');

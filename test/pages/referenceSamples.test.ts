@@ -9,7 +9,7 @@ import { enterKey, keyForm } from './visitorKey';
 
 const SECRETS = `JSON.stringify([location.href, document.cookie, { ...localStorage }, history.state, document.body.innerText])`;
 
-/** How a sample is run from its text; Python has pip's copy of requests if it has none of its own. */
+/** How a sample is run from its text; Python uses pip's copy of requests if it has none of its own. */
 const RUN: Readonly<Record<string, readonly [string, ...string[]]>> = {
   curl: ['bash', '-s'],
   TypeScript: [process.execPath, '--input-type=module', '-'],
@@ -29,7 +29,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
-  /** What Copy copies for each language. */
+  /** What the Copy button copies for each language. */
   async function copied(page: Page, operation: Locator): Promise<Record<string, string>> {
     const texts: Record<string, string> = {};
     for (const language of Object.keys(RUN)) {
@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     }
   }
 
-  test('run as they are copied, with the key from the environment, for what the visitor entered', async () => {
+  test("run as copied, with the key from the environment and the visitor's input", async () => {
     await scene.visit(
       '/api/v1/docs#/products/upsert_products',
       async (page) => {
@@ -62,7 +62,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
           .getByRole('region', { name: /^Sample of/ })
           .getByText('NW-001')
           .waitFor();
-        // every character that a quotation could end at
+        // every character that could end a quotation
         const name = `it's "5\\" $HOME \`x\` \${y} é {z}`;
         const products = [{ sku: 'SAMPLE-1', name, active: true, unit_price_minor: null }];
         await write.locator('textarea').fill(JSON.stringify({ products, atomic: false, dry_run: true }, null, 2));
@@ -74,7 +74,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
         await read.getByPlaceholder('q', { exact: true }).fill("chai & it's");
         await read.getByRole('region').getByText('chai').waitFor();
         await runAll(await copied(page, read), 'has_more');
-        // Swagger UI's own command would have the key in it
+        // Swagger UI's own command would contain the key
         await read.locator('.execute').click();
         await read.locator('.live-responses-table').waitFor();
         expect(await page.evaluate(SECRETS)).not.toContain(scene.key);
@@ -83,7 +83,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     );
   }, 180_000);
 
-  test('samples of writes are valid as they come, and are done once if they are sent twice', async () => {
+  test('samples of writes are valid as copied, and running one twice stores it once', async () => {
     const runs = async (text: string): Promise<Json> =>
       JSON.parse(await output(RUN.curl!, text.replace('curl', 'curl -s'), { SCOPEGATE_KEY: scene.key }));
     await scene.visit(
@@ -110,9 +110,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
         const own = open.curl!.replace(/"customer_id": ".*",/, '');
         const [first, again] = [await runs(own), await runs(own)];
         expect(first).toMatchObject({ status: 'open', id: again.id });
-        // copied again it is another request
+        // copied again, it is a new request
         expect((await samples('requests', 'open_request')).curl).not.toBe(open.curl);
-        // Execute sends one of its own each time
+        // Execute sends a new one each time
         const write = page.locator('#operations-requests-open_request');
         await write.locator('textarea').fill(JSON.stringify({ text: 'Twice' }));
         const keys: (string | undefined)[] = [];
@@ -129,7 +129,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     );
   }, 120_000);
 
-  test('a key that was typed once serves reference and explorer in this tab, until it is forgotten', async () => {
+  test('a key entered once works in the reference and the explorer of this tab, until it is forgotten', async () => {
     const { faults } = await scene.visit('/api/v1/docs', async (page) => {
       await enterKey(page, scene.key);
       expect(await keyForm(page).innerText()).not.toContain(scene.key);
@@ -159,7 +159,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     expect(faults).toEqual([]);
   }, 120_000);
 
-  test('a key that the gateway refuses is not kept, and one typed meanwhile is', async () => {
+  test('a rejected key is not kept, and one entered in the meantime is', async () => {
     await scene.visit('/api/v1/docs', async (page) => {
       const field = keyForm(page).getByLabel('API key');
       let answer = (): void => undefined;
@@ -186,7 +186,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
         expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(typed);
         expect(await field.inputValue()).toBe(typed);
       }
-      // one that was refused can be typed over
+      // a rejected key can be replaced by typing
       await field.fill('svc_live_wrong');
       await page.keyboard.press('Enter');
       await keyForm(page).getByRole('status').getByText('The gateway refuses this key').waitFor();
@@ -197,9 +197,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
   }, 60_000);
 
   test.each(['/api/v1/docs', '/graphiql', '/graphql'])(
-    '%s says that it loads, and sends no key while its scripts are missing',
+    '%s says that it is loading, and does not submit the key while its scripts are missing',
     async (path) => {
-      // without the policy, which would prevent it too
+      // without the policy, which would also prevent it
       const options = { bypassCSP: true };
       await scene.visit(
         '/errors',
@@ -219,7 +219,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
     60_000,
   );
 
-  test('Execute says when the gateway cannot be reached, and marks the answer before while it waits', async () => {
+  test('Execute reports an unreachable gateway, and marks the previous answer while it waits', async () => {
     await scene.visit('/api/v1/docs#/customers/get_customer', async (page) => {
       await enterKey(page, scene.key);
       const read = page.locator('#operations-customers-get_customer');
@@ -250,7 +250,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
         .waitFor();
       expect(await answer.innerText()).not.toMatch(/CORS|Undocumented/);
       expect(await look('opacity')).toBe(now);
-      // a sample has what is in the fields, also nothing
+      // a sample reflects the fields, even if they are empty
       const sample = read.getByRole('region');
       await read.getByPlaceholder('id', { exact: true }).fill('');
       await sample.getByText('Enter id first.').waitFor();

@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core';
 
 export const keyForm = (page: Page): Locator => page.getByRole('form', { name: 'API key' });
 
-/** Types a key and waits until the gateway has said whose it is. */
+/** Enters a key and waits until the gateway has identified its owner. */
 export async function enterKey(page: Page, key: string): Promise<void> {
   await keyForm(page).getByLabel('API key').fill(key);
   await page.keyboard.press('Enter');

@@ -91,7 +91,7 @@ function newCopy(list: string, args: Arguments) {
 
 const bySort = (rows: Iterable<Json>): Json[] => [...rows].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-test('copies kept as described in the guide miss nothing, however long concurrent writes take', async () => {
+test('copies kept as the guide describes miss nothing, however long concurrent writes take', async () => {
   // every sixth write is held for long, so that many others overtake it
   const holds = [0, 5, 40, 150, 400, 1200];
   let nth = 0;
@@ -136,7 +136,7 @@ describe.each(FACES)('while a write is open, in $name', (face) => {
   const skusOf = async (args: Arguments): Promise<string[]> =>
     (await askAll(face, reader, 'products', args)).map((row) => String(row.sku)).sort();
 
-  test('later acknowledged writes are not listed with updated_since, but are otherwise', async () => {
+  test('later acknowledged writes are not listed with updated_since, but are without it', async () => {
     await upsert(['before'], '');
     const letGo = await holdOpen(() => upsert(['slow'], ''));
     await upsert(['fast'], '');
@@ -178,7 +178,7 @@ describe.each(FACES)('while a write is open, in $name', (face) => {
   });
 });
 
-test('an acknowledged write is in the next list if no other is open', async () => {
+test('an acknowledged write is in the next list if no other write is open', async () => {
   for (let turn = 0; turn < 50; turn += 1) {
     const sku = `turn-${String(turn)}`;
     await upsert([sku], '');
@@ -204,7 +204,7 @@ test('a failed write does not delay readers', async () => {
   expect(await askAll(REST, reader, 'requests')).toEqual([]);
 });
 
-test("a crashed gateway's write delays readers for 100 s and is then deleted", async () => {
+test("a crashed gateway's write delays readers for 100 s, and is then deleted", async () => {
   await upsert(['a'], '');
   const [young, old] = [99_000, 101_000].map((age) => ({
     _id: randomUUID() as never,

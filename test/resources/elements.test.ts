@@ -108,7 +108,7 @@ describe.each(KINDS)('an id in an element of $list in $face_name', ({ kind, face
   const { list, key } = kind;
   const { report, element, stored } = upserting(kind, face, () => caller);
 
-  test('of another object, or of none, fails only that element', async () => {
+  test('of another object, or unknown, fails only that element', async () => {
     const [one, other] = [element(), element()];
     await report([one, other]);
     const { id } = await stored(other);
@@ -152,7 +152,7 @@ describe.each(FACES)('in $name, errors', (face) => {
     expect(results[2].errors.slice(10)).toEqual([{ pointer: '/customers/2', code: 'more', detail: '1 more fault' }]);
   });
 
-  test('of a call are listed up to 100, and later elements have only their number', async () => {
+  test('of a call are listed up to 100, and later elements have only a count', async () => {
     const elements = [
       element({ name: '' }),
       ...Array.from({ length: 10 }, () => element(faulty(5))),
@@ -178,7 +178,7 @@ describe.each(FACES)('in $name, errors', (face) => {
     expect(answer.text).toContain('(and 199 more)');
   });
 
-  test('of very many are counted up to a limit, which the answer says', async () => {
+  test('of very many are counted up to a limit, which the answer states', async () => {
     const contacts = Array.from({ length: 100 }, () => ({ name: '', email: 'a', phone: '1'.repeat(51) }));
     const elements = Array.from({ length: 12 }, () => element({ contacts }));
     const { results } = await report(elements);

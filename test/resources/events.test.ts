@@ -14,7 +14,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, FACES, type Face, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
-/* The feed of events, which are written here as a tail in another gateway would (test/operation/events.test.ts has real ones). */
+/* The feed of events, which are written here as another gateway's tail would (real ones: test/operation/events.test.ts). */
 
 const operation = operations.find(({ name }) => name === 'events')!;
 let gateway: TestGateway;
@@ -67,7 +67,7 @@ async function refusal(caller: Client, face: Face, args: Record<string, unknown>
 const ids = (page: Json): string[] => page.data.map(({ id }: Json) => id as string);
 
 describe.each(FACES)('over $name', (face) => {
-  test('events come oldest first, in pages, each once; the last cursor goes on later', async () => {
+  test('events are paged oldest first, each once, and the last cursor continues with later ones', async () => {
     const { caller, rows, organisation } = await newScene();
     const all = Array.from({ length: 25 }, (_none, n) => row(n));
     await rows.insertMany(all);
@@ -85,7 +85,7 @@ describe.each(FACES)('over $name', (face) => {
     expect(ids(await ask(caller, face))).toEqual(wanted.slice(0, 20));
   });
 
-  test('an event is what was stored, with its object, and a gap has none', async () => {
+  test('an event has what was stored, with its object, and a gap has no object', async () => {
     const { caller, rows, organisation } = await newScene();
     const [from, to] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-01-02T00:00:00.000Z')];
     const told = { ...row(1, 'quote.status_changed'), changes: ['status'], status: 'sent' };
@@ -114,7 +114,7 @@ describe.each(FACES)('over $name', (face) => {
     ]);
   });
 
-  test('filters by type and object, and a cursor is good for every filter', async () => {
+  test('events can be filtered by type and object, and a cursor works with any filter', async () => {
     const { caller, rows } = await newScene();
     const id = randomUUID();
     await rows.insertMany([row(1), row(2, 'quote.created', id), row(3, 'quote.deleted', id), row(4, 'quote.created')]);
@@ -132,7 +132,7 @@ describe.each(FACES)('over $name', (face) => {
     expect(await types({ after: before.next_cursor })).toEqual(['order.created']);
   });
 
-  test('a key hears of the types whose scope it has, and asks for no others', async () => {
+  test('a key receives only event types within its scopes, and cannot ask for others', async () => {
     const { caller, rows } = await newScene(['orders:read', 'products:write']);
     const gap = { ...row(4, 'feed.gap'), object: null };
     await rows.insertMany([row(1), row(2, 'order.created'), row(3, 'request.message_added'), gap]);
@@ -146,7 +146,7 @@ describe.each(FACES)('over $name', (face) => {
     expect(await refusal(writer, face, {})).toMatchObject({ code: 'insufficient_scope', status: 403 });
   });
 
-  test('a cursor of another organisation, a changed one, and a type that does not exist are rejected', async () => {
+  test('a cursor that is altered or of another organisation, and invalid arguments, are rejected', async () => {
     const [one, other] = [await newScene(), await newScene()];
     const { next_cursor: after } = await ask(one.caller, face);
     const list = operations.find(({ name }) => name === 'products')!;
@@ -161,7 +161,7 @@ describe.each(FACES)('over $name', (face) => {
       expect(await refusal(one.caller, face, wrong)).toMatchObject({ code: 'invalid_request', status: 400 });
   });
 
-  test('a cursor from before what is kept is 410, and one that is used does not get old', async () => {
+  test('an expired cursor gets 410, and a cursor in use does not expire', async () => {
     const { caller, rows } = await newScene();
     const days = KEPT_FOR / 86_400_000;
     const old = Math.floor((Date.now() - (days + 1) * 86_400_000) / 1000);
@@ -170,7 +170,7 @@ describe.each(FACES)('over $name', (face) => {
     const { next_cursor: after, has_more: hasMore } = await ask(caller, face, { limit: 1 });
     expect(hasMore).toBe(false);
     expect(await refusal(caller, face, { after })).toMatchObject({ code: 'cursor_expired', status: 410 });
-    // once the tail has come as far, an empty page takes the caller along
+    // once the tail has got that far, an empty page moves the caller's cursor along
     const own = await startGateway({ CONTROL_DATABASE: `scopegate_${randomUUID().slice(0, 8)}` });
     const tail = tailRows(bare, own.databases.control.name);
     const at = new mongoose.mongo.Timestamp({ t: SECOND, i: 7 });
@@ -187,7 +187,7 @@ describe.each(FACES)('over $name', (face) => {
   });
 });
 
-test('a page looks at a bounded number of events, however few of them a caller may see', async () => {
+test('a page scans a bounded number of events, however few of them the caller may see', async () => {
   const { caller, rows } = await newScene(['orders:read']);
   const many = Array.from({ length: 6000 }, (_none, n) => {
     const _id = positionOf(0, timeDigits({ t: SECOND, i: n }), 1);
@@ -201,7 +201,7 @@ test('a page looks at a bounded number of events, however few of them a caller m
   expect(second.has_more).toBe(false);
 });
 
-describe('a request that waits', () => {
+describe('a long-polling request', () => {
   const waiting = (count: number): Promise<void> =>
     until(async () => (await metric('scopegate_events_waiting_requests')) === count);
 
@@ -219,7 +219,7 @@ describe('a request that waits', () => {
   }
 
   test.each(FACES)(
-    'over $name gets the first event that it asked for, also through a gateway that does not record',
+    'over $name gets the first event of the requested types, even from a gateway that does not record',
     async (face) => {
       const { caller, rows, organisation } = await newScene();
       const started = performance.now();
@@ -234,7 +234,7 @@ describe('a request that waits', () => {
     },
   );
 
-  test('gets an empty page when the time is over, and costs one point', async () => {
+  test('gets an empty page after its wait, and costs one point', async () => {
     const { caller } = await newScene();
     const started = performance.now();
     const { body, headers } = await caller.get('/events', { wait: 1 });
@@ -244,7 +244,7 @@ describe('a request that waits', () => {
     expect(Number(headers.get('x-ratelimit-remaining')) - Number(after.headers.get('x-ratelimit-remaining'))).toBe(1);
   });
 
-  test('is one of at most 20 of its key; a further one is 429, and other keys are served', async () => {
+  test('is limited to 20 per key; the next gets 429, and other keys are served', async () => {
     const { caller, rows, organisation } = await newScene();
     const first = Array.from({ length: 20 }, () => caller.get('/events', { wait: 20 }));
     await waiting(20);
@@ -265,7 +265,7 @@ describe('a request that waits', () => {
     await waiting(0);
   });
 
-  test('takes no place of others: with 60 waiting, reads of the organisation are answered', async () => {
+  test("does not count as a running request: with 60 waiting, the organisation's reads are answered", async () => {
     const { organisation, rows, caller } = await newScene();
     const callers = await Promise.all(
       Array.from({ length: 3 }, async () => client(gateway, (await makeKey(gateway, organisation)).key)),
@@ -278,7 +278,7 @@ describe('a request that waits', () => {
     await Promise.all(held);
   });
 
-  test('ends with 401 some seconds after its key was revoked', async () => {
+  test('ends with 401 within seconds after its key is revoked', async () => {
     const { organisation } = await newScene();
     const { id, key } = await makeKey(gateway, organisation);
     const started = performance.now();
@@ -289,7 +289,7 @@ describe('a request that waits', () => {
     expect(performance.now() - started).toBeLessThan(15_000);
   });
 
-  test('is forgotten when its caller leaves', async () => {
+  test('is dropped when its caller disconnects', async () => {
     const { organisation } = await newScene();
     const { key } = await makeKey(gateway, organisation);
     const leaving = httpRequest(`${gateway.url}/api/v1/events?wait=20`, {
@@ -301,7 +301,7 @@ describe('a request that waits', () => {
     await waiting(0);
   });
 
-  test('ends with an empty page at once when its gateway drains', async () => {
+  test('ends at once with an empty page when its gateway drains', async () => {
     const own = await startGateway();
     const organisation = await makeOrganisation(own);
     const { key } = await makeKey(own, organisation);

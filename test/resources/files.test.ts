@@ -9,9 +9,9 @@ import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/
 import { startGateway, type TestGateway } from '../support/gateway';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 
-/* Collections and indexes are files of the database's server: they are made when they are needed, and few. */
+/* Collections and indexes are files on the database server: created only when needed, and few. */
 
-/** Goes up only with docs/decisions/files.md, which says which query needs each. */
+/** Raised only together with docs/decisions/files.md, which says which query needs each. */
 const MOST_FILES = 58;
 
 let gateway: TestGateway;
@@ -23,7 +23,7 @@ afterAll(() => gateway.stop());
 interface Tenant {
   readonly organisation: Organisation;
   readonly caller: Client;
-  /** Its database, by the driver alone, as another program has it. */
+  /** Its database, through the driver alone, as another program uses it. */
   readonly database: Json;
 }
 
@@ -64,7 +64,7 @@ test('an organisation that uses everything has every index, and no more files th
   expect((await upsert(whole.caller, 'A', { 'idempotency-key': randomUUID() })).status).toBe(200);
   expect((await whole.caller.post('/requests', { text: 'Hello' })).status).toBe(201);
   const data = gateway.databases.organisationData(whole.organisation);
-  // as the gateway that records its first event
+  // as the gateway does that records its first event
   await data.prepare([events, webhookDeliveries]);
   const found = await filesOf(whole);
   const { collections } = data;
@@ -74,7 +74,7 @@ test('an organisation that uses everything has every index, and no more files th
   expect(files).toBe(gateway.databases.filesOfOrganisation);
 });
 
-test('no index is the beginning of another, which would do its work, but one for SecantusDB', () => {
+test('no index is a prefix of another that could replace it, except one for SecantusDB', () => {
   const { collections } = gateway.databases.organisationData({ id: randomUUID(), cluster: 'default' });
   const covered = collections.flatMap(({ name, indexes }) => {
     const keys = indexes.map(({ on, options }) => ({ text: JSON.stringify(Object.entries(on)), options }));
@@ -92,7 +92,7 @@ test('no index is the beginning of another, which would do its work, but one for
 });
 
 describe('a new organisation', () => {
-  test('has no database, reads as empty, and is not made by reads or dry runs', async () => {
+  test('has no database, reads as empty, and gets none from reads or dry runs', async () => {
     const one = await tenant();
     for (const path of ['/products', '/quotes', '/orders', '/customers', '/requests']) {
       expect(await one.caller.get(path, { q: 'a' })).toMatchObject({
@@ -109,7 +109,7 @@ describe('a new organisation', () => {
     expect(await exists(one)).toBe(false);
   });
 
-  test('gets what a write needs at that write, one command a collection, and later writes send none', async () => {
+  test('gets the collections a write needs at that write, with one command each, and later writes send none', async () => {
     const one = await tenant();
     const first = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'A'));
     const made = first.filter(({ name }) => name === 'createIndexes').map(({ command }) => command.createIndexes);
@@ -122,7 +122,7 @@ describe('a new organisation', () => {
     expect(second.filter(({ name }) => /index|collection|create/i.test(name))).toEqual([]);
   });
 
-  test('may be written by many at once, on several gateways', async () => {
+  test('can be written concurrently on several gateways', async () => {
     const other = await startGateway();
     try {
       const one = await tenant();
@@ -158,22 +158,22 @@ describe('a new organisation', () => {
   });
 });
 
-describe('a collection that another program made', () => {
+describe('a collection created by another program', () => {
   const quotes = northwind('quotes').map(({ id, ...row }) => ({
     ...{ _id: id, ...row, search: [] },
     ...{ created_at: new Date(String(row.created_at)), updated_at: new Date(String(row.updated_at)) },
   }));
 
-  test('gets its indexes when the gateway first reads it, without being asked', async () => {
+  test('gets its indexes automatically when the gateway first reads it', async () => {
     const one = await tenant();
     await one.database.collection('quotes').insertMany(quotes.slice(0, 10));
     expect((await one.caller.get('/quotes')).body.data).toHaveLength(10);
-    // some servers make them one after the other
+    // some servers create them one after the other
     await eventually(async () => (await filesOf(one)).quotes!.length === indexesOf('quotes').length);
     expect(await filesOf(one)).toEqual({ quotes: indexesOf('quotes') });
   });
 
-  test('keeps being served if it breaks a unique index, which is logged once', async () => {
+  test('is still served if it violates a unique index, which is logged once', async () => {
     const one = await tenant();
     const [first, second] = quotes as [Json, Json];
     await one.database.collection('quotes').insertMany([first, { ...second, number: first.number }]);
@@ -188,14 +188,14 @@ describe('a collection that another program made', () => {
     expect((await filesOf(one)).quotes).toEqual(['_id_']);
   });
 
-  test('that has some indexes already is left to doctor, since it may be large', async () => {
+  test('that already has some indexes is left to doctor, since it may be large', async () => {
     const one = await tenant();
     await one.database.collection('quotes').createIndex({ number: 1 }, { unique: true });
     await one.database.collection('quotes').insertMany(quotes.slice(0, 3));
     const sent = await commandsOf(gateway, one.organisation, async () => {
       await one.caller.get('/quotes');
       await one.caller.get('/quotes');
-      // looked at after it
+      // looked at afterwards
       await upsert(one.caller, 'A');
     });
     expect(sent.filter(({ command }) => command.listIndexes === 'quotes')).toHaveLength(1);

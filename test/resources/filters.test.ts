@@ -218,7 +218,7 @@ describe.each(FACES)('lists in $name', (face) => {
     }
   });
 
-  test.each(RESOURCES)('of $list treat an empty q as omitted, in cursors too', async ({ list }) => {
+  test.each(RESOURCES)('of $list treat an empty q as omitted, even with a cursor', async ({ list }) => {
     const plain = await ask(face, caller, list, { limit: 3 });
     const page = await ask(face, caller, list, { q: '', limit: 3 });
     expect(page).toEqual(plain);

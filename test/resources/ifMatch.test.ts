@@ -41,7 +41,7 @@ function sdl(): string {
   ${[...storedTypes(loadDocument()).keys()].map((type) => `extend type ${type} { etag: String! @graphql_only }`).join('\n')}`;
 }
 
-/** Lets writers wait for each other between the check and the write, if a test sets it. */
+/** Makes writers wait for each other between check and write, if a test sets it. */
 let meet: (() => Promise<void>) | undefined;
 
 const slow = {
@@ -113,7 +113,7 @@ let days = 0;
 /** A day that no quote has. */
 const day = (): string => new Date(Date.UTC(2030, 0, (days += 1))).toISOString().slice(0, 10);
 
-test('a change of the version that was read is stored, and returns the new object and its ETag', async () => {
+test('a change with the current version is stored, and returns the new object and its ETag', async () => {
   const before = await read();
   const valid_until = day();
   const changed = await patch({ valid_until }, { 'if-match': before.headers.get('etag')! });
@@ -128,7 +128,7 @@ test('a change of the version that was read is stored, and returns the new objec
   expect(after.headers.get('etag')).not.toBe(before.headers.get('etag'));
 });
 
-test('a change of an older version gets 412 in both APIs and stores nothing', async () => {
+test('a change with an older version gets 412 in both APIs and stores nothing', async () => {
   const old = await tagNow();
   await patch({ valid_until: day() });
   const before = await read();
@@ -159,7 +159,7 @@ test.each<[string, (tag: string) => string | undefined, number]>([
     expect(body.errors).toMatchObject([{ parameter: 'If-Match', code: ifMatch ? 'format' : 'length' }]);
 });
 
-test('a malformed id of a write is the same error in both APIs, as in reads', async () => {
+test('a malformed id in a write is the same error in both APIs as in reads', async () => {
   const onRest = (await patch({ valid_until: day() }, {}, caller, 'no-uuid')).body;
   const { body } = await caller.graphql(DOCUMENT, { id: 'no-uuid', valid_until: day() });
   const { code, status, errors } = body.errors[0].extensions;
@@ -167,7 +167,7 @@ test('a malformed id of a write is the same error in both APIs, as in reads', as
   expect(onRest.errors).toMatchObject([{ parameter: 'id', code: 'format' }]);
 });
 
-test('a missing object gets 404 with any version, as does that of another organisation', async () => {
+test('an object that is missing or of another organisation gets 404 with any version', async () => {
   const tag = await tagNow();
   const problems: Json[] = [];
   for (const headers of [{}, { 'if-match': tag }, { 'if-match': '*' }] as Record<string, string>[]) {
@@ -181,7 +181,7 @@ test('a missing object gets 404 with any version, as does that of another organi
   for (const problem of problems) expect(problem).toEqual({ ...problems[0], status: 404, code: 'not_found' });
 });
 
-test.each([2, 5])('of %i writers that read the same version, exactly one wins', async (writers) => {
+test.each([2, 5])('of %i writers with the same version, exactly one succeeds', async (writers) => {
   const tag = await tagNow();
   let waiting = 0;
   let go: () => void = () => undefined;
@@ -198,7 +198,7 @@ test.each([2, 5])('of %i writers that read the same version, exactly one wins', 
   expect(answers.sort()).toEqual([200, ...Array.from({ length: writers - 1 }, () => 412)]);
 });
 
-test('a repeated write gets its first answer, not 412 because of its own change', async () => {
+test('a repeated write gets its first answer, not a 412 caused by its own change', async () => {
   const headers = { 'idempotency-key': randomUUID(), 'if-match': await tagNow() };
   const body = { valid_until: day() };
   const first = await patch(body, headers);
@@ -220,7 +220,7 @@ test('a write that got 412 is not recorded, so the next attempt can use the same
   expect((await patch(body, { ...headers, 'if-match': await tagNow() })).status).toBe(200);
 });
 
-test('the rules are checked for the whole object, after its version', async () => {
+test('validation of the whole object follows the version check', async () => {
   const tag = await tagNow();
   const refused = await patch({ status: 'sent', decided_at: '2026-11-21T09:00:00Z' }, { 'if-match': tag });
   expect(refused).toMatchObject({ status: 422, body: { errors: [{ pointer: '/decided_at', code: 'status' }] } });
@@ -247,7 +247,7 @@ test('a write that changes nothing keeps the version', async () => {
   expect((await patch({})).text).toBe(before.text);
 });
 
-test('a missing version that is required gets 400', async () => {
+test('omitting a required version gets 400', async () => {
   const { status, body } = await caller.send('DELETE', `/quotes/${String(row.id)}`);
   expect([status, body.errors]).toEqual([400, [{ parameter: 'If-Match', code: 'required', detail: 'is required' }]]);
   const given = { headers: { 'if-match': await tagNow() } };
@@ -279,7 +279,7 @@ test.each(RESOURCES)(
   },
 );
 
-test('the document has the header, 412 and the ETag only where a write takes a version', () => {
+test('the document has the header, 412 and the ETag only for writes that take a version', () => {
   const { rest, operations } = schemas();
   const own = buildOpenApi(rest, operations);
   const { patch: described, get } = own.paths['/quotes/{id}']!;

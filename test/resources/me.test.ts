@@ -78,7 +78,7 @@ describe('the rate limit that me returns', () => {
   });
 });
 
-test("me returns the organisation's current plan, not the one when the key was created", async () => {
+test("me returns the organisation's current plan, not the one it had when the key was created", async () => {
   const organisation = await makeOrganisation(gateway, { plan: 'integrations' });
   const caller = client(gateway, (await makeKey(gateway, organisation)).key);
   await gateway.control.organisations.setPlan(organisation.id, 'enterprise');

@@ -64,7 +64,7 @@ describe.each(FACES)('open_request in $name', (face) => {
     ['the first line that is not blank', { text: '\n\n  First  \nSecond' }, 'First'],
     ['a first line of 200 characters unchanged', { text: `${'😀'.repeat(200)}\nx` }, '😀'.repeat(200)],
     ['a longer first line cut to 200 characters', { text: '😀'.repeat(201) }, `${'😀'.repeat(199)}…`],
-  ])('uses as subject %s', async (_title, args, subject) => {
+  ])('uses %s as the subject', async (_title, args, subject) => {
     const thread = await open(args);
     expect(thread.subject).toBe(subject);
     expect((await messagesOf(thread.id))[0].body).toBe(args.text);
@@ -174,7 +174,7 @@ describe.each(FACES)("a thread's messages in $name", (face) => {
     expect(message.request_id).toBe(thread.id);
   });
 
-  test('are counted in their thread, which has the time of the last one', async () => {
+  test('are counted in their thread, which has the time of the latest one', async () => {
     const row = await ask(face, caller, 'request', { id: thread.id });
     const messages = await askAll(face, caller, 'request_messages', { id: thread.id });
     expect([row.message_count, row.last_message_at]).toEqual([45, messages.at(-1).created_at]);

@@ -10,7 +10,7 @@ import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { writtenBy } from '../support/writtenShare';
 
-/* Which answers are written from the database's bytes (docs/decisions/fast.md). What they say is tested everywhere. */
+/* Which answers are written from the database's bytes (docs/decisions/fast.md). Their content is tested everywhere. */
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 
-/** By how much the counts change while something runs. */
+/** How much the counts change while something runs. */
 async function change(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const before = await writtenBy(gateway);
   await work();
@@ -40,8 +40,8 @@ function cursorOf(reply: Buffer): string | undefined {
 
 const LISTS = ['products', 'customers', 'quotes', 'orders', 'requests'];
 
-describe('from bytes', () => {
-  test.each(LISTS)('REST lists of %s, and reads of their rows', async (list) => {
+describe('writing answers from bytes', () => {
+  test.each(LISTS)('applies to REST lists of %s, and reads of their rows', async (list) => {
     const counts = await change(async () => {
       const { body } = await caller.get(`/${list}`, { limit: 5 });
       expect(body.data).toHaveLength(5);
@@ -53,7 +53,7 @@ describe('from bytes', () => {
     expect(counts).toEqual({ 'bytes none': 5 });
   });
 
-  test.each(['quotes', 'orders'])('REST lists of %s with lines', async (list) => {
+  test.each(['quotes', 'orders'])('applies to REST lists of %s with lines', async (list) => {
     const counts = await change(() => caller.get(`/${list}`, { include: 'lines' }));
     expect(counts).toEqual({ 'bytes none': 1 });
   });
@@ -62,7 +62,7 @@ describe('from bytes', () => {
     '{ quotes(limit: 3) { data { id number lines { id qty } } has_more } }',
     'query Q($n: Int) { all: quotes(limit: $n) { ...P } } fragment P on QuotePage { next_cursor data { __typename key: id } }',
     '{ customers { data { id billing_address { city } contacts { name } } } }',
-  ])('GraphQL from the third time on: %s', async (query) => {
+  ])('applies to GraphQL from the third time on: %s', async (query) => {
     const answers: string[] = [];
     const ask = async (): Promise<void> => {
       answers.push((await caller.graphql(query, { n: 2 })).text);
@@ -83,7 +83,7 @@ describe('from bytes', () => {
     '{ quotes(limit: 3) { data { id @skip(if: false) } } }',
     '{ quotes(limit: 3) { has_more } }',
     '{ me { organisation { name } } }',
-  ])('not GraphQL with other resolvers, several fields or conditions: %s', async (query) => {
+  ])('does not apply to GraphQL with other resolvers, several fields or conditions: %s', async (query) => {
     const ask = async (): Promise<string> => (await caller.graphql(query)).text;
     const counts = await change(async () => {
       const answers = [await ask(), await ask(), await ask(), await ask()];
@@ -92,7 +92,7 @@ describe('from bytes', () => {
     expect(counts).toEqual({});
   });
 
-  test('GraphQL errors, as before it is written', async () => {
+  test('leaves GraphQL errors the same', async () => {
     const id = organisation.id;
     const ask = async (): Promise<unknown> => {
       const { body } = await caller.graphql(`{ found: quote(id: "${id}") { id } }`);
@@ -110,7 +110,7 @@ describe('from bytes', () => {
   });
 });
 
-test('a row that another program stored in other types is answered from objects, and for a while its whole collection', async () => {
+test('a row stored by another program with other types falls back to objects, as does its whole collection for a while', async () => {
   const rows = nativeCollection(gateway.databases.organisationData(organisation).collection(customers));
   const before = await caller.get('/customers', { sort: 'name', limit: 5 });
   const [{ id }] = before.body.data;
@@ -130,7 +130,7 @@ test('a row that another program stored in other types is answered from objects,
   expect(await change(() => caller.get('/quotes'))).toEqual({ 'bytes none': 1 });
 });
 
-test('rows that do not fit into one answer of the database are left to its cursor, which stays open for nobody', async () => {
+test('rows that do not fit into one reply are read from its cursor, which is never left open', async () => {
   const ended: unknown[] = [];
   let opened: string | undefined;
   const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
@@ -188,7 +188,7 @@ describe('a read that fails', () => {
   const QUOTES = 'query { quotes { data { id } } }';
   const asks: Record<string, (of: Client, query: string) => Promise<{ status: number; text: string }>> = {
     'from bytes': (of) => of.get('/quotes', { sort: 'number', limit: 2 }),
-    // another query each time, so that it is answered from objects
+    // a new query each time, so that it is answered from objects
     'from objects': (of, query) => of.graphql(query),
   };
   const EXCEEDED = 262;
@@ -198,7 +198,7 @@ describe('a read that fails', () => {
     ['once', 1, EXCEEDED, 2, true],
     ['twice', 2, EXCEEDED, 2, false],
     ['for good', 1, EXPIRED, 1, false],
-  ])('%s is sent as often from bytes as from objects', async (_how, times, failure, sent, isFine) => {
+  ])('%s is sent equally often from bytes as from objects', async (_how, times, failure, sent, isFine) => {
     for (const [from, ask] of Object.entries(asks)) {
       [left, code, reads.length] = [times, failure, 0];
       const { status, text } = await ask(client(own, key), `${QUOTES} # ${from} ${String(times)} ${String(failure)}`);
@@ -206,7 +206,7 @@ describe('a read that fails', () => {
     }
   });
 
-  test('has the options of its collection, and of a list of changes those', async () => {
+  test('uses the options of its collection, and for a list of changes those for that', async () => {
     left = 0;
     const caller = client(own, key);
     const [one] = (await caller.get('/quotes', { limit: 1 })).body.data;

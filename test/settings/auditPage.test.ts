@@ -18,7 +18,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   const { visit } = scene;
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
 
-  test('the audit log can be filtered by action and key, which the address keeps, and says what was changed', async () => {
+  test('the audit log can be filtered by action and key, keeps the filters in the URL, and shows what changed', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'Till', expiresAt: inDays(30) });
     await makeKey(scene.gateway, of, { name: 'Web shop' });
@@ -56,7 +56,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     );
   });
 
-  test('a key that is chosen in the address is named, also if it is not among the newest hundred', async () => {
+  test('the key selected in the URL is named, even if it is not among the newest hundred', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'oldest' });
     const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
@@ -76,7 +76,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     });
   });
 
-  /** Presses a button, and parses what is downloaded. */
+  /** Presses a button, and parses the downloaded file. */
   async function downloaded(page: Page, press: () => Promise<void>): Promise<{ name: string; rows: string[][] }> {
     const [download] = await Promise.all([page.waitForEvent('download'), press()]);
     const text = await readFile(await download.path(), 'utf8');
@@ -93,11 +93,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
   const said = (page: Page) => page.locator('#csv-text');
   const csv = (page: Page) => page.getByRole('button', { name: 'Download CSV' });
 
-  test('the audit log is saved as CSV, without formulas, and as it is filtered', async () => {
+  test('the audit log is saved as CSV with its current filters, and without formulas', async () => {
     const of = await makeOrganisation(scene.gateway);
     const name = 'Jürgen, "x";=1';
     await makeKey(scene.gateway, of, { name });
-    // what a spreadsheet takes for a formula, or leaves out before one
+    // texts that a spreadsheet takes for formulas, or strips before one
     const names = ['+1', '-1', '@sum(a1)', '\t=1', '\r=1', '\n=1', '=1"', 'harmless = 1'];
     await scene.gateway.databases.control.collection<{ _id: string }>('audit_events').insertMany(
       names.map((actor, at) => ({
@@ -113,7 +113,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
         const { data } = await (
           await signInPerson(scene.gateway, of, 'member', 'Max')
         ).call('audit_events', { limit: 100 });
-        // without those of signing in Max
+        // without Max's sign-in
         const events = data.slice(2);
         expect(rows.map(([id]) => id)).toEqual(events.map(({ id }: Json) => id));
         expect(rows.map((row) => row[7])).toEqual(events.map(({ details }: Json) => details));
@@ -165,7 +165,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
     }
     const idsOf = ({ rows }: { rows: string[][] }) => rows.map(([id]) => id);
 
-    test('a lost answer, the limit of requests and a session that ends lose nothing that was read', async () => {
+    test('a lost answer, the rate limit and an ended session lose nothing that was read', async () => {
       await visit(
         of,
         async (page) => {
@@ -197,7 +197,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the audit log on the settings page', (
       );
     }, 90_000);
 
-    test('it can be stopped, and has an end', async () => {
+    test('loading can be stopped, and has a limit', async () => {
       await visit(of, async (page) => {
         let letGo = (): void => undefined;
         const held = new Promise<void>((resolve) => (letGo = resolve));

@@ -5,11 +5,11 @@ import { eventId, positionOf, timeDigits } from '../../src/events/position';
 import { deliveriesOf, deliveryId, type DeliveryRow } from '../../src/webhooks/deliveries';
 import type { TestGateway } from '../support/gateway';
 
-/* Deliveries without the hours that they take. */
+/* Stores deliveries directly, without waiting hours for them. */
 
 const STATES: readonly DeliveryRow['state'][] = ['delivered', 'delivered', 'failed', 'held', 'skipped'];
 
-/** Tells events of the same second apart. */
+/** Distinguishes events of the same second. */
 let calls = 0;
 
 /** Stores deliveries, the last of which was delivered at its second attempt, and its event; resolves with that one's id, object and position. */

@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('the key page', () => {
   const scene = pageScene();
   const { visit } = scene;
   const fact = (page: Page, name: string): Promise<string> =>
@@ -26,7 +26,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
   const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
   const buttons = (page: Page): Promise<string[]> => page.locator('#key-actions button').allTextContents();
 
-  test('says what decides about it, and shows its usage, requests and audit log; Back, reload and the link lead where they should', async () => {
+  test('shows what the key may do, its usage, requests and audit log, and works with Back, reload and links', async () => {
     const of = await makeOrganisation(scene.gateway, { name: 'Northwind' });
     const { id, key } = await makeKey(scene.gateway, of, {
       name: 'web shop',
@@ -103,7 +103,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
     });
   });
 
-  test('what is edited is changed alone, from the next request on; what is wrong is said at its field', async () => {
+  test('editing changes only the edited fields, from the next request on, and errors are shown at their fields', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id, key } = await makeKey(scene.gateway, of, { name: 'web shop' });
     const stored = () => scene.gateway.control.apiKeys.find(id);
@@ -138,7 +138,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       expect(await page.evaluate('document.activeElement.id')).toBe('edit-name');
       expect(await stored()).toMatchObject({ name: 'web shop', expires_at: null, allowed_ranges: [] });
 
-      // somebody else changes what this dialog leaves alone
+      // somebody else changes a field that this dialog leaves alone
       await scene.gateway.databases.control
         .collection('api_keys')
         .updateOne({ _id: id as never }, { $set: { mcp: 'off' } });
@@ -173,7 +173,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
     });
   });
 
-  test('a key that is rotated there links to the new one and back, ends when its overlap does, and can be revoked', async () => {
+  test('a rotated key links to the new one and back, ends with its overlap, and can be revoked', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(
@@ -181,7 +181,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
       async (page) => {
         await openKey(page, 'nightly');
         expect(await buttons(page)).toEqual(['Edit', 'Rotate', 'Revoke']);
-        // its answer is lost, and the dialog given up
+        // the answer is lost, and the dialog cancelled
         let isLost = true;
         await intercept(page, /rotate_api_key/, async (route: Route) => {
           if (!isLost) return route.continue();
@@ -238,7 +238,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
     );
   });
 
-  test('answers about another key are dropped, and a key that ended says since when', async () => {
+  test('answers about another key are dropped, and an ended key shows since when', async () => {
     const of = await makeOrganisation(scene.gateway);
     const slow = await makeKey(scene.gateway, of, { name: 'slow' });
     const gone = await makeKey(scene.gateway, of, { name: 'gone' });
@@ -271,7 +271,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the page of a key', () => {
     });
   });
 
-  test('a member sees all of it and has no buttons that change it', async () => {
+  test('a member sees all of it, without buttons to change it', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'theirs' });
     await someUsage(scene.gateway, id, failures(1));

@@ -17,7 +17,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   const focused = (page: Page): Promise<string> =>
     page.evaluate('document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent');
 
-  test('a rotated key is in the row of the new one until its overlap is over, cannot be rotated, and can be revoked', async () => {
+  test('a rotated key is shown in the row of the new one during its overlap, where it can be revoked but not rotated', async () => {
     const of = await makeOrganisation(scene.gateway);
     const old = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(
@@ -46,7 +46,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
         const [, , newest] = await scene.gateway.control.apiKeys.list(of.id);
         await scene.gateway.control.apiKeys.revoke(newest!._id);
         await page.reload();
-        // what was replaced by a key that is revoked is a row of its own again, and can be rotated
+        // a key replaced by a revoked one has its own row again, and can be rotated
         await page.getByRole('button', named('Actions for nightly')).click();
         await items.getByText('Rotate…').waitFor();
         expect(await row.count()).toBe(1);
@@ -59,7 +59,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     );
   });
 
-  test.each(WIDTHS)('names without a space fit wherever they are, at %s px', async (width) => {
+  test.each(WIDTHS)('names without spaces fit everywhere, at %s px', async (width) => {
     const long = 'x'.repeat(190);
     const of = await makeOrganisation(scene.gateway, { name: long });
     const { id } = await makeKey(scene.gateway, of, { name: long });
@@ -89,7 +89,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     );
   });
 
-  test('the focus stays in the list when rows change, also behind a dialog', async () => {
+  test('the focus stays in the list when rows change, even behind a dialog', async () => {
     const of = await makeOrganisation(scene.gateway);
     for (const name of ['first', 'second', 'third']) await makeKey(scene.gateway, of, { name });
     await visit(of, async (page) => {
@@ -116,7 +116,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
       await page.getByRole('button', { name: 'I have saved it' }).press('Enter');
       await page.waitForSelector('#made-dialog', { state: 'hidden' });
       await isFocused('Actions for third');
-      // the new one, then the one that it has replaced
+      // the new key, then the one it replaced
       for (const left of [1, 0]) {
         await revoke('third');
         await page.locator('.replaced').waitFor({ state: 'detached' });
@@ -130,7 +130,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
   const lengths = async (bars: Locator): Promise<number[]> =>
     Promise.all((await bars.all()).map(async (bar) => (await bar.boundingBox())?.height ?? 0));
 
-  test('the chart shows 5 errors of 739 without making the bar longer, and fits when the window changes', async () => {
+  test('the chart shows 5 errors of 739 without lengthening the bar, and adapts to the window', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'busy' });
     await scene.gateway.control.usage.add([
@@ -155,7 +155,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     });
   });
 
-  test('filter, key and period are in the address, and come back from it', async () => {
+  test('filter, key and period are kept in the URL, and restored from it', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'gone' });
     await makeKey(scene.gateway, of, { name: 'here' });
@@ -188,7 +188,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     });
   });
 
-  test('keys can be searched, and a whole key that is pasted goes neither to the gateway nor into the address', async () => {
+  test('keys can be searched, and a whole key that is pasted is neither sent to the gateway nor put into the URL', async () => {
     const of = await makeOrganisation(scene.gateway);
     await makeKey(scene.gateway, of, { name: 'Web shop' });
     const till = await makeKey(scene.gateway, of, { name: 'Till' });
@@ -212,7 +212,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     });
   });
 
-  test('a preset checks its scopes, and scopes that are changed choose the preset that they are', async () => {
+  test('a preset checks its scopes, and changing scopes selects the matching preset', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
@@ -240,7 +240,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     });
   });
 
-  test('a new key can expire on a date: its last day, in UTC, which must not be past', async () => {
+  test('a new key can expire on a date: the end of that day in UTC, which must not be past', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
@@ -273,7 +273,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page', () => {
     });
   });
 
-  test('an address with a key of another organisation shows none', async () => {
+  test('a URL with a key of another organisation shows no key', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, await makeOrganisation(scene.gateway), { name: 'theirs' });
     await visit(of, async (page) => {

@@ -8,7 +8,7 @@ import { eventually } from '../http/eventually';
 import { makeLink } from './people';
 import { choose, expectAccessible, intercept, pageScene, signIn } from './visiting';
 
-/** What the browser says of requests that the test lets fail. */
+/** What the browser logs about requests that the test makes fail. */
 const LOST = /Failed to load resource/;
 
 const PATIENCE = 30_000;
@@ -30,13 +30,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
   }
   const create = (page: Page): Promise<void> => page.getByRole('button', { name: 'Create key' }).click();
 
-  /** Lets the gateway do what is asked, but loses its answer. */
+  /** Lets the gateway process the request, but loses its answer. */
   async function lose(route: Route): Promise<void> {
     await route.fetch();
     await route.abort('connectionreset');
   }
 
-  test('if the answer to creating is lost, trying again shows the same key, and there is no second one', async () => {
+  test('if the answer to creating a key is lost, trying again shows the same key, and no second one is created', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let times = 0;
@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
       expect(await keysOf(of)).toHaveLength(1);
       await page.getByRole('button', { name: 'I have saved it' }).click();
 
-      // the next key is another
+      // the next key is a different one
       await fillNew(page);
       await create(page);
       await valueOf(page);
@@ -60,7 +60,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('if the dialog is given up meanwhile, the page says that there may be a key, lists it, and shows it on demand', async () => {
+  test('if the dialog is cancelled instead, the page says that there may be a key, lists it, and shows it on request', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       let isLost = true;
@@ -83,7 +83,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('so it does if the dialog was closed before the answer was lost', async () => {
+  test('the same applies if the dialog was closed before the answer was lost', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       const held: Route[] = [];
@@ -118,7 +118,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('answers about another key, period or filter than the chosen one are dropped', async () => {
+  test('late answers about another key, period or filter are dropped', async () => {
     const of = await makeOrganisation(scene.gateway);
     const first = await makeKey(scene.gateway, of, { name: 'first' });
     const second = await makeKey(scene.gateway, of, { name: 'second' });
@@ -137,13 +137,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         const response = await route.fetch();
         held.push(() => route.fulfill({ response }));
       });
-      /** Lets the late answers come, after `choose` has made another choice and its answer is shown. */
+      /** Releases the late answers after `choose` has made another choice and its answer is shown. */
       const then = async (choose: () => Promise<void>): Promise<void> => {
         await eventually(() => held.length > 0, PATIENCE);
         late = undefined;
         await choose();
         for (const answer of held.splice(0)) await answer();
-        // a call that comes after them has its answer after theirs
+        // a call after them is answered after them
         await page.evaluate('fetch("/healthz").then(() => new Promise((go) => setTimeout(go, 50)))');
       };
       const total = page.locator('#total-requests');
@@ -186,7 +186,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('what could not be read at first says so where it belongs, and can be tried again', async () => {
+  test('what could not be read at first is reported in its place, and can be tried again', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'busy' });
     await visit(of, async (page) => {
@@ -199,7 +199,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
         const places = selectors.map((place) => page.locator(place));
         for (const place of places) await place.getByText('Could not reach the gateway').waitFor();
         isLost = false;
-        // then the others are read by themselves
+        // the others are then read automatically
         await places[0]!.getByRole('button', { name: 'Try again' }).click();
         for (const place of places) await place.waitFor({ state: 'hidden' });
         expect(await page.evaluate('document.activeElement.localName')).toMatch(/^h[12]$/);
@@ -223,7 +223,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
+  test('a session that ended elsewhere loses no input, and works again after signing in from another tab', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await fillNew(page);
@@ -242,7 +242,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('where the browser has no clipboard, the page says so and selects the key', async () => {
+  test('without a clipboard, the page says so and selects the key', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       // as on plain http
@@ -257,7 +257,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('what is wrong is said at its field in a sentence, and the first such field has the focus', async () => {
+  test('errors are shown in a sentence at their fields, and the first such field gets the focus', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
@@ -285,7 +285,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('keys on the settings page, when someth
     });
   });
 
-  test('a rotation that somebody else was faster with says so without a pointer', async () => {
+  test('losing a race to rotate a key is reported without a pointer', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'nightly' });
     await visit(of, async (page) => {

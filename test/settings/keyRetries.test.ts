@@ -3,7 +3,7 @@ import { client, type Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { type Office, openOffice, type Person, signIn } from './people';
 
-/* Requests that make a key, repeated with the same Idempotency-Key. */
+/* Calls that create or rotate a key, repeated with the same Idempotency-Key. */
 
 const SHOP = { name: 'shop', scopes: ['quotes:read'] };
 const CREATE = `mutation($name: String!, $scopes: [String!]!) {
@@ -25,7 +25,7 @@ const send = (who: Person, query: string, variables: object, key: string) =>
 const keysOf = async ({ id } = organisation) => gateway.control.apiKeys.list(id);
 const codeOf = ({ body }: { body: Json }): string => body.errors?.[0].extensions.code;
 
-test('get the same key, which works, and make no second one', async () => {
+test('repeated calls get the same key, which works, and create no second one', async () => {
   const key = anyKey();
   const before = await keysOf();
   const first = await send(admin, CREATE, SHOP, key);
@@ -38,7 +38,7 @@ test('get the same key, which works, and make no second one', async () => {
   expect(data).toHaveLength(1);
 });
 
-test('rotate a key once', async () => {
+test('a repeated rotation rotates the key once', async () => {
   const { api_key } = await admin.call('create_api_key', SHOP);
   const key = anyKey();
   const first = await send(admin, ROTATE, { id: api_key.id }, key);
@@ -51,7 +51,7 @@ test('rotate a key once', async () => {
 test.each([
   ['create', CREATE],
   ['rotate', ROTATE],
-])('%s one key, however many come at once', async (_name, query) => {
+])('%s makes one key, however many calls are concurrent', async (_name, query) => {
   const { api_key } = await admin.call('create_api_key', SHOP);
   const before = await keysOf();
   const key = anyKey();
@@ -64,7 +64,7 @@ test.each([
   expect((await send(admin, query, { ...SHOP, id: api_key.id }, key)).body.data.value.key).toBe(made[0]);
 });
 
-test('with other arguments or for another operation are refused', async () => {
+test('a repeat with other arguments or for another operation is rejected', async () => {
   const key = anyKey();
   const { body } = await send(admin, CREATE, SHOP, key);
   const before = await keysOf();
@@ -74,7 +74,7 @@ test('with other arguments or for another operation are refused', async () => {
 });
 
 test.each(['1', 'x'.repeat(42), `${'x'.repeat(42)}=`, randomBytes(16).toString('hex')])(
-  'with an Idempotency-Key that could be guessed (%s) are refused, and make nothing',
+  'a guessable Idempotency-Key (%s) is rejected, and nothing is created',
   async (key) => {
     const before = await keysOf();
     const { body } = await send(admin, CREATE, SHOP, key);
@@ -86,7 +86,7 @@ test.each(['1', 'x'.repeat(42), `${'x'.repeat(42)}=`, randomBytes(16).toString('
   },
 );
 
-test('of another user or another organisation get a key of their own', async () => {
+test('the same Idempotency-Key from another user or organisation creates a key of its own', async () => {
   const key = anyKey();
   const elsewhere = await makeOrganisation(gateway);
   const people = [admin, await signIn(gateway, organisation, 'admin', 'Bea'), await signIn(gateway, elsewhere)];
@@ -95,14 +95,14 @@ test('of another user or another organisation get a key of their own', async () 
   expect(await keysOf(elsewhere)).toHaveLength(1);
 });
 
-test('of a member are refused like the first', async () => {
+test('a repeat by a member is rejected like the first call', async () => {
   const key = anyKey();
   await send(admin, CREATE, SHOP, key);
   const demoted = await signIn(gateway, organisation, 'member', 'Ada');
   expect(codeOf(await send(demoted, CREATE, SHOP, key))).toBe('forbidden');
 });
 
-test('get the key in its present state, after a day a new one', async () => {
+test('a repeat gets the key in its current state, and a new one after a day', async () => {
   const key = anyKey();
   const first = await send(admin, CREATE, SHOP, key);
   const { id } = first.body.data.value.api_key;
@@ -115,7 +115,7 @@ test('get the key in its present state, after a day a new one', async () => {
   expect(later.body.data.value.api_key.id).not.toBe(id);
 });
 
-test('leave nothing in the control database that has the key or opens it', async () => {
+test('the control database stores neither a key nor what could decrypt it', async () => {
   const key = anyKey();
   const { body } = await send(admin, CREATE, SHOP, key);
   const secret = (body.data.value.key as string).split('_').at(-1)!;
@@ -128,7 +128,7 @@ test('leave nothing in the control database that has the key or opens it', async
   expect(text).not.toContain(key);
 });
 
-test('end with their organisation', async () => {
+test('stored answers are deleted with their organisation', async () => {
   const own = await makeOrganisation(gateway);
   const there = await signIn(gateway, own);
   await send(there, CREATE, SHOP, anyKey());

@@ -30,7 +30,7 @@ async function make(): Promise<{ id: string; key: string }> {
   return { id: made.api_key.id, key: made.key };
 }
 
-/** What the log has of changes of a key, newest first. */
+/** The audit events about changes of a key, newest first. */
 async function changesOf(id: string, of: Person = admin): Promise<Json[]> {
   const { data } = await of.call('audit_events', { action: 'key.updated', key_id: id, limit: 100 });
   return data.map(({ details }: { details: string }) => JSON.parse(details));
@@ -57,7 +57,7 @@ describe('an admin', () => {
     [{ name: 'till' }, { name: 'till' }],
     [{ mcp: 'write' }, { mcp: 'write' }],
     [{ allowed_ranges: [] }, { allowed_ranges: [] }],
-    // a null that is given is no omission
+    // an explicit null is not an omission
     [{ expires_at: null }, { expires_at: null }],
     [{ expires_at: null, name: null, mcp: null, allowed_ranges: null }, { expires_at: null }],
   ])('keeps what is omitted: %j', async (changes, changed) => {
@@ -109,7 +109,7 @@ describe('an admin', () => {
     expect((await client(gateway, revoked.key).get('/me')).status).toBe(401);
   });
 
-  test('can change a key that was replaced, but not its end', async () => {
+  test('can change a replaced key, but not its expiry', async () => {
     const { id } = await make();
     const { old } = await admin.call('rotate_api_key', { id, overlap_hours: 2 });
     for (const expires_at of [inHours(1), null]) {
@@ -117,7 +117,7 @@ describe('an admin', () => {
         ...{ code: 'validation_failed', errors: [{ pointer: '/expires_at', code: 'replaced' }] },
       });
     }
-    // as a form sends it that has all members
+    // as sent by a form that has all members
     const updated = await admin.call('update_api_key', { id, name: 'old', expires_at: old.expires_at });
     expect(updated).toMatchObject({ name: 'old', expires_at: old.expires_at });
     expect((await changesOf(id)).map(({ to }) => to)).toEqual([{ name: 'old' }]);
@@ -126,7 +126,7 @@ describe('an admin', () => {
 
 const QUOTES = { name: 'quotes', arguments: {} };
 
-test('a change counts from the next request of the key on, on every gateway', async () => {
+test('a change applies from the next request of the key on every gateway', async () => {
   const { id, key } = await make();
   const statuses = async (): Promise<number[]> =>
     Promise.all([gateway, second].map(async (one) => (await client(one, key).get('/me')).status));
@@ -153,7 +153,7 @@ test('a change counts from the next request of the key on, on every gateway', as
   expect((await client(second, key).get('/me')).body.key.name).toBe('again');
 });
 
-test('concurrent changes all happen, one after another, each with its event', async () => {
+test('concurrent changes are all applied, one after another, each with its own event', async () => {
   const { id } = await make();
   const names = Array.from({ length: 6 }, (_, at) => `name ${String(at)}`);
   const answers = await Promise.all([
@@ -166,7 +166,7 @@ test('concurrent changes all happen, one after another, each with its event', as
   expect(after).toMatchObject({ mcp: 'off', expires_at: null });
   const changes = await changesOf(id);
   expect(changes).toHaveLength(8);
-  // each began with what another had left
+  // each started from the state that another had left
   const byBefore = new Map(changes.map(({ from, to }) => [from.name, to.name]));
   const chain: string[] = ['shop'];
   while (byBefore.has(chain.at(-1))) chain.push(byBefore.get(chain.at(-1)));
@@ -174,7 +174,7 @@ test('concurrent changes all happen, one after another, each with its event', as
   expect(chain.at(-1)).toBe(after.name);
 }, 60_000);
 
-test('a change and a revocation at once leave a revoked key', async () => {
+test('a concurrent change and revocation leave the key revoked', async () => {
   const { id, key } = await make();
   await Promise.all([
     admin.call('revoke_api_key', { id }),
@@ -194,7 +194,7 @@ test('on a plan without integrations a key cannot be changed', async () => {
   expect(await changesOf(id, there)).toEqual([]);
 });
 
-test('keys that expire before a time can be listed, without those that were replaced', async () => {
+test('keys that expire before a given time can be listed, without replaced ones', async () => {
   const own = await makeOrganisation(gateway);
   const there = await signIn(gateway, own);
   const ends = async (name: string, hours?: number): Promise<string> =>

@@ -6,11 +6,11 @@ import { eventually } from '../http/eventually';
 import { makeLink } from './people';
 import { choose, expectAccessible, intercept, pageScene, signIn } from './visiting';
 
-/* What becomes of changes to keys whose answers are lost, refused or late. */
+/* Changes to keys whose answers are lost, rejected or late. */
 
 const PATIENCE = 30_000;
 
-describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page', () => {
+describeWith(CHROMIUM, INSTALL_CHROMIUM)('key changes on the settings page', () => {
   const scene = pageScene({ tolerates: /Failed to load resource/ });
   const { visit } = scene;
   const focused = (page: Page): Promise<string> =>
@@ -21,19 +21,19 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
   const row = (page: Page, name: string): Locator => page.getByRole('rowheader', { name, exact: true });
   const button = (page: Page, name: string): Locator => page.getByRole('button', { name, exact: true });
   const notices = (page: Page): Locator => page.locator('#notices');
-  /** Whether it is inside the window, as far as it is long. */
+  /** Whether it is within the window, as far as it fits. */
   const isSeen = async (page: Page, place: Locator): Promise<boolean> => {
     const box = await place.boundingBox();
     return box !== null && box.y >= 0 && box.y + box.height <= page.viewportSize()!.height;
   };
 
-  /** Lets the gateway do what is asked, but loses its answer. */
+  /** Lets the gateway process the request, but loses its answer. */
   async function lose(route: Route): Promise<void> {
     await route.fetch();
     await route.abort('connectionreset');
   }
 
-  /** Holds calls whose body matches, until the test lets them go. */
+  /** Holds calls whose body matches, until the test releases them. */
   async function hold(page: Page, body: RegExp): Promise<() => Promise<Route>> {
     const held: Route[] = [];
     await intercept(page, body, (route) => {
@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
     await page.getByRole('checkbox', { name: /quotes:read/ }).check();
   }
 
-  test('whose answer is lost, or that is refused since the key has ended, shows the key as it is, and the focus stays', async () => {
+  test('if a change is lost, or refused because the key has ended, the page shows the key as it is, and keeps the focus', async () => {
     const of = await makeOrganisation(scene.gateway);
     const expiresAt = new Date(Date.now() + 3 * 86_400_000);
     await makeKey(scene.gateway, of, { name: 'till' });
@@ -79,7 +79,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
       expect(await focused(page)).toBe('Save');
       await page.locator('#key-title').getByText('web shop').waitFor();
 
-      // closed before the answer: it goes on, and says so
+      // closed before the answer: saving continues, and a notice says so
       await button(page, 'Save').press('Enter');
       const late = await answers();
       await page.keyboard.press('Escape');
@@ -114,7 +114,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
     });
   });
 
-  test('that makes a key is asked for until the page is left, which asks first; what is closed meanwhile is said, and waits', async () => {
+  test('a lost creation can be retried until the page is left, which asks first; a closed one continues, and its key waits to be shown', async () => {
     const of = await makeOrganisation(scene.gateway);
     for (const name of 'abcdefghijkl') await makeKey(scene.gateway, of, { name });
     await visit(of, async (page) => {
@@ -165,7 +165,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
     });
   });
 
-  test('after the session has ended elsewhere leaves a notice with a link to sign in, until it goes on; so it does after somebody else signed in', async () => {
+  test('if the session ended elsewhere, or somebody else signed in, a notice says how to continue, and goes once it works', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       const other = await page.context().newPage();
@@ -197,7 +197,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
     });
   });
 
-  test('that rotates it says exactly when the new key expires, before and after, and can keep the date', async () => {
+  test('a rotation shows exactly when the new key expires, before and after, and can keep the date', async () => {
     const of = await makeOrganisation(scene.gateway);
     const DAY = 86_400_000;
     const end = new Date(`${new Date(Date.now() + 20 * DAY).toISOString().slice(0, 10)}T23:59:59Z`);
@@ -240,7 +240,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('a change of a key on the settings page
     });
   });
 
-  test('is found: one button stands out without keys, the dialog’s buttons are in sight, and names have two lines, or the key’s text if they show as nothing', async () => {
+  test("one button stands out if there are no keys, dialog buttons are in view, and names take two lines, or show the key's text if invisible", async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       await button(page, 'Create the first key').waitFor();

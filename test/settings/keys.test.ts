@@ -96,7 +96,7 @@ describe('an admin', () => {
     expect(await make(changes)).toMatchObject({ code: 'validation_failed', status: 422, errors: [{ pointer }] });
   });
 
-  test('is named in the audit log with the address', async () => {
+  test('is recorded in the audit log with the address', async () => {
     const { api_key } = await make();
     await admin.call('revoke_api_key', { id: api_key.id });
     const { data } = await member.call('audit_events', { key_id: api_key.id });
@@ -214,7 +214,7 @@ describe('a signed-in user', () => {
   });
 });
 
-test('keys are found by a part of their name in any case, or the characters of their value that are shown', async () => {
+test('keys are found by part of their name in any case, or by the visible characters of their value', async () => {
   const own = await makeOrganisation(gateway);
   const there = await signIn(gateway, own);
   const made = await Promise.all(['Web shop', 'web (old).*', 'Till'].map((name) => makeKey(gateway, own, { name })));
@@ -229,7 +229,7 @@ test('keys are found by a part of their name in any case, or the characters of t
   expect(await found('web', 'ended')).toEqual([]);
 });
 
-test('the key that another replaced is found by it, also after it ended, and only in its own organisation', async () => {
+test('the key that another one replaced can be looked up, even after it ended, and only in its own organisation', async () => {
   const own = await makeOrganisation(gateway);
   const there = await signIn(gateway, own);
   const [first] = await Promise.all([makeKey(gateway, own), makeKey(gateway, own)]);

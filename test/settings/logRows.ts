@@ -4,7 +4,7 @@ import { type CountedRequest, pathsOf } from '../../src/organisations/usageDetai
 import type { RequestRow } from '../../src/organisations/requestRows';
 import type { TestGateway } from '../support/gateway';
 
-/* Requests and usage without the requests. */
+/* Stores requests and usage directly, without making the requests. */
 
 /** Stores a request for each of these, newest first and a minute apart; resolves with their rows. */
 export async function someRequests(

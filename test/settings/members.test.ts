@@ -17,7 +17,7 @@ async function membersFor(person: Person): Promise<{ data: Record<string, unknow
 
 const rows = () => gateway.databases.control.collection<{ _id: string }>('members');
 
-test('members are those who signed in, the last first, with the role of their last sign-in and whether they are signed in', async () => {
+test('members are listed by last sign-in, most recent first, with their role then and whether they are signed in', async () => {
   const own = await makeOrganisation(gateway);
   const before = Date.now();
   const max = await signIn(gateway, own, 'member', 'Max');
@@ -55,7 +55,7 @@ test('members are those who signed in, the last first, with the role of their la
   ]);
 });
 
-test('a session that has expired does not count, even if it is not deleted yet', async () => {
+test('an expired session does not count, even if it is not deleted yet', async () => {
   const own = await makeOrganisation(gateway);
   await signIn(gateway, own, 'admin', 'Ada');
   const max = await signIn(gateway, own, 'member', 'Max');
@@ -64,13 +64,13 @@ test('a session that has expired does not count, even if it is not deleted yet',
   expect((await membersFor(max)).data).toMatchObject([{ name: 'Max' }, { name: 'Ada', signed_in: false }]);
 });
 
-test('one user who signs in many times at once is one member', async () => {
+test('a user who signs in many times concurrently is one member', async () => {
   const own = await makeOrganisation(gateway);
   const [ada] = await Promise.all(Array.from({ length: 6 }, () => signIn(gateway, own, 'admin', 'Ada')));
   expect((await membersFor(ada!)).data).toMatchObject([{ name: 'Ada' }]);
 }, 60_000);
 
-test('at most 200 are listed, those who signed in last', async () => {
+test('at most 200 members are listed, those who signed in last', async () => {
   const own = await makeOrganisation(gateway);
   const ada = await signIn(gateway, own, 'admin', 'Ada');
   const many = Array.from({ length: 205 }, (_, at) => ({
@@ -84,7 +84,7 @@ test('at most 200 are listed, those who signed in last', async () => {
   expect(has_more).toBe(true);
 });
 
-test('they go with their organisation when it is erased', async () => {
+test('members are deleted with their organisation', async () => {
   const own = await makeOrganisation(gateway);
   await signIn(gateway, own, 'admin', 'Ada');
   const count = () => rows().countDocuments({ organisation_id: own.id });

@@ -157,7 +157,7 @@ describe('signing in with an OpenID provider', () => {
     ['no organisation', 'scopegate_organisation'],
     ['an organisation by name', 'scopegate_organisation'],
     ['an unknown organisation', 'returned an unknown organisation'],
-  ])('rejects an account with %s, with the reason', async (login, said) => {
+  ])('rejects an account with %s, and says why', async (login, said) => {
     const { visitor, answer } = await cookieOfLogin(login);
     expect(answer.status).toBe(403);
     expect(await answer.text()).toContain(said);
@@ -228,7 +228,7 @@ describe('signing in with an OpenID provider', () => {
   });
 });
 
-test('the sign-in page offers the provider if there is one', async () => {
+test('the sign-in page offers the provider if one is configured', async () => {
   expect(await (await visit(gateway, '/settings/sign-in')).text()).toContain('href="/settings/sign-in/oidc"');
 });
 

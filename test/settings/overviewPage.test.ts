@@ -16,7 +16,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
   const inDays = (days: number): Date => new Date(Date.now() + days * DAY);
   const focused = (page: Page): Promise<string> => page.evaluate('document.activeElement.textContent');
 
-  test('without any key it says what a key is and makes the first one, by keyboard; a member is told to ask', async () => {
+  test('without keys, an admin can create the first one by keyboard, and a member is told to ask an admin', async () => {
     const of = await makeOrganisation(scene.gateway);
     const steps = (page: Page) => page.getByText('Programs call the API with a key.');
     await visit(
@@ -50,7 +50,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
     );
   });
 
-  test('it shows the requests of all keys by period, operation and error code; the period is in the address', async () => {
+  test('requests of all keys are shown by period, operation and error code, and the period is kept in the URL', async () => {
     const of = await makeOrganisation(scene.gateway);
     await makeKey(scene.gateway, of, { name: 'Web shop' });
     const counted = { keyId: organisationUsageId(of.id), requests: 1200, errors: 30, rate_limited: 4 };
@@ -85,11 +85,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
     );
   });
 
-  test('a key that expires within a week is named at the top, until it is rotated there; others are not', async () => {
+  test('only keys that expire within a week are listed at the top, until they are rotated there', async () => {
     const of = await makeOrganisation(scene.gateway);
     const soon = await makeKey(scene.gateway, of, { name: 'nightly', expiresAt: inDays(2.5) });
     const sooner = await makeKey(scene.gateway, of, { name: 'sooner', expiresAt: inDays(1.5) });
-    // so that the one that replaces it has a long life
+    // so that the key that replaces it has a long life
     const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
     await keys.updateOne({ _id: soon.id }, { $set: { created_at: inDays(-90) } });
     await makeKey(scene.gateway, of, { name: 'later', expiresAt: inDays(8) });
@@ -127,7 +127,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the overview and members of the settin
     );
   });
 
-  test('what is to come is said to the nearest, and as years if it is far; nothing is said without its age, and large numbers fit', async () => {
+  test('remaining times are rounded, figures state their age, and large numbers fit', async () => {
     const of = await makeOrganisation(scene.gateway);
     const keys = scene.gateway.databases.control.collection<{ _id: string }>('api_keys');
     for (const [name, expiresAt] of Object.entries({

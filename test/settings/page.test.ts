@@ -85,7 +85,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(key);
 
       const curl = (await page.locator('#made-dialog [data-curl]').textContent())!;
-      // quoted, as zsh would take its question mark for a pattern
+      // quoted, since zsh would take its question mark for a pattern
       const [, authorization = '', url = ''] = /^curl -H "Authorization: (.*)" "(\S+)"$/.exec(curl) ?? [];
       expect((await fetch(url, { headers: { authorization } })).status).toBe(200);
       expect(url).toContain('/api/v1/quotes');
@@ -105,7 +105,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the settings page in a browser without
     });
   });
 
-  test('a key says what assistants may do, and its configuration for them works', async () => {
+  test('a key shows what assistants may do, and its configuration for them works', async () => {
     await signedIn(async (page) => {
       await page.getByRole('button', { name: 'New key' }).click();
       expect(await page.locator('#make-dialog').getByLabel('Assistants, over MCP').inputValue()).toBe('read');

@@ -6,13 +6,13 @@ import { describeWith } from '../support/programs';
 import { makeLink } from './people';
 import { expectAccessible, pageScene, signIn } from './visiting';
 
-/* What the sections of the settings page have in common when something goes wrong. */
+/* What all sections of the settings page do on failures. */
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when something goes wrong', () => {
   const scene = pageScene({ tolerates: /Failed to load resource/ });
   const { visit } = scene;
 
-  test('what the network lost is read again as a whole once one part of it was, one after another', async () => {
+  test('retrying one section after a network failure reloads all of them, one after another', async () => {
     const of = await makeOrganisation(scene.gateway);
     await makeKey(scene.gateway, of, { name: 'busy' });
     await visit(of, async (page) => {
@@ -29,7 +29,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when so
       await page.reload();
       const failures = page.locator('[role="alert"]:visible').filter({ hasText: 'Could not reach the gateway' });
       await failures.nth(5).waitFor();
-      // nothing is read by itself
+      // nothing is read automatically
       await page.locator('#members-failure').getByRole('button', { name: 'Try again' }).click();
       await failures.nth(5).waitFor();
       isAway = false;
@@ -44,7 +44,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when so
     });
   });
 
-  test('what would fail again has no button to try it: what is wrong is named, and what leads on is there', async () => {
+  test('a permanent failure names the cause and a way on, and has no button to try again', async () => {
     const of = await makeOrganisation(scene.gateway);
     await visit(of, async (page) => {
       const open = (query: string): Promise<unknown> =>
@@ -77,7 +77,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('sections of the settings page, when so
     });
   });
 
-  test('signing out says what is not known if its answer is lost, and works without scripts', async () => {
+  test('signing out says so if its result is unknown, and works without scripts', async () => {
     const of = await makeOrganisation(scene.gateway);
     const [url, form] = [`${scene.gateway.url}/settings/integrations`, '**/settings/sign-out'];
     const signOut = (page: Page) => page.getByRole('button', { name: 'Sign out', exact: true });

@@ -102,18 +102,18 @@ describe('the request log', () => {
     expect(await idsOf(filter)).toEqual(expected);
   });
 
-  test('takes null as no filter, and refuses one that is empty', async () => {
+  test('treats null as no filter, and rejects an empty one', async () => {
     expect(await idsOf({ request_id: null, status: null, code: null })).toHaveLength(8);
     expect(await logOf(office.member, { request_id: '' })).toMatchObject({ code: 'invalid_request' });
   });
 
-  test.each(['999', '4x', 'abc', '4xxx'])('says what is wrong with the status %s', async (status) => {
+  test.each(['999', '4x', 'abc', '4xxx'])('reports an invalid status: %s', async (status) => {
     const error = await logOf(office.member, { status });
     expect(error.code).toMatch(/^(invalid_request|validation_failed)$/);
     expect(JSON.stringify(error.errors)).toContain('status');
   });
 
-  test('has pages, whose cursors are only for their own filters', async () => {
+  test('is paged, and a cursor works only with its own filters', async () => {
     const first = await logOf(office.member, { limit: 5 });
     expect(first.has_more).toBe(true);
     const second = await logOf(office.member, { limit: 5, cursor: first.next_cursor });
@@ -125,7 +125,7 @@ describe('the request log', () => {
     });
   });
 
-  test("shows nothing of another organisation's requests, whatever it asks for", async () => {
+  test('shows no requests of another organisation, whatever the filter', async () => {
     const other = await makeOrganisation(office.gateway);
     const stranger = await signIn(office.gateway, other);
     for (const filter of [{}, { key_id: reader.id }, { request_id: 'gone' }, { status: '404' }]) {
@@ -133,12 +133,12 @@ describe('the request log', () => {
     }
   });
 
-  test('is not for keys', async () => {
+  test('is forbidden for keys', async () => {
     const { body } = await client(office.gateway, reader.key).graphql('{ request_log { has_more } }');
     expect(body).toMatchObject({ data: { request_log: null }, errors: [{ extensions: { code: 'forbidden' } }] });
   });
 
-  test('says why a key was refused, which its caller is not told', async () => {
+  test('says why a key was rejected, which its caller is not told', async () => {
     const { gateway, organisation, admin } = office;
     const [elsewhere, expired] = await Promise.all([
       makeKey(gateway, organisation),
@@ -155,7 +155,7 @@ describe('the request log', () => {
     }
   });
 
-  test('has requests without a route too, which cost no point; without a key they are nobody’s', async () => {
+  test('includes requests without a route, which cost no point; without a valid key they are in no log', async () => {
     const { gateway, organisation, admin } = office;
     const { key, id } = await makeKey(gateway, organisation);
     const caller = client(gateway, key);
@@ -179,7 +179,7 @@ describe('the request log', () => {
   });
 });
 
-test('REQUEST_LOG=off stores no requests, and counts them all the same', async () => {
+test('REQUEST_LOG=off stores no requests, but still counts them', async () => {
   const gateway = await startGateway({ REQUEST_LOG: 'off' });
   const organisation = await makeOrganisation(gateway);
   const key = await makeKey(gateway, organisation);
@@ -204,7 +204,7 @@ describe('stored requests', () => {
   const rowsOf = (organisation: string, count: number, failed: boolean): RequestRow[] =>
     Array.from({ length: count }, (_, at) => ({
       ...{ _id: `${organisation}-${String(failed)}-${String(at)}`, organisation_id: organisation, key_id: 'k' },
-      // so that none of one kind is as old as one of the other
+      // so that no rows of the two kinds are equally old
       ...{
         at: new Date(Date.now() - at * 1000 - (failed ? 0 : 100_000)),
         request_id: String(at),
@@ -224,7 +224,7 @@ describe('stored requests', () => {
       },
     }));
 
-  test('are trimmed to the newest, failed and successful ones apart, and only of their organisation', async () => {
+  test('are trimmed to the newest of their organisation, failed and successful ones separately', async () => {
     const log = requestLog(controlModels(gateway.databases), 10);
     const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
     await log.add([...rowsOf(one, 30, true), ...rowsOf(one, 12, false), ...rowsOf(two, 30, true)]);
@@ -237,7 +237,7 @@ describe('stored requests', () => {
     expect(await log.list({ organisationId: two }, 1000)).toHaveLength(30);
   });
 
-  test('are not stored twice if the answer of their write was lost', async () => {
+  test('are not stored twice if the answer to their write was lost', async () => {
     const log = requestLog(controlModels(gateway.databases));
     const organisation = crypto.randomUUID();
     const rows = rowsOf(organisation, 5, true);
@@ -246,7 +246,7 @@ describe('stored requests', () => {
     expect(await log.list({ organisationId: organisation }, 100)).toHaveLength(5);
   });
 
-  test('of a list are read in parts, as many as asked for', async () => {
+  test('are read in batches, up to the requested number', async () => {
     const log = requestLog(controlModels(gateway.databases));
     const organisation = crypto.randomUUID();
     await log.add(rowsOf(organisation, 250, false));

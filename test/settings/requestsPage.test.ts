@@ -19,11 +19,11 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   const section = (page: Page) => page.locator('#requests');
   const rows = (page: Page) => page.locator('#requests tbody tr:not(.request-details)');
   const idsOf = (page: Page): Promise<string[]> => page.locator('#requests tbody .cut').allTextContents();
-  /** Waits until these are listed, and no others. */
+  /** Waits until exactly these are listed. */
   const listed = (page: Page, ids: readonly string[]): Promise<unknown> =>
     eventually(async () => (await idsOf(page)).join() === ids.join(), PATIENCE);
 
-  test('a request that was made with a key is found by the request id that its error said', async () => {
+  test('a request can be found by the request id in its error', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { key } = await makeKey(scene.gateway, of, { name: 'web shop', scopes: ['quotes:read'] });
     const { body } = await client(scene.gateway, key).get('/orders');
@@ -57,7 +57,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     });
   });
 
-  test('every filter is in the address and comes back from it, on the page of a key its own; older ones can be shown', async () => {
+  test('every filter is kept in the URL, separately on the page of a key, and older requests can be shown', async () => {
     const of = await makeOrganisation(scene.gateway);
     const shop = await makeKey(scene.gateway, of, { name: 'shop' });
     const bot = await makeKey(scene.gateway, of, { name: 'bot' });
@@ -157,13 +157,13 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
       const last = await rows(page).nth(19).locator('.cut').innerText();
       await section(page).getByRole('button', { name: 'Show older requests' }).press('Enter');
       await section(page).locator('tbody .cut').nth(29).waitFor();
-      // the first control of the first row that was added is the link to its key
+      // the first control of the first added row is the link to its key
       const before = `document.activeElement.closest('tr').previousElementSibling.previousElementSibling.querySelector('.cut').textContent`;
       expect(await page.evaluate(`[document.activeElement.textContent, ${before}]`)).toEqual(['shop', last]);
     });
   });
 
-  test('late answers are dropped, lost ones said where they belong, and open details stay open', async () => {
+  test('late answers are dropped, failures are shown in place, and open details stay open', async () => {
     const of = await makeOrganisation(scene.gateway);
     const { id } = await makeKey(scene.gateway, of, { name: 'shop' });
     const [missing = '', fine = ''] = (
@@ -195,7 +195,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
         const failure = section(page).getByRole('alert');
         await failure.getByText('Could not reach the gateway').waitFor();
         expect(await page.evaluate('document.activeElement.textContent')).toBe('Refresh');
-        // what was shown stays: it belongs to the same choice
+        // what was shown stays, since it belongs to the same choice
         expect(await idsOf(page)).toEqual([fine]);
         await result.selectOption('');
         await failure.getByText('Could not reach the gateway').waitFor();
@@ -215,7 +215,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
     );
   });
 
-  test('an organisation without requests is told so, and a gateway that stores none says it', async () => {
+  test('an organisation without requests is told so, and so is one whose gateway stores none', async () => {
     const bare = await startGateway({ REQUEST_LOG: 'off' });
     try {
       const of = await makeOrganisation(bare);
@@ -258,7 +258,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('requests on the settings page', () => 
   });
 
   test.each(VIEWS)(
-    'list and page of a key are accessible and fit, with details open and long values ($theme, $width px)',
+    'the list and the page of a key are accessible and fit, with details open and long values ($theme, $width px)',
     async (view) => {
       const name = 'x'.repeat(190);
       const of = await makeOrganisation(scene.gateway, { name });

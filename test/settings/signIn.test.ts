@@ -80,7 +80,7 @@ describe('a one-time link', () => {
     },
   );
 
-  test('names who is signed in already and would be replaced, to nobody else, and is not used by that', async () => {
+  test('shows who is signed in and would be replaced, only to that user, and is not used up by that', async () => {
     const ann = await signIn(gateway, organisation);
     const link = await makeLink(gateway, await makeOrganisation(gateway, { name: 'Elsewhere' }), 'admin', 'Bob');
     const open = async (cookie: string): Promise<string> =>
@@ -97,7 +97,7 @@ describe('a one-time link', () => {
   });
 
   test.each(['link=', 'link=x', `link=${'x'.repeat(44)}`, `link=${'x'.repeat(43)}.`, 'link=a&link=b'])(
-    'with the query %s is incomplete, which its page says without a button',
+    'with the query %s is incomplete, and its page says so without a button',
     async (query) => {
       const shown = await visit(gateway, `/settings/sign-in?${query}`);
       expect(shown.status).toBe(400);

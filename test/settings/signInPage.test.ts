@@ -35,7 +35,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the sign-in page and the page of a lin
     }
   });
 
-  test('a link has the focus on Continue, and pressing that again while it is slow does not send it again', async () => {
+  test('the page of a link focuses Continue, and pressing it repeatedly while it is slow sends one request', async () => {
     const { page, close } = await visitor(scene.browser, [scene.gateway.url]);
     let posts = 0;
     let goOn = (): void => undefined;
@@ -53,7 +53,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the sign-in page and the page of a lin
       const { x, y } = (await page.getByRole('button', { name: 'Continue' }).boundingBox())!;
       await page.keyboard.press('Enter');
       await eventually(() => posts === 1, 30_000);
-      // not by locators, which would wait for the page that is on its way
+      // not with locators, which would wait for the page being loaded
       await page.keyboard.press('Enter');
       await page.mouse.dblclick(x + 5, y + 5);
       goOn();
@@ -64,7 +64,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the sign-in page and the page of a lin
     }
   });
 
-  test('sign-in says how to find the id of the organisation, and its commands can be copied', async () => {
+  test("the sign-in page says how to find the organisation's id, and its commands can be copied", async () => {
     const permissions = ['clipboard-read', 'clipboard-write'];
     for (const view of [{ javaScriptEnabled: false }, { permissions, width: 390, theme: 'dark' }] as const) {
       const { page, faults, close } = await visitor(scene.browser, [scene.gateway.url], { ...view });

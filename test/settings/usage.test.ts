@@ -100,7 +100,7 @@ describe('the counter', () => {
         { keyId: 'a', hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0, details: expect.any(Map) },
         {
           ...{ keyId: 'b', hour, requests: 1, errors: 0, rate_limited: 1, mcp: 0 },
-          // its time says nothing of the operation
+          // its duration says nothing about the operation
           details: new Map([
             ['operations.none.requests', 1],
             ['operations.none.rate_limited', 1],
@@ -145,7 +145,7 @@ describe('the counter', () => {
     expect(written.flat().map(({ details }) => details?.get('operations.quotes.requests'))).toEqual([1, 1]);
   });
 
-  test('never holds more keys than its capacity', async () => {
+  test('holds no more keys than its capacity, and reports what was not counted', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
     for (let key = 0; key < 10; key += 1) counter.count([String(key)], OK);
     counter.count(['0'], OK);
@@ -155,11 +155,11 @@ describe('the counter', () => {
       ['1', 1],
       ['2', 1],
     ]);
-    // not in silence
+    // and is reported
     expect(onUncounted.mock.calls).toEqual([[7]]);
   });
 
-  test('holds a bounded number of details, and counts the requests that have none all the same', async () => {
+  test('holds a bounded number of details, and still counts requests without them', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
     for (let one = 0; one < 100; one += 1) counter.count(['a'], { ...OK, operation: `operation${String(one)}` });
     await counter.stop();
@@ -169,7 +169,7 @@ describe('the counter', () => {
     expect(onUncounted).not.toHaveBeenCalled();
   });
 
-  test('writes at once when it is full, so that no number of keys is too many for a database that keeps up', async () => {
+  test('writes at once when full, so a database that keeps up can take any number of keys', async () => {
     const counter = createUsageCounter({ usage, onError: () => undefined, onUncounted, capacity: 3 });
     for (let key = 0; key < 100; key += 1) {
       counter.count([String(key)], OK);
@@ -181,7 +181,7 @@ describe('the counter', () => {
     expect(onUncounted).not.toHaveBeenCalled();
   });
 
-  test('does not try again at once when it is full and the database is away', async () => {
+  test('does not retry at once when it is full and the database is down', async () => {
     const failed = jest.fn();
     const counter = createUsageCounter({ usage, onError: failed, onUncounted, capacity: 3 });
     isAway = true;
@@ -197,7 +197,7 @@ describe('the counter', () => {
   });
 });
 
-test('the counts of a minute are one command, for however many keys', async () => {
+test('the counts of a minute are written with one command, for any number of keys', async () => {
   const gateway = await startWatchedGateway();
   const sent: string[] = [];
   const client = gateway.databases.control.getClient();

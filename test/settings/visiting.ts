@@ -14,7 +14,7 @@ export interface Visitor extends View {
   readonly of: Organisation;
   readonly role?: Role;
   readonly name?: string;
-  /** What the browser may report to its console, since the test breaks it. */
+  /** What the browser may log, since the test breaks things. */
   readonly tolerates?: RegExp;
 }
 
@@ -26,7 +26,7 @@ export interface PageScene {
   readonly visit: (of: Organisation, work: (page: Page) => Promise<void>, view?: Partial<Visitor>) => Promise<void>;
 }
 
-/** `usual` is what every visit has. */
+/** `usual` applies to every visit. */
 export function pageScene(usual: Partial<Visitor> = {}): PageScene {
   let opened: { gateway: TestGateway; browser: Browser } | undefined;
   const scene = () => {
@@ -81,7 +81,7 @@ export async function signIn(page: Page, gateway: TestGateway, link: string): Pr
   }
 }
 
-/** Lets a test decide what becomes of the calls whose body matches; the rest goes its way. */
+/** Lets a test handle the calls whose body matches; others pass through. */
 export async function intercept(page: Page, body: RegExp, handle: (route: Route) => Promise<void>): Promise<void> {
   await page.route('**/settings/graphql', (route) =>
     body.test(route.request().postData() ?? '') ? handle(route) : route.fallback(),
@@ -95,7 +95,7 @@ export async function choose(page: Page, key: string | RegExp, action: string | 
   await page.getByRole('menuitem', { name: action, exact: true }).click();
 }
 
-/** No fault that axe-core finds, and no scrolling to the side. */
+/** Expects no axe-core violations, and no horizontal scrolling. */
 export async function expectAccessible(page: Page): Promise<void> {
   expect(await violationsOf(page)).toEqual([]);
   expect(await overflowOf(page)).toBeLessThanOrEqual(0);

@@ -43,7 +43,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
   }
   type Call = Awaited<ReturnType<typeof officeOf>>['admin'];
 
-  /** Changes an endpoint as the gateways that deliver would. */
+  /** Changes an endpoint as a delivering gateway would. */
   const become = (id: string, state: object): Promise<unknown> =>
     gateway.databases.control.collection('webhook_endpoints').updateOne({ _id: id as never }, { $set: state });
 
@@ -52,7 +52,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
     await page.waitForSelector('#endpoint-body:not([hidden])');
   };
 
-  test('an endpoint is added, its secret is shown once and cannot be closed by mistake, and its test event can be verified', async () => {
+  test('an endpoint is added, its secret is shown once and cannot be dismissed by mistake, and its test event verifies', async () => {
     const of = await makeOrganisation(gateway);
     await visit({ of }, async (page) => {
       await page.getByText('Webhooks tell your own server what happens here').waitFor();
@@ -96,7 +96,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
     });
   });
 
-  test('what is wrong is said at its field, and goes when it is right', async () => {
+  test('errors are shown at their fields, and disappear once they are fixed', async () => {
     const of = await makeOrganisation(gateway);
     await visit({ of }, async (page) => {
       await page.getByRole('button', { name: 'Add endpoint' }).click();
@@ -144,7 +144,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
     });
   });
 
-  test('deliveries are listed newest first, by state and page by page, with what was answered; one is sent again by hand', async () => {
+  test('deliveries are listed newest first, by state and in pages, with their answers, and one can be sent again by hand', async () => {
     const { of, id, secret } = await anEndpoint();
     const event = await someDeliveries(gateway, of, id, 45);
     await visit({ of }, async (page) => {
@@ -189,7 +189,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
     });
   });
 
-  test('a failing endpoint says what to do, and is enabled from where it stopped, from a time or from now', async () => {
+  test('a failing endpoint says what to do, and can be enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
     await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2 * 3_600_000), parked: 12 });
     const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
@@ -257,7 +257,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
     });
   });
 
-  test('URL and types are changed, the secret is rotated with an overlap, and the endpoint is deleted by its URL', async () => {
+  test('URL and types can be changed, the secret rotated with an overlap, and the endpoint deleted', async () => {
     const { of, id, admin, secret } = await anEndpoint();
     await become(id, { parked: 1 });
     await visit({ of }, async (page) => {

@@ -10,7 +10,7 @@ import { someDeliveries } from './deliveryRows';
 import { makeLink } from './people';
 import { intercept, signedIn, signIn, type Visitor } from './visiting';
 
-/** What the browser says of requests that the test lets fail. */
+/** What the browser logs about requests that the test makes fail. */
 const LOST = /Failed to load resource/;
 const URL = 'https://hooks.example.com/a';
 const OTHER = 'https://hooks.example.com/b';
@@ -44,7 +44,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
   }
   const add = (page: Page) => page.locator('#webhook-dialog').getByRole('button', { name: 'Add endpoint' });
 
-  test('if the answer to adding is lost, the list is read again, and the endpoint is shown with what to do', async () => {
+  test('if the answer to adding is lost, the list is reloaded, and the endpoint is shown with what to do', async () => {
     const { of, admin } = await endpoints(OTHER);
     await visit({ of }, async (page) => {
       await intercept(page, /create_webhook_endpoint/, async (route) => {
@@ -66,7 +66,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('if adding never reached the gateway, the dialog says so, keeps what was typed, and can try again', async () => {
+  test('if adding never reached the gateway, the dialog says so, keeps the input, and can try again', async () => {
     const { of } = await endpoints();
     await visit({ of }, async (page) => {
       let isLost = true;
@@ -91,7 +91,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
         if (isDone) await route.fetch();
         await route.abort('connectionreset');
       });
-      // somebody else was here since the page was read
+      // somebody else has changed something since the page was read
       await page.locator('#endpoint-facts').getByText('shown once, when it was made').waitFor();
       await admin('rotate_webhook_endpoint', { id: ids[0] });
       const dialog = page.locator('#webhook-rotate-dialog');
@@ -109,7 +109,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       await dialog.getByText('If you rotate again, that one ends at once').waitFor();
       await dialog.getByRole('button', { name: 'Rotate secret' }).click();
       await dialog.getByText('The secret was not rotated so far.').waitFor();
-      // whose rotation it was, the page cannot know
+      // the page cannot know whose rotation it was
       await admin('rotate_webhook_endpoint', { id: ids[0] });
       await dialog.getByRole('button', { name: 'Rotate secret' }).click();
       await dialog.getByText('rotated meanwhile, by this page or by somebody else').waitFor();
@@ -121,7 +121,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('a button sends once however often it is pressed, and a slow answer is announced', async () => {
+  test('a button sends once, however often it is pressed, and a slow answer is announced', async () => {
     const { of, admin } = await endpoints();
     await visit({ of }, async (page) => {
       let go = (): void => undefined;
@@ -135,7 +135,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       for (let time = 0; time < 3; time += 1) await page.locator('#webhook-url').press('Enter');
       await page.getByText('The gateway takes its time').waitFor();
       expect(await add(page).isDisabled()).toBe(true);
-      // closed meanwhile: the secret is shown all the same
+      // closed in the meantime: the secret is shown all the same
       await page.keyboard.press('Escape');
       await page.locator('#webhook-dialog').waitFor({ state: 'hidden' });
       go();
@@ -144,14 +144,14 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('answers for another endpoint or filter than the one that is chosen by now are dropped', async () => {
+  test('late answers about another endpoint or filter are dropped', async () => {
     const { of, ids } = await endpoints(URL, OTHER);
     const [first = '', second = ''] = ids;
     await someDeliveries(gateway, of, first, 8);
     await someDeliveries(gateway, of, second, 3);
     await visit({ of }, async (page) => {
       const held: (() => Promise<void>)[] = [];
-      // the deliveries of the first, and every test event
+      // the deliveries of the first endpoint, and every test event
       await intercept(page, new RegExp(`webhook_deliveries.*${first}|send_test_event`, 's'), async (route) => {
         const response = await route.fetch();
         held.push(() => route.fulfill({ response }));
@@ -162,7 +162,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
         const answers = held.splice(0);
         expect(answers.length).toBeGreaterThan(0);
         for (const answer of answers) await answer();
-        // a call that comes after them has its answer after theirs
+        // a call after them is answered after them
         await page.evaluate('fetch("/healthz").then(() => new Promise((go) => setTimeout(go, 50)))');
       };
 
@@ -182,7 +182,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
       await eventually(() => held.length === 1);
       await page.getByLabel('State').selectOption('failed');
       await eventually(() => held.length === 2);
-      // the newer answer comes first
+      // the newer answer arrives first
       held.reverse();
       await release();
       expect(await rows.count()).toBe(2);
@@ -190,7 +190,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('a list or a page of deliveries that could not be read says so and can be tried again', async () => {
+  test('a list or page of deliveries that could not be read is reported, and can be tried again', async () => {
     const { of, ids } = await endpoints(URL);
     await someDeliveries(gateway, of, ids[0]!, 2);
     await visit({ of }, async (page) => {
@@ -214,7 +214,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('a session that ended elsewhere loses nothing that was typed: after signing in again, in another tab, it goes on', async () => {
+  test('a session that ended elsewhere loses no input, and works again after signing in from another tab', async () => {
     const { of, admin } = await endpoints();
     await visit({ of }, async (page) => {
       await fillNew(page);
@@ -242,7 +242,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('the focus goes back to the button whose dialogs are closed, though the actions were drawn anew', async () => {
+  test('the focus returns to the button that opened a dialog, even if the actions were redrawn', async () => {
     const { of, ids } = await endpoints(URL);
     await visit({ of }, async (page) => {
       await page.goto(`${gateway.url}/settings/integrations#webhook/${ids[0]!}`);
@@ -255,7 +255,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('where the browser refuses to copy, the page says so and selects the secret', async () => {
+  test('if the browser refuses to copy, the page says so and selects the secret', async () => {
     const of = await makeOrganisation(gateway);
     await visit({ of }, async (page) => {
       await page.evaluate("navigator.clipboard.writeText = () => Promise.reject(new Error('refused'))");
@@ -270,7 +270,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, when so
     });
   });
 
-  test('an endpoint that was deleted by somebody else is said to be gone, whatever is done with it', async () => {
+  test('an endpoint deleted by somebody else is reported as gone by every action', async () => {
     const actions = [
       ['Refresh'],
       ['Send test event'],

@@ -22,7 +22,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
     await world.stop();
   });
 
-  /** Presses Refresh until the page shows a text, so many times. */
+  /** Presses Refresh until the page shows a text, up to a number of times. */
   const refreshUntil = (page: Page, place: string, text: string, times = 1): Promise<true> =>
     eventually(async () => {
       await page.getByRole('button', { name: 'Refresh' }).click();
@@ -30,7 +30,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
       return (await page.locator(place).getByText(text).count()) === times || undefined;
     }, 30_000);
 
-  test('deliveries are shown; a receiver that fails makes the endpoint failing; from a time, all is sent again', async () => {
+  test('deliveries are shown, a receiver that fails puts its endpoint into the failing state, and all can be sent again from a time', async () => {
     const { receiver, organisation, id } = scene;
     await signedIn({ browser, gateway: world.gateway }, { of: organisation }, async (page) => {
       await page.getByRole('link', { name: receiver.url }).click();
@@ -78,7 +78,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
     });
   });
 
-  test('what is sent by hand is sent once however often its button is pressed', async () => {
+  test('a delivery sent by hand is sent once, however often its button is pressed', async () => {
     const { organisation, id } = scene;
     await scene.write(1);
     await eventually(async () => (await scene.rows('delivered')).length > 0);
@@ -97,7 +97,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page of a gat
         ['Send test event', '#endpoint-outcome'],
         [/^Send again: /, '.delivery-details:visible'],
       ] as const) {
-        // all before anything is answered
+        // all of them before anything is answered
         await page.getByRole('button', { name: button }).evaluate((pressed) => {
           for (let time = 0; time < 3; time += 1) (pressed as unknown as { click(): void }).click();
         });

@@ -32,7 +32,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for eve
     return { of: organisation, id: endpoint.id as string, admin };
   }
 
-  test('a member sees endpoints and deliveries, and changes nothing', async () => {
+  test('a member sees endpoints and deliveries, and cannot change anything', async () => {
     const { of, id } = await anEndpoint(URL);
     await someDeliveries(gateway, of, id, 3);
     await visit({ of, role: 'member' }, async (page) => {
@@ -51,7 +51,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page, for eve
     });
   });
 
-  test('without WEBHOOK_SECRET the page says so and offers nothing that needs it', async () => {
+  test('without WEBHOOK_SECRET the page says so, and offers nothing that needs it', async () => {
     const bare = await startGateway();
     try {
       const of = await makeOrganisation(bare);

@@ -17,7 +17,7 @@ import { memberOf } from '../../src/schema/build';
 
 const { Long, Decimal128, ObjectId, Binary, Timestamp } = mongoose.mongo;
 
-/** Values that a member should not have, or seldom has. */
+/** Values that a member should not have, or rarely has. */
 const odd: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -70,7 +70,7 @@ const scalars: Record<string, fc.Arbitrary<unknown>> = {
 
 /** How ordinary the objects are. */
 interface Oddness {
-  /** Of how many members one is odd; 0 for none. */
+  /** One member in this many is odd; 0 for none. */
   readonly oneOf: number;
 }
 
@@ -83,10 +83,10 @@ export function objectOf(type: GraphQLObjectType, oddness: Oddness): fc.Arbitrar
   if (oddness.oneOf === 0) return whole;
   const more = fc.oneof(
     { weight: 9, arbitrary: fc.dictionary(fc.constantFrom('id', 'search', '$x', '__proto', 'é'), odd, { maxKeys: 2 }) },
-    // which the driver makes an object of its own kind
+    // for which the driver creates an object of its own kind
     { weight: 1, arbitrary: fc.constant({ $ref: 'a', $id: 1 }) },
   );
-  // some members in another order, and some that the schema does not have
+  // some members in another order, and some unknown to the schema
   return fc.tuple(whole, fc.nat({ max: members.length }), fc.boolean(), more).map(([row, first, isTurned, others]) => {
     const entries = Object.entries(row);
     return Object.fromEntries(
@@ -111,7 +111,7 @@ function valueOf(outer: GraphQLOutputType, oddness: Oddness): fc.Arbitrary<unkno
   return isNonNullType(outer) ? value : fc.option(value);
 }
 
-/** The rows of one answer of the database. */
+/** The rows of one reply of the database. */
 export function rawRows(rows: readonly Uint8Array[]): RawRows {
   const places: number[] = [];
   let at = 0;
@@ -119,7 +119,7 @@ export function rawRows(rows: readonly Uint8Array[]): RawRows {
   return { bytes: Buffer.concat(rows), places };
 }
 
-/** A row that has the members of another one too, some of them for the second time. */
+/** A row that also has the members of another one, some of them duplicated. */
 export function twice(row: Uint8Array, other: Uint8Array): Uint8Array {
   const whole = Buffer.concat([row.subarray(0, -1), other.subarray(4)]);
   whole.writeInt32LE(whole.length, 0);
@@ -131,7 +131,7 @@ export function damaged(rows: readonly Uint8Array[], damage: readonly (readonly 
   const copies = rows.map((row) => Uint8Array.from(row));
   for (const [place, byte] of damage) {
     const row = copies[place % Math.max(1, copies.length)];
-    // the length of a row says where the next one starts, so a server that sends another cannot be read at all
+    // its length is kept, since it says where the next row starts, and a wrong one would make the rest unreadable
     if (row && row.length > 5) row[4 + (place % (row.length - 4))] = byte;
   }
   return copies;
@@ -144,7 +144,7 @@ export function selectionOf(type: GraphQLObjectType): fc.Arbitrary<string> {
   const fields = Object.values(type.getFields()).filter((field) => memberOf(field) !== undefined);
   const one = fc.tuple(fc.constantFrom(...fields), fc.constantFrom('', 'a: ', 'b: ')).chain(([field, alias]) => {
     const inner = getNamedType(field.type);
-    // the same alias of two fields would be refused, so it has the name of its field
+    // the same alias for two fields would be rejected, so it contains the field's name
     const name = alias === '' ? field.name : `${alias.slice(0, 1)}_${field.name}: ${field.name}`;
     return isObjectType(inner) ? selectionOf(inner).map((text) => `${name} ${text}`) : fc.constant(name);
   });

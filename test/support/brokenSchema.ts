@@ -9,7 +9,7 @@ import type { CheckedResource } from '../../src/schema/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';
 import { webhookResolvers } from '../../src/webhooks/resolvers';
 
-/* The published schema with parts replaced, and what the server says of it. */
+/* The published schema with parts replaced, and the server's errors about it. */
 
 // without descriptions, whose words could match instead of fields
 export const SDL = print(
@@ -17,7 +17,7 @@ export const SDL = print(
 );
 const ALL = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
 
-/** What the server refuses it for. */
+/** The errors the server rejects it with. */
 export function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
   try {
     refuseGaps(document, ALL, resources);

@@ -1,7 +1,7 @@
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { findProgram } from './programs';
 
-/** Same engine without windows, menus and accounts, which costs tests of pages half the processor time. */
+/** The same engine without windows, menus and accounts, which halves the CPU time of page tests. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 /** The installed Chromium, or the one in CHROMIUM. */
 export const CHROMIUM =

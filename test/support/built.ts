@@ -35,7 +35,7 @@ export async function buildProgram(): Promise<void> {
   await writeFile(DOCUMENT, stdout);
 }
 
-/** Packages of which tests ask whether they were loaded, and optional ones of the database's driver. */
+/** Packages that tests check for being loaded, and optional ones of the database driver. */
 const NOT_BUNDLED = [
   ...['pino', '@opentelemetry/*'],
   ...['kerberos', 'snappy', 'mongodb-client-encryption', '@mongodb-js/zstd', 'aws4', 'gcp-metadata', 'socks'],
@@ -57,7 +57,7 @@ async function bundle(build: typeof esbuild): Promise<void> {
     format: 'cjs',
     platform: 'node',
     target: 'node20',
-    // the compiled code belongs to the script alone, which could not import
+    // the compiled code is a plain script, which cannot import
     supported: { 'dynamic-import': false },
     minifyWhitespace: true,
     external: NOT_BUNDLED,
@@ -66,7 +66,7 @@ async function bundle(build: typeof esbuild): Promise<void> {
       {
         name: 'folders',
         setup(building) {
-          // each module finds the files of the package from its own folder
+          // each module resolves files of the package from its own folder
           building.onLoad({ filter: /dist-test.*\.js$/ }, async ({ path }) => {
             const text = await readFile(path, 'utf8');
             return { contents: text.replaceAll('__dirname', JSON.stringify(dirname(path))), loader: 'js' };

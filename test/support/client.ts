@@ -88,7 +88,7 @@ async function toAnswer(response: Response): Promise<Answer> {
   return { status, headers, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
-/** The first data of a stream, which is then left. */
+/** The first data of a stream, which is then closed. */
 async function firstData({ body }: Response): Promise<string> {
   const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
   for (let text = ''; ;) {

@@ -8,7 +8,7 @@ import { positionOf, timeDigits } from '../../src/events/position';
 import { makeKey, makeOrganisation } from './factories';
 import type { TestGateway } from './gateway';
 
-/* An organisation whose events are written by the test, as a tail in another gateway would. */
+/* An organisation whose events the test writes, as another gateway's tail would. */
 
 export interface EventScene {
   readonly organisation: Organisation;

@@ -3,7 +3,7 @@ import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { eventually } from '../http/eventually';
 import type { Json } from './client';
 
-/* A caller of the subscription to events who sees every byte of the stream. */
+/* A caller of the subscription to events that sees every byte of the stream. */
 
 /** A frame of the stream: the members of Server-Sent Events, with its data parsed. */
 export interface Frame {
@@ -15,9 +15,9 @@ export interface Frame {
 export interface OpenedStream {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
-  /** Everything that was sent so far. */
+  /** Everything received so far. */
   text(): string;
-  /** The complete frames so far, without what is comment in them. */
+  /** The complete frames so far, without comments. */
   frames(): Frame[];
   /** The events so far. */
   events(): Json[];
@@ -26,11 +26,11 @@ export interface OpenedStream {
   /** Waits for the error that ends it, and returns its extensions. */
   error(): Promise<Json>;
   readonly isOver: () => boolean;
-  /** Stops and goes on reading. */
+  /** Pauses and resumes reading. */
   pause(): void;
   resume(): void;
   leave(): void;
-  /** Breaks the connection off. */
+  /** Aborts the connection. */
   reset(): void;
 }
 
@@ -46,7 +46,7 @@ export interface StreamRequest {
   readonly headers?: Record<string, string>;
 }
 
-/** Subscribes, and resolves when the stream begins or is refused. */
+/** Subscribes, and resolves when the stream starts or is rejected. */
 export async function subscribe({
   url,
   key,
@@ -115,7 +115,7 @@ function parse(block: string): Frame {
   return { ...others, ...(data !== undefined && { data: data === '' ? null : JSON.parse(data) }) };
 }
 
-/** A number on a gateway's page of metrics. */
+/** A value on a gateway's metrics page. */
 export async function metric({ url }: { readonly url: string }, name: string): Promise<number> {
   const text = await (await fetch(`${url}/metrics`)).text();
   return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);

@@ -78,7 +78,7 @@ async function callEverything(gateway: TestGateway): Promise<void> {
     await caller.get(`/${list}`, { ...query, q: 'a b' });
   }
   await caller.get('/quotes', { status: ['sent', 'draft'], limit: 1 });
-  // until what was written above is recorded, and one that waits
+  // until the changes above are recorded, and one that waits
   await eventually(async () => ((await caller.get('/events')).body.data?.length > 0 ? true : undefined), 30_000);
   const { body: feed } = await caller.get('/events', { limit: 100, types: 'quote.created' });
   await caller.get('/events', { after: feed.next_cursor, types: 'quote.deleted', wait: 1 });
@@ -108,7 +108,7 @@ async function useSettings(gateway: TestGateway, organisation: Organisation): Pr
   await sendForm(gateway, '/settings/sign-out', { csrf: admin.csrf }, { cookie: admin.cookie });
 }
 
-/** An endpoint that accepts, fails, and is gone. */
+/** An endpoint that accepts, then fails, then is deleted. */
 async function useWebhooks(gateway: TestGateway, organisation: Organisation): Promise<void> {
   const { admin } = await officeOf(gateway, organisation);
   let status = 204;
@@ -131,7 +131,7 @@ async function useWebhooks(gateway: TestGateway, organisation: Organisation): Pr
   await admin('resend_event', { endpoint: id, delivery: delivered.id });
   await admin('webhook_deliveries', { endpoint: id });
   await raw(gateway.url, '/metrics', {});
-  // only an endpoint that does not fail is woken, and an organisation that had none is taken to have none for some seconds
+  // only an endpoint that does not fail is woken, and an organisation without any is cached as such for some seconds
   status = 204;
   await admin('enable_webhook_endpoint', { id });
   const rows = gateway.databases.control.db!.collection<{ _id: string; wakes: number }>('webhook_endpoints');
@@ -154,7 +154,7 @@ function leaveOpenWrite({ id }: Organisation): Promise<void> {
   });
 }
 
-/** An index that an earlier version made. */
+/** An index created by an earlier version. */
 function leaveRetiredIndex(id: string): Promise<void> {
   return bypassing(async (server) => {
     await server
@@ -164,7 +164,7 @@ function leaveRetiredIndex(id: string): Promise<void> {
   });
 }
 
-/** Does what the product does not do, without the proxy. */
+/** Does what the product itself does not do, bypassing the proxy. */
 async function bypassing(work: (server: mongoose.Connection) => Promise<void>): Promise<void> {
   const server = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
   await work(server);
@@ -249,7 +249,7 @@ async function moveBetweenClusters(uri: string, sent: Command[]): Promise<void> 
       const answers = server.useDb(databaseName(id)).collection('idempotency_records');
       await answers.createIndexes([{ key: { created_at: 1 }, expireAfterSeconds: 86_400 }]);
     });
-    // taken over from one that was killed in a transaction, and undone
+    // taken over from a process killed in a transaction, and undone
     await killedAt(cli, ['org', 'move', id, '--to', 'eu'], 5, {
       isInside: true,
       server: { uri: proxy.uri, through: (other) => ({ MONGODB_CLUSTERS: `eu=${other}` }) },

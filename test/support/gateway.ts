@@ -26,7 +26,7 @@ export async function startGateway(
     LOG_LEVEL: 'info',
     RATE_LIMIT_PER_MINUTE: '1000000',
     CONTROL_DATABASE: 'scopegate_test',
-    // all share a server, and would record each other's changes
+    // all gateways share a server, and would record each other's changes
     EVENTS: 'off',
     ...environment,
   });
@@ -41,7 +41,7 @@ export async function startGateway(
     },
   });
   const logger = pino({ level: config.LOG_LEVEL, base: null }, sink);
-  // the connections that tests leave are their own
+  // idle connections here were left by tests, and need no grace period
   const server = await startServer({ config, ...store, logger, timeouts: { idle: 20, ...timeouts } });
   if (config.EVENTS === 'on') await untilRecorded(store);
   return {
@@ -49,7 +49,7 @@ export async function startGateway(
     url: server.url,
     logs,
     stop: async () => {
-      // beside it, so that it begins at once
+      // in parallel, so that it starts at once
       const counted = addShare(server);
       await server.drain();
       await counted;
@@ -58,7 +58,7 @@ export async function startGateway(
   };
 }
 
-/** Waits until no later change is missed: a cluster that was never tailed is tailed from now on. */
+/** Waits until no later change can be missed: a cluster without a tail is tailed from now on. */
 async function untilRecorded({ databases }: Store): Promise<void> {
   for (const cluster of databases.clusters) {
     const rows = tailRows(await databases.streams(cluster), databases.control.name);

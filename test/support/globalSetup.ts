@@ -6,7 +6,7 @@ import { buildProgram } from './built';
 
 declare global {
   var testDatabase: Database | undefined;
-  /** Where it keeps its data. */
+  /** Where the database keeps its data. */
   var testFolder: string | undefined;
 }
 

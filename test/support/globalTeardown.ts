@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { shareOf } from './writtenShare';
 
-/** Says how answers were written, stops the database, and deletes its data, which are some hundred megabytes. */
+/** Prints how answers were written, stops the database, and deletes its data, a few hundred megabytes. */
 export default async function globalTeardown(): Promise<void> {
   const share = await shareOf(process.env.WRITTEN_ANSWERS ?? '');
   if (share !== undefined) process.stderr.write(`${share}\n`);

@@ -2,13 +2,13 @@ import type { ChildProcess } from 'node:child_process';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { type CommandLine, type Environment, finished } from '../cli/commandLine';
 
-/** Commands that change something, as the driver names them. */
+/** Commands that change data, as the driver names them. */
 const CHANGES = [
   ...['insert', 'update', 'delete', 'findAndModify', 'createIndexes', 'commitTransaction', 'dropDatabase'],
   ...['create', 'collMod'],
 ];
 
-/** Where a command was killed: the last command to the database before that. */
+/** Where a command was killed: its last command to the database. */
 export interface Killed {
   readonly at: string;
   readonly code: number | null;
@@ -18,9 +18,9 @@ export interface Killed {
 const DEFAULT = { uri: process.env.TEST_MONGODB_URI ?? '', through: (uri: string) => ({ MONGODB_URI: uri }) };
 
 export interface KillOptions {
-  /** Whether changes inside of transactions count too. */
+  /** Whether changes inside transactions count too. */
   readonly isInside?: boolean;
-  /** The server whose changes count, and the variables of a command that reaches it through a proxy. */
+  /** The server whose changes count, and the variables to reach it through a proxy. */
   readonly server?: { readonly uri: string; readonly through: (proxy: string) => Environment };
   /** The signal instead of SIGKILL. */
   readonly signal?: NodeJS.Signals;
@@ -41,15 +41,15 @@ export async function killedAt(
   const proxy = await openDatabaseProxy(server.uri, {
     onReply: (reply, command) => {
       const [name = '', target] = Object.entries(command ?? {})[0] ?? [];
-      // a transaction that is not committed changes nothing
+      // an uncommitted transaction changes nothing
       const isOpen = command?.autocommit === false && name !== 'commitTransaction';
       if (!CHANGES.includes(name) || (isOpen && !isInside)) return reply;
       seen += 1;
       if (seen < nth) return reply;
-      // once: a second Ctrl-C ends a command before it has undone what it did
+      // once: a second Ctrl-C would end the command before it has undone its changes
       if (at === undefined) child?.kill(signal);
       at ??= `${name} ${String(target)}`;
-      // a process that goes on must get its answer
+      // a process that continues must get its reply
       return signal === 'SIGKILL' ? undefined : reply;
     },
   });

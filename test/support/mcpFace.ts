@@ -35,7 +35,7 @@ export function blocksIn({ body }: Answer): string[] {
   return body.result.content.map(({ text }: Json) => text);
 }
 
-/** A value with the words of strangers where they belong. */
+/** A value with outsiders' text back in place. */
 function wordsIn(value: Json, words: Json): Json {
   if (typeof value === 'string') {
     const number = /^\(text (\d+)\)$/.exec(value)?.[1];

@@ -1,6 +1,6 @@
 import { type Command, type DatabaseProxy, openDatabaseProxy } from '../../faults/databaseProxy';
 
-/** A proxy in front of the test database or another one, and the commands that passed it, also those `sent` before. */
+/** A proxy to the test database or another one, and the commands that passed it, including those already in `sent`. */
 export async function recordCommands(
   uri = process.env.TEST_MONGODB_URI!,
   sent: Command[] = [],

@@ -42,7 +42,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
 }
 
 describe('authentication', () => {
-  test('recognises whose a request is, or why it is nobody’s, and leaves no trace of it', async () => {
+  test('identifies the owner of a key, or why it is rejected, without side effects', async () => {
     const { authenticate, recognise, markUsed } = authenticatorFor();
     expect(await recognise()).toMatchObject({ kind: 'key', organisation: { id: 'o' } });
     const owner = { owner: { key: made.id, organisation: 'o' } };
@@ -104,7 +104,7 @@ describe('a rate limit', () => {
   beforeEach(() => jest.useFakeTimers({ now: NOON }));
   afterEach(() => jest.useRealTimers());
 
-  test('counts down, refuses requests beyond it, and starts again in the next window', async () => {
+  test('counts down, rejects requests beyond it, and resets in the next window', async () => {
     const limiter = createRateLimiter(3, new RateLimiterMemory({ points: 3, duration: 60 }));
     const first = await limiter.consume('a');
     expect(first).toEqual({ limit: 3, remaining: 2, resetAt: new Date(NOON + 60_000), allowed: true });
@@ -185,7 +185,7 @@ describe('an address', () => {
     expect(rangeFault(text)).toBe(fault);
   });
 
-  test('IPv4 callers are in a range that was written as IPv6', () => {
+  test('IPv4 callers match a range written as IPv6', () => {
     expect(isInRanges('127.0.0.1', [parseRange('::ffff:127.0.0.0/104')!])).toBe(true);
   });
 });

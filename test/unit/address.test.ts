@@ -27,7 +27,7 @@ describe('the URI of a database', () => {
     ['mongodb://host/?directConnection=1', /directConnection must be either/],
     ['mongodb://host/?nonsense=secret', /nonsense/],
     ['mongodb://user:secret@host/?authMechanism=secret', /options/],
-  ])('%s is rejected with one sentence without secrets', (uri, words) => {
+  ])('%s is rejected with one sentence that contains no secrets', (uri, words) => {
     const fault = addressFault(uri) ?? '';
     expect(fault).toMatch(words);
     expect(fault).not.toMatch(/sec|ret\b|Cannot read|\n/);

@@ -23,7 +23,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-test('notices within seconds, without a request, that a cluster goes away and comes back, and reports each once', async () => {
+test('a cluster that goes down or recovers is noticed within seconds, without a request, and reported once', async () => {
   isThere.two = false;
   await jest.advanceTimersByTimeAsync(6000);
   expect(availability.isAway('two')).toBe(true);
@@ -37,7 +37,7 @@ test('notices within seconds, without a request, that a cluster goes away and co
   ]);
 });
 
-test('has one timer per cluster, however often it is asked', async () => {
+test('a cluster has one timer, however often its state is read', async () => {
   await Promise.all(Array.from({ length: 100 }, () => availability.ask('one')));
   asked = [];
   await jest.advanceTimersByTimeAsync(5100);
@@ -45,7 +45,7 @@ test('has one timer per cluster, however often it is asked', async () => {
   expect(jest.getTimerCount()).toBe(2);
 });
 
-test('asks nothing once it has stopped', async () => {
+test('nothing is checked after a stop', async () => {
   availability.stop();
   asked = [];
   await jest.advanceTimersByTimeAsync(60_000);

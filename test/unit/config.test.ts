@@ -31,7 +31,7 @@ describe('the environment', () => {
     expect(faultsOf({ CLUSTER_FILES: '10 many eu=-1' })).toContain('many must be a number or name=number');
   });
 
-  test('says which network is meant by a range of webhooks that has host bits set', () => {
+  test('suggests the intended network for a webhook range with host bits set', () => {
     expect(readConfig({ WEBHOOK_ALLOWED_RANGES: '::ffff:10.20.0.0/112' }).WEBHOOK_ALLOWED_RANGES).toEqual([
       '10.20.0.0/16',
     ]);
@@ -197,7 +197,7 @@ describe('signing in with OpenID Connect', () => {
     PUBLIC_URL: 'https://keys.example',
   };
 
-  test('requires the variables that belong to the issuer, and names missing ones', () => {
+  test("requires the issuer's other variables, and names missing ones", () => {
     expect(readConfig(whole)).toMatchObject({ ...whole, OIDC_ROLE_CLAIM: 'scopegate_role' });
     const faults = faultsOf({ OIDC_ISSUER: whole.OIDC_ISSUER });
     for (const name of ['OIDC_CLIENT_ID', 'OIDC_CLIENT_SECRET', 'PUBLIC_URL'])

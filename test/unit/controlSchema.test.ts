@@ -13,7 +13,7 @@ test('the version of the control schema is raised when its indexes change', () =
       ),
     ]),
   );
-  // to change this, raise CONTROL_SCHEMA: databases that have its number already get no index otherwise
+  // to change this, raise CONTROL_SCHEMA: otherwise databases that already have its number get no new indexes
   expect({ version: CONTROL_SCHEMA, indexes }).toEqual({
     version: 5,
     indexes: {

@@ -9,12 +9,12 @@ function bulkError(...codes: number[]): unknown {
 }
 
 test.each([
-  ['one row is there', bulkError(11000), true],
-  ['all rows are there', bulkError(11000, 11000), true],
-  ['one row is there, and another cannot be stored', bulkError(11000, 121), false],
+  ['one row exists', bulkError(11000), true],
+  ['all rows exist', bulkError(11000, 11000), true],
+  ['one row exists, and another cannot be stored', bulkError(11000, 121), false],
   ['nothing is wrong with a row', bulkError(), false],
-  ['another write', new MongoServerError({ message: 'E11000', code: 11000 }), false],
-  ['no error of the database', new Error('x'), false],
-])('a bulk write failed only because of rows that are there: %s', (_, error, expected) => {
+  ['a single write', new MongoServerError({ message: 'E11000', code: 11000 }), false],
+  ['not a database error', new Error('x'), false],
+])('decides whether a bulk write failed only because of existing rows: %s', (_, error, expected) => {
   expect(areDuplicateKeys(error)).toBe(expected);
 });

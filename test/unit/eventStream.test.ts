@@ -4,7 +4,7 @@ import { createReads } from '../../src/events/reads';
 import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
 import { createWaiting } from '../../src/events/waiting';
 
-/* Where a stream takes its events from, and how many there may be; the rest is in test/operation/streams.test.ts. */
+/* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.test.ts. */
 
 const row = (_id: string): EventRow => ({
   _id,
@@ -15,7 +15,7 @@ const row = (_id: string): EventRow => ({
   status: null,
 });
 
-/** A stream over stored rows that can be read and changed, and what it did. */
+/** A stream over stored rows that can be read and changed, and a record of its calls. */
 function over(stored: string[], most = 2) {
   const did: string[] = [];
   let listening: Error | undefined;
@@ -45,10 +45,10 @@ function over(stored: string[], most = 2) {
   return { following, events, next, did, refuse: (error: Error) => (listening = error) };
 }
 
-test('it listens, reads pages that cost a point but the first, and then gives what it is told, without what it has read', async () => {
+test('a stream listens, reads pages of which all but the first cost a point, then emits new events without duplicates', async () => {
   const { following, next, did } = over(['1', '2', '3', '4', '5']);
   expect(await next(2)).toEqual(['1', '2']);
-  // told while it reads
+  // arrive during the read
   for (const id of ['4', '5', '6']) following.hear(row(id), 1);
   expect(await next(4)).toEqual(['3', '4', '5', '6']);
   expect(did).toEqual(['listen', 'read 0', 'pay', 'read 2', 'pay', 'read 4']);
@@ -59,7 +59,7 @@ test('it listens, reads pages that cost a point but the first, and then gives wh
   expect(did).toHaveLength(6);
 });
 
-test('when it may have missed something it listens again and reads on from where it is, or ends if that fails', async () => {
+test('a stream that may have missed events listens again and reads on from its position, or ends if that fails', async () => {
   const stored = ['1'];
   const { following, events, next, did, refuse } = over(stored);
   await next(1);
@@ -77,7 +77,7 @@ test('when it may have missed something it listens again and reads on from where
   expect(following.stream.ended.aborted).toBe(true);
 });
 
-test('what it is told while it reads and cannot keep, it reads', async () => {
+test('events that arrive during a read and do not fit in memory are read later', async () => {
   const stored = ['1', '2', '3'];
   const { following, next } = over(stored);
   await next(1);
@@ -88,7 +88,7 @@ test('what it is told while it reads and cannot keep, it reads', async () => {
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
 });
 
-test('what is not taken from it is bounded: what came beyond that it reads, and it ends if nothing is taken for some seconds', async () => {
+test('unread events are buffered up to a limit and read again beyond it; a stream that is not read for seconds ends', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
   const stored: string[] = [];
   const { following, events, next } = over(stored);
@@ -100,15 +100,15 @@ test('what is not taken from it is bounded: what came beyond that it reads, and 
   await turn();
   tell('1', MOST_UNSENT);
   await first;
-  // counted anew when it is taken
+  // the count restarts when it is taken
   tell('2', MOST_UNSENT);
-  // a burst, however large
+  // a burst of any size
   for (const id of ['3', '4', '5']) tell(id, MOST_UNSENT);
   jest.advanceTimersByTime(MOST_IDLE - 1);
   expect(await next(4)).toEqual(['2', '3', '4', '5']);
   const sixth = next(1);
   await turn();
-  // nothing comes
+  // no event arrives
   jest.advanceTimersByTime(2 * MOST_IDLE);
   expect(following.stream.ended.aborted).toBe(false);
 
@@ -122,7 +122,7 @@ test('what is not taken from it is bounded: what came beyond that it reads, and 
   jest.useRealTimers();
 });
 
-test('streams read 4 at a time of an organisation, and 8 of a gateway', async () => {
+test("an organisation's streams run 4 reads at a time, and a gateway's 8", async () => {
   const reads = createReads();
   const reading = new Map<string, number>();
   const ends: (() => void)[] = [];
@@ -147,7 +147,7 @@ test('streams read 4 at a time of an organisation, and 8 of a gateway', async ()
   expect(reading.get('c')).toBe(6);
 });
 
-test('a gateway has at most 1,000, and forgets those whose callers leave', () => {
+test('a gateway has at most 1,000 streams, and drops those whose callers leave', () => {
   const leaving: AbortController[] = [];
   const waiting = createWaiting({
     streams: () => new Promise(() => undefined),
@@ -176,7 +176,7 @@ test('a gateway has at most 1,000, and forgets those whose callers leave', () =>
   waiting.stop();
 });
 
-test('a stream that is opened long after the last one of its key goes on', async () => {
+test('a stream opened long after the last one of its key stays open', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const organisation = { id: 'one', cluster: 'default' };
   const waiting = createWaiting({

@@ -90,7 +90,7 @@ describe('an event', () => {
     expect(toEvent(replaced, UNKNOWN)?.changes).toEqual([...PUBLIC.get('quotes')!.members]);
   });
 
-  test('of a message is one of its request, unless the log does not say which', () => {
+  test('of a message belongs to its request, or is omitted if the log does not name it', () => {
     const fullDocument = { request_id: ID };
     const of = { object: { type: 'request', id: ID }, status: null };
     const added = toEvent(change('insert', 'messages', { fullDocument }), UNKNOWN);
@@ -105,7 +105,7 @@ describe('an event', () => {
   });
 
   test.each([5, 'a', undefined, new mongoose.mongo.ObjectId()])(
-    'is none for the id %s, which nobody can read',
+    'does not exist for the id %s, which nobody can read',
     (id) => {
       const documentKey = { _id: id };
       for (const kind of ['insert', 'update', 'replace', 'delete'])
@@ -115,7 +115,7 @@ describe('an event', () => {
     },
   );
 
-  test('is none for collections of our own, and a gap for a collection that is dropped or replaced', () => {
+  test('does not exist for internal collections, and is a gap for a collection that is dropped or replaced', () => {
     for (const collection of ['events', 'open_writes', 'idempotency_records'])
       expect(toEvent(change('insert', collection), UNKNOWN)).toBeUndefined();
     expect(toEvent(change('drop', 'quotes'), UNKNOWN)).toMatchObject({ type: 'feed.gap', gap: { from: AT, to: AT } });
@@ -125,7 +125,7 @@ describe('an event', () => {
     expect(toEvent(renamed('made', 'other'), UNKNOWN)).toBeUndefined();
   });
 
-  test('is made from names alone: the server sends no value but the status and the object of a part', () => {
+  test('is made from names alone: the server sends no values but the status and the parent of a part', () => {
     const [, { $project: sent }] = stagesFor('control') as [object, { $project: Record<string, unknown> }];
     const values = Object.keys(sent).filter((path) => /^(fullDocument|updateDescription\.updatedFields)/.test(path));
     expect(values.sort()).toEqual([
@@ -155,12 +155,12 @@ describe('a position', () => {
     expect(sorted.every((position) => POSITION.test(position))).toBe(true);
   });
 
-  test('knows its second', () => {
+  test('has a time in whole seconds', () => {
     expect(millisecondsOf(positionOf(7, time(1_800_000_000, 5), 3))).toBe(1_800_000_000_000);
     expect(KEPT_FOR).toBe(30 * 24 * 3_600_000);
   });
 
-  test('and its organisation decide the id of an event', () => {
+  test('determines the id of an event, together with its organisation', () => {
     const [one, other] = [positionOf(0, time(1, 1), 1), positionOf(0, time(1, 1), 2)];
     expect(eventId('a', one)).toMatch(UUID);
     expect(eventId('a', one)).toMatch(/^.{14}8.{4}[89ab]/);

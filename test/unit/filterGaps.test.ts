@@ -53,7 +53,7 @@ test.each([
   expect(gapsOf(args)[0]).toContain('Query.things(');
 });
 
-test('a sort by an index that leaves rows of one value in any order is reported, unless there are none', () => {
+test('a sort by an index that leaves rows with equal values in any order is reported, unless it is unique', () => {
   const args = 'sort: String @constraint(one_of: ["name"])';
   const by = (options?: { unique: true }): CheckedResource => ({
     name: 'things',

@@ -26,14 +26,9 @@ test.each<[string, string | RegExp, string, string]>([
     'any_of: [PRODUCTS_EAT',
     'Query.events has the unknown scope PRODUCTS_EAT',
   ],
+  ['an empty list of scopes', /any_of: \[PRODUCTS[^\]]*\]/, 'any_of: []', 'Query.events has @access(any_of: [])'],
   [
-    'no scopes among which to choose',
-    /any_of: \[PRODUCTS[^\]]*\]/,
-    'any_of: []',
-    'Query.events has @access(any_of: [])',
-  ],
-  [
-    'a scope and several',
+    'both a scope and a list of scopes',
     'any_of: [PRODUCTS_READ',
     'scope: ORDERS_READ, any_of: [PRODUCTS_READ',
     'Query.events has scope and any_of',

@@ -3,7 +3,7 @@ import type { ApiKey } from '../../src/access/apiKey';
 import { type KeyWriterOptions, keyWriter } from '../../src/organisations/keyWriter';
 import { eventually } from '../http/eventually';
 
-/* Keys that are used at once are written little by little, so that no request waits for a write of thousands. */
+/* Keys used at the same time are written in small batches, so that no request waits for a write of thousands. */
 
 type Write = (operations: readonly { updateOne: { filter: { _id: string } } }[]) => Promise<unknown>;
 
@@ -29,7 +29,7 @@ function writerWith(bulkWrite: Write, options: Partial<KeyWriterOptions> = {}) {
 const keyOf = (at: number): ApiKey => ({ _id: `key${String(at)}`, last_used_at: null, revoked_at: null }) as ApiKey;
 const idsOf = (operations: Parameters<Write>[0]): string[] => operations.map(({ updateOne }) => updateOne.filter._id);
 
-test('a thousand uses are written a hundred at a time, one write after another, and none is lost', async () => {
+test('a thousand uses are written 100 at a time, one write after another, and none is lost', async () => {
   const written: string[][] = [];
   let [underWay, mostUnderWay] = [0, 0];
   const { writer } = writerWith(async (operations) => {
@@ -39,7 +39,7 @@ test('a thousand uses are written a hundred at a time, one write after another, 
     underWay -= 1;
   });
   for (let at = 0; at < 1000; at += 1) writer.note(keyOf(at), '192.0.2.1');
-  // the first write starts by itself; more are noted while it is under way
+  // the first write starts automatically; more uses are noted while it is in progress
   await eventually(() => underWay > 0);
   for (let at = 1000; at < 1050; at += 1) writer.note(keyOf(at), '192.0.2.1');
   await writer.settle();
@@ -48,7 +48,7 @@ test('a thousand uses are written a hundred at a time, one write after another, 
   expect(written.flat().toSorted()).toEqual(Array.from({ length: 1050 }, (_, at) => `key${String(at)}`).toSorted());
 });
 
-test('they are all written without anybody waiting for them', async () => {
+test('queued uses are all written without anything waiting for them', async () => {
   const written: string[] = [];
   const { writer } = writerWith((operations) => Promise.resolve(written.push(...idsOf(operations))));
   for (let at = 0; at < 250; at += 1) writer.note(keyOf(at), '192.0.2.1');
@@ -56,7 +56,7 @@ test('they are all written without anybody waiting for them', async () => {
   expect(new Set(written).size).toBe(250);
 });
 
-test('at most 10,000 wait', async () => {
+test('at most 10,000 uses are queued', async () => {
   let calls = 0;
   const { writer } = writerWith(() => Promise.resolve((calls += 1)));
   for (let at = 0; at < 12_000; at += 1) writer.note(keyOf(at), '192.0.2.1');
@@ -64,7 +64,7 @@ test('at most 10,000 wait', async () => {
   expect(calls).toBe(100);
 });
 
-test('a write that fails does not stop the next, but at the end the rest is given up', async () => {
+test('a failed write does not stop the next one, but on shutdown drops the rest', async () => {
   let [calls, isAway] = [0, false];
   const { writer, onError } = writerWith(() => {
     calls += 1;
@@ -80,7 +80,7 @@ test('a write that fails does not stop the next, but at the end the rest is give
   expect(onError).toHaveBeenCalledTimes(2);
 });
 
-test('new hashes are written a hundred at a time, beside uses, and a key is hashed once', async () => {
+test('new hashes are written 100 at a time, together with uses, and each key is rehashed once', async () => {
   const written: string[][] = [];
   const write: Write = (operations) => Promise.resolve(written.push(idsOf(operations)));
   const { writer } = writerWith(write, { pepperNumber: () => 1 });

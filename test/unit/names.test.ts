@@ -1,7 +1,7 @@
 import { nameFault } from '../../src/access/apiKey';
 import { generateKey } from '../../src/access/keys';
 
-/* What may be the name of a key, an organisation or a user. */
+/* Valid names of keys, organisations and users. */
 
 test.each([
   'Shop',
@@ -13,7 +13,7 @@ test.each([
   'e\u0301',
   '—',
   'svc_live_',
-])('is %j', (name) => {
+])('%j is a name', (name) => {
   expect(nameFault(name)).toBeUndefined();
 });
 
@@ -28,11 +28,11 @@ test.each([
   ...[0x1d173, 0xe0041, 0xe0100].map((point) => [`U+${point.toString(16)}`, `a${String.fromCodePoint(point)}`]),
   ['joiners alone', '\u034f\u200d\ufe0f'],
   ['an accent alone', '\u0301'],
-])('is not one if it has or is %s', (_what, name) => {
+])('a text that has or is %s is not a name', (_what, name) => {
   expect(nameFault(name)).toBe('must be one non-blank line of visible characters');
 });
 
-test('has no key in it, since all members read it', () => {
+test('a name cannot contain a key, since every member can read it', () => {
   const { key } = generateKey('svc_live_', '');
   for (const name of [key, `Shop ${key}`, key.slice(0, 60)])
     expect(nameFault(name)).toBe('must not contain an API key');

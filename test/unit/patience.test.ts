@@ -40,7 +40,7 @@ function endOf(patience: Patience, exchange = newExchange()): { error?: unknown 
 
 const UNAVAILABLE = { code: 'unavailable', status: 503, extras: { retryAfter: 2 } };
 
-test('a request continues while the database answers', async () => {
+test('a request continues while the database responds', async () => {
   const patience = start();
   const end = endOf(patience);
   await jest.advanceTimersByTimeAsync(49_000);
@@ -48,7 +48,7 @@ test('a request continues while the database answers', async () => {
   patience.stop();
 });
 
-test('a request gets 503 with Retry-After when the database does not answer', async () => {
+test('a request gets 503 with Retry-After when the database does not respond', async () => {
   const patience = start({ availability: answering(() => Promise.resolve(false)) });
   const end = endOf(patience);
   await jest.advanceTimersByTimeAsync(2000);
@@ -74,7 +74,7 @@ describe('when connections to the database are lost', () => {
     return start({ lostAt });
   }
 
-  test('a request in progress gets 503, even if the database answers again', async () => {
+  test('a request in progress gets 503, even if the database responds again', async () => {
     const patience = losing(100);
     const end = endOf(patience);
     await jest.advanceTimersByTimeAsync(7000);
@@ -82,7 +82,7 @@ describe('when connections to the database are lost', () => {
     patience.stop();
   });
 
-  test('repeatedly, a request gets no more time than after the first loss', async () => {
+  test('several times, a request gets no more time than after the first loss', async () => {
     const patience = losing(...Array.from({ length: 100 }, (_, at) => 100 + at * 400));
     const end = endOf(patience);
     await jest.advanceTimersByTimeAsync(8000);
@@ -123,7 +123,7 @@ test('a request whose work never ends is eventually dropped, and reported once',
   patience.stop();
 });
 
-describe('of the waiting requests', () => {
+describe('of the pending requests', () => {
   const of = (id: string, { cluster = 'default', isReceiving = false, held = 0 } = {}): Exchange =>
     ({ isReceiving, held, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
   const many = (patience: Patience, count: number, exchange: () => Exchange): void => {
@@ -149,7 +149,7 @@ describe('of the waiting requests', () => {
     patience.stop();
   });
 
-  test('one of several clusters may have 1,000 from all its organisations, and other clusters are served', () => {
+  test('one of several clusters may have 1,000 of all its organisations, and other clusters are served', () => {
     const shed: string[] = [];
     const patience = start({ onShed: (whose) => shed.push(whose) });
     for (let at = 0; at < 1000; at += 1) many(patience, 1, () => of(`one of many ${String(at)}`, { cluster: 'eu' }));
@@ -161,7 +161,7 @@ describe('of the waiting requests', () => {
     patience.stop();
   });
 
-  test('those that wait for events do not count', () => {
+  test('those waiting for events do not count', () => {
     const patience = start();
     many(patience, 600, () => of('heavy', { held: 1 }));
     expect(admitting(patience, 'heavy')).not.toThrow();
@@ -177,7 +177,7 @@ describe('of the waiting requests', () => {
   });
 });
 
-describe('while a cluster is away', () => {
+describe('while a cluster is down', () => {
   const isAway = (cluster: string): boolean => cluster === 'eu';
 
   test('only its organisations are rejected, before any query', () => {
@@ -192,7 +192,7 @@ describe('while a cluster is away', () => {
     patience.stop();
   });
 
-  test('only the requests that wait for it are ended', async () => {
+  test('only requests waiting for it are ended', async () => {
     const patience = start({ availability: answering((cluster) => Promise.resolve(!isAway(cluster))) });
     const principal = (cluster: string): Exchange =>
       ({

@@ -1,12 +1,12 @@
 import { createPlaces } from '../../src/webhooks/places';
 
-/* Which posts of webhooks a gateway has under way; test/webhooks/bounds.test.ts shows them at work. */
+/* Which webhook posts a gateway has in flight; test/webhooks/bounds.test.ts tests them in use. */
 
-describe('places for posts', () => {
+describe('post slots', () => {
   const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
   const NEVER = 60_000;
 
-  test('an organisation has at most 16, those that failed last share 16 and 4 of each organisation, a gateway has 64', async () => {
+  test('an organisation has at most 16, endpoints that failed share 16 with 4 per organisation, and a gateway has 64', async () => {
     const places = createPlaces();
     let given = 0;
     const back: (() => void)[] = [];
@@ -28,7 +28,7 @@ describe('places for posts', () => {
     for (let at = 0; at < 100; at += 1) take(`other ${String(at)}`);
     await settle();
     expect(given).toBe(64);
-    // every one has its turn, and none is lost
+    // each one gets its turn, and none is lost
     while (back.length > 0) {
       back.shift()!();
       await settle();
@@ -37,7 +37,7 @@ describe('places for posts', () => {
     expect(places.taken()).toBe(0);
   });
 
-  test('a place that is given back goes to the organisation that has least, in order among its posts', async () => {
+  test('a freed slot goes to the organisation with the fewest, in the order of its posts', async () => {
     const places = createPlaces({ most: { all: 8, organisation: 4, suspects: 8, ownSuspects: 4 } });
     const order: string[] = [];
     const back: (() => void)[] = [];
@@ -53,7 +53,7 @@ describe('places for posts', () => {
     expect(places.taken()).toBe(8);
     expect(places.waiting()).toBe(52);
     order.length = 0;
-    // the last to come, and the only ones of theirs
+    // the last to arrive, and the only ones of their organisation
     for (const post of [0, 1]) take('light', post);
     back.shift()!();
     await settle();
@@ -69,7 +69,7 @@ describe('places for posts', () => {
     expect([places.taken(), places.waiting()]).toEqual([0, 0]);
   });
 
-  test('an endpoint that took long to answer shares those of the failed, until it is fast again', async () => {
+  test('a slow endpoint shares the slots of failed ones until it is fast again', async () => {
     const places = createPlaces({ slow: 50 });
     const claim = { organisation: 'one', endpoint: 'slow', hasFailed: false };
     const takeAll = async (): Promise<(() => void)[]> => {
@@ -86,7 +86,7 @@ describe('places for posts', () => {
     expect(await takeAll()).toHaveLength(16);
   });
 
-  test('who finds none in time goes without one, and takes none from those behind it', async () => {
+  test('a post that gets no slot in time goes without one, and takes none from those behind it', async () => {
     const places = createPlaces({ most: { all: 1, organisation: 1, suspects: 1, ownSuspects: 1 } });
     const claim = { organisation: 'one', endpoint: 'one', hasFailed: false };
     const giveBack = await places.take(claim, NEVER);

@@ -105,7 +105,7 @@ describe.each(cases)('$list', ({ name, list, args }) => {
     return [written, usual];
   }
 
-  test('ordinary rows are written, and as they are from objects', async () => {
+  test('ordinary rows are written from bytes, exactly as from objects', async () => {
     const rows = fc.array(objectOf(rowType, { oneOf: 0 }), { maxLength: 4 });
     await fc.assert(
       fc.asyncProperty(rows, fc.nat({ max: 4 }), cursor, async (page, most, next) => {
@@ -121,7 +121,7 @@ describe.each(cases)('$list', ({ name, list, args }) => {
     );
   });
 
-  test('rows of any kind are written as they are from objects, or not at all', async () => {
+  test('rows of any kind are written exactly as from objects, or not at all', async () => {
     const page = fc.array(objectOf(rowType, { oneOf: 25 }), { minLength: 1, maxLength: 2 });
     const outcomes = { written: 0, not: 0 };
     await fc.assert(
@@ -144,7 +144,7 @@ describe.each(cases)('$list', ({ name, list, args }) => {
     expect(outcomes.not).toBeGreaterThan(20);
   });
 
-  test('a cursor is made of the same values', () => {
+  test('a cursor uses the same values', () => {
     const sorts = ['created_at', 'updated_at', '_id'];
     fc.assert(
       fc.property(objectOf(rowType, { oneOf: 0 }), fc.constantFrom(...sorts), (row, sort) => {
@@ -156,7 +156,7 @@ describe.each(cases)('$list', ({ name, list, args }) => {
   });
 });
 
-test('an object with two values of one member is not written, since the driver takes the last', async () => {
+test('an object with a duplicate member is not written, since the driver would take the last value', async () => {
   const type = getNamedType(rootField('quote').type) as GraphQLObjectType;
   const writer = singleWriter(shapeOf(type, everyField(type))!);
   await fc.assert(
@@ -177,7 +177,7 @@ describe.each(TYPES)('%s', (name) => {
   const type = getNamedType(rootField(name).type) as GraphQLObjectType;
   const writer = singleWriter(shapeOf(type, everyField(type))!);
 
-  test('an object of any kind is written as it is from objects, or not at all', async () => {
+  test('an object of any kind is written exactly as from objects, or not at all', async () => {
     const outcomes = { written: 0, not: 0 };
     await fc.assert(
       fc.asyncProperty(objectOf(type, { oneOf: 25 }), damage, async (row, changes) => {
@@ -199,7 +199,7 @@ describe.each(LISTS)('GraphQL: %s', (name) => {
   const rowType = getNamedType(pageType.getFields().data!.type) as GraphQLObjectType;
   const execute = createExecutor(graphql, { compiledFrom: 1 });
 
-  test('any selection is written as it is from objects, or not at all', async () => {
+  test('any selection is written exactly as from objects, or not at all', async () => {
     const page = fc.array(objectOf(rowType, { oneOf: 60 }), { maxLength: 2 });
     const order = fc.shuffledSubarray(['has_more', 'next_cursor', 'more: has_more', '__typename'], { minLength: 0 });
     const outcomes = { written: 0, not: 0 };

@@ -3,11 +3,11 @@ import type { WaitingCaller } from '../../src/context';
 import { AppError } from '../../src/errors';
 import { type Checked, createRechecks } from '../../src/events/rechecks';
 
-/* How the keys of waiting requests and streams are read again. */
+/* How the keys of waiting requests and streams are re-read. */
 
 type Answer = () => Promise<{ cluster: string }>;
 
-/** Waits of keys, what their keys answer, and what became of them. */
+/** Waiting callers, the answers for their keys, and how they ended. */
 function over(answer: Answer) {
   let reads = 0;
   const failures = new Map<string, unknown>();
@@ -28,7 +28,7 @@ function over(answer: Answer) {
 const here: Answer = () => Promise.resolve({ cluster: 'default' });
 const away: Answer = () => Promise.reject(new AppError('unavailable', 'The database is away.'));
 
-test('a key is read every 2 s, once for all that wait with it, and not again while that goes on', async () => {
+test('a key is read every 2 s, once for all its requests and streams, and not again while a read is in progress', async () => {
   const ends: (() => void)[] = [];
   const waits = over(
     () =>
@@ -55,12 +55,12 @@ test('a key is read every 2 s, once for all that wait with it, and not again whi
   ends[0]!();
   await turn();
   lookAt(16_000);
-  // that of the other key still goes on
+  // the read of the other key is still in progress
   expect(waits.reads()).toBe(3);
   expect(waits.failures.size).toBe(0);
 });
 
-test('what is refused ends all that wait with the key; another cluster ends its streams', async () => {
+test('a rejected key ends its requests and streams; a move to another cluster ends only streams', async () => {
   const refused = over(() => Promise.reject(new AppError('unauthenticated', 'The key is revoked.')));
   const moved = over(() => Promise.resolve({ cluster: 'eu' }));
   for (const waits of [refused, moved]) {
@@ -73,7 +73,7 @@ test('what is refused ends all that wait with the key; another cluster ends its 
   expect([...moved.failures.keys()]).toEqual(['a']);
 });
 
-test('a stream whose key cannot be read for 30 s ends, and not before; a request is left alone', async () => {
+test('a stream ends once its key cannot be read for 30 s; a request is left alone', async () => {
   let [answer, now] = [away, 0];
   const waits = over(() => answer());
   waits.add('a', '1', true);

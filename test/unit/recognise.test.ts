@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { Refusal } from '../../src/access/authenticate';
 import { recogniseSome } from '../../src/access/recognise';
 
-/* Requests without a route cost their caller nothing, so what the gateway does for them is bounded. */
+/* Requests without a route cost their caller nothing, so the gateway's work for them is bounded. */
 
 const UNKNOWN: Refusal = { reason: 'unknown' };
 
@@ -21,7 +21,7 @@ test('at most 20 keys a second are looked up, and none for a request without one
   expect(await ask()).toBe(UNKNOWN);
 });
 
-test('a key that is not found in time, or cannot be, is nobody’s', async () => {
+test('a key whose lookup fails or takes too long is treated as unknown', async () => {
   expect(await recogniseSome(() => Promise.reject(new Error('away')))('Bearer x', '192.0.2.1')).toBeUndefined();
   const found = recogniseSome(() => new Promise(() => undefined))('Bearer x', '192.0.2.1');
   await turn();

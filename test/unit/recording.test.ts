@@ -13,7 +13,7 @@ const done = {
   ...{ face: 'rest', status: 200, ms: 1 },
 } as unknown as DoneExchange;
 
-test('a database that does not answer holds up the end of a gateway for three seconds at most, which it says', async () => {
+test('a database that does not respond delays shutdown by at most 3 s, which is logged', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate'] });
   const warn = jest.fn();
   const control = { usage: { add: () => never }, requests: { add: () => never } };

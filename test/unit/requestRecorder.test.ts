@@ -59,7 +59,7 @@ describe('the recorder of requests', () => {
   });
   afterEach(() => jest.useRealTimers());
 
-  test('writes every two seconds what there is, each row with its own id', async () => {
+  test('writes pending rows every two seconds, each with its own id', async () => {
     const recorder = recorderOf();
     await jest.advanceTimersByTimeAsync(10_000);
     expect(written).toEqual([]);
@@ -78,7 +78,7 @@ describe('the recorder of requests', () => {
     await recorder.stop();
   });
 
-  test('a key has 100 successful requests at once, then one a minute, and makes nothing of the others', async () => {
+  test('a key has 100 successful requests in a burst, then one a minute, and does no work for the others', async () => {
     const recorder = recorderOf();
     const made = jest.fn(details);
     for (let request = 0; request < 50_000; request += 1) recorder.add(OK, made);
@@ -92,10 +92,10 @@ describe('the recorder of requests', () => {
     expect(onLeftOut).not.toHaveBeenCalled();
   });
 
-  test('every failed request is in a row or in the similar of one like it, until those are used up, which is counted', async () => {
+  test('every failed request has a row or is counted in a similar one, until rows run out; the rest is counted', async () => {
     const recorder = recorderOf();
     for (let request = 0; request < 5000; request += 1) recorder.add(FAILED, details);
-    // unlike any that has a row: 20 rows more, and then none
+    // unlike any stored row: 20 more rows, then none
     for (let one = 0; one < 30; one += 1) recorder.add(head({ code: `code_${String(one)}` }), details);
     await jest.advanceTimersByTimeAsync(2000);
     expect(rows()).toHaveLength(620);
@@ -105,7 +105,7 @@ describe('the recorder of requests', () => {
     await recorder.stop();
   });
 
-  test('a flood of one key leaves room for the others, and all keys of an organisation have a bound', async () => {
+  test('a flood with one key leaves room for others, and the keys of an organisation have a limit together', async () => {
     const recorder = recorderOf();
     const flood = (key_id: string): void => {
       for (let request = 0; request < 5000; request += 1) {
@@ -135,7 +135,7 @@ describe('the recorder of requests', () => {
     expect(rows().slice(900)).toEqual(others.map((other) => expect.objectContaining({ ...other, similar: 1 })));
   });
 
-  test('a flood fills one batch and no more memory, and what is lost of failed ones is counted', async () => {
+  test('a flood fills one batch and no more memory, and lost failures are counted', async () => {
     const recorder = recorderOf({ capacity: 50 });
     for (let organisation = 0; organisation < 100; organisation += 1) {
       const whose = { organisation_id: String(organisation), key_id: `k${String(organisation)}` };
@@ -147,7 +147,7 @@ describe('the recorder of requests', () => {
     expect(onLeftOut.mock.calls).toEqual([[75]]);
   });
 
-  test('rows that could not be written are written with the same ids later, the oldest kept if there are too many', async () => {
+  test('rows that could not be written are retried with the same ids, and the oldest are kept if there are too many', async () => {
     const recorder = recorderOf({ capacity: 4 });
     isAway = true;
     for (let request = 0; request < 3; request += 1) recorder.add({ ...FAILED, status: 400 + request }, details);
@@ -162,7 +162,7 @@ describe('the recorder of requests', () => {
     expect(onLeftOut.mock.calls).toEqual([[2]]);
   });
 
-  test('trims an organisation the more likely, the more it wrote', async () => {
+  test('is more likely to trim an organisation that wrote more', async () => {
     const recorder = recorderOf({ random: () => 0.5 });
     for (let request = 0; request < 300; request += 1) recorder.add({ ...FAILED, organisation_id: 'busy' }, details);
     for (let request = 0; request < 200; request += 1) recorder.add({ ...FAILED, organisation_id: 'quiet' }, details);

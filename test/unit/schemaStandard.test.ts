@@ -15,7 +15,7 @@ const made: [string, object][] = [
   ...rootFields(graphql).map(({ name, args }): [string, object] => [name, argumentsSchema(args)]),
 ];
 
-test('every schema made from the SDL is valid JSON Schema 2020-12', () => {
+test('every schema derived from the SDL is valid JSON Schema 2020-12', () => {
   const ajv = new Ajv2020({ strict: false });
   const wrong = made.filter(([, schema]) => ajv.validateSchema(schema) !== true).map(([name]) => name);
   expect(wrong).toEqual([]);

@@ -76,7 +76,11 @@ describe('is rejected, with the variable and one sentence without the secret:', 
     ['a directory', () => ({ REDIS_URL_FILE: folder }), /^ {2}REDIS_URL_FILE: cannot be read: EISDIR/m],
     ['an empty file', () => ({ KEY_PEPPER_FILE: file('') }), /^ {2}KEY_PEPPER_FILE: .* is empty$/m],
     ['a file of line breaks', () => ({ KEY_PEPPER_FILE: file('\r\n\n') }), /^ {2}KEY_PEPPER_FILE: .* is empty$/m],
-    ['bytes that are no text', () => ({ KEY_PEPPER_FILE: file(Buffer.from([0xff, 0xfe, 1])) }), /is not text in UTF-8/],
+    [
+      'bytes that are not text',
+      () => ({ KEY_PEPPER_FILE: file(Buffer.from([0xff, 0xfe, 1])) }),
+      /is not text in UTF-8/,
+    ],
     ['a file that never ends', () => ({ KEY_PEPPER_FILE: '/dev/zero' }), /is larger than 65536 bytes/],
     [
       'an invalid value',
@@ -95,7 +99,7 @@ describe('is rejected, with the variable and one sentence without the secret:', 
   });
 });
 
-test('a named pipe is read to its end, as shells make them for a secret that is never on disk', () => {
+test('a named pipe, which shells use for secrets that are never on disk, is read to its end', () => {
   const program = join(folder, 'pipe.js');
   writeFileSync(
     program,

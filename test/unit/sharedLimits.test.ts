@@ -20,7 +20,7 @@ const open = () => {
   return { channel, store: limitsOfAllWorkers(10, channel as unknown as NodeJS.Process) };
 };
 
-test('what the requests of one turn ask is one message, and each gets its own answer', async () => {
+test('all questions of one event loop turn are sent in one message, and each gets its own answer', async () => {
   const { channel, store } = open();
   const [keys, addresses] = [store('key'), store('address')];
   const asked = [keys.consume('a', 1), keys.consume('b', 3), addresses.consume('::1', 1)];
@@ -41,7 +41,7 @@ test('what the requests of one turn ask is one message, and each gets its own an
   const answer = (question: number, ...taken: unknown[]): unknown =>
     channel.emit('message', { limitsAsked: question, taken });
   answer(2, [true, 8, 900, 2]);
-  // as messages of others, and answers that came too late
+  // messages of others, and late answers
   channel.emit('message', { metrics: 'a page' });
   answer(3, [true, 0, 0, 0]);
   answer(1, [true, 9, 1000, 1], [false, 0, 1000, 12], [true, 5, 1000, 5]);
@@ -55,7 +55,7 @@ test('what the requests of one turn ask is one message, and each gets its own an
   expect((settled[1] as PromiseRejectedResult).reason).toBeInstanceOf(RateLimiterRes);
 });
 
-test('a message that cannot be sent fails what it asks, so that a worker counts by itself', async () => {
+test('a message that cannot be sent fails its questions, so that a worker counts by itself', async () => {
   const { channel, store } = open();
   channel.fault = new Error('Channel closed');
   await expect(Promise.allSettled([store('key').consume('a', 1), store('key').consume('b', 1)])).resolves.toMatchObject(
@@ -63,7 +63,7 @@ test('a message that cannot be sent fails what it asks, so that a worker counts 
   );
 });
 
-test('the first process is given up on after 5 s', async () => {
+test('waiting for the first process times out after 5 s', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
   try {
     const { store } = open();

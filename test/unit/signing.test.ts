@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { endpointSecret, secretFrom, secretText, signedHeaders } from '../../src/webhooks/signing';
 
-/* What is signed, checked by the library that receivers use. */
+/* Signatures, verified with the library that receivers use. */
 
 const ENDPOINT = '00000000-0000-8000-8000-000000000001';
 const message = (body: string) => ({ id: 'msg', timestamp: Math.floor(Date.now() / 1000), body });

@@ -8,7 +8,7 @@ import { type Source, type Streaming, subscribe, type Subscribed } from '../../s
 import type { Exchange } from '../../src/http/exchange';
 import type { Execution } from '../../src/schema/execution';
 
-/* What a stream keeps for as long as it is open, and how much of a gateway it takes at once. */
+/* What a stream retains while it is open, and how much of a gateway's time it takes at once. */
 
 v8.setFlagsFromString('--expose-gc');
 const collectGarbage = vm.runInNewContext('gc') as () => void;
@@ -29,7 +29,7 @@ async function accepted(source: () => Source, variables: Record<string, unknown>
   return streaming.subscribed!;
 }
 
-test('a stream keeps the variables of its operation alone', async () => {
+test('a stream keeps only the variables its operation uses', async () => {
   const source = (): Source => ({
     cursor: '0',
     ended: new AbortController().signal,
@@ -49,7 +49,7 @@ test('a stream keeps the variables of its operation alone', async () => {
   expect(await subscribed.resultOf({ n: 1 })).toEqual({ data: { n: 1 } });
 });
 
-test('many streams with many events let the event loop turn while they write', async () => {
+test('many streams with many events do not block the event loop while they write', async () => {
   const [streams, events] = [5, 200];
   const subscribed = (): Subscribed => ({
     source: {

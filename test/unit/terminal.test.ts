@@ -54,7 +54,7 @@ test.each<[string, () => void]>([
   expect(written).toContain('a\\u001b[2Jb\\u009b31mc\\u000dd\\u0007e\\u007ff\\u202eg\\u2028h\\u0000i');
 });
 
-test('a table cell stays on one line, and an error may have several', () => {
+test('a table cell stays on one line, while an error may have several', () => {
   printTable(['NAME'], [['one\ntwo']]);
   expect(written).toBe('NAME\none\\u000atwo\n');
   written = '';

@@ -1,6 +1,6 @@
 import { checkTransactionLimit } from '../../src/cli/doctor/transactionLimit';
 
-/** The check for clusters with these limits; undefined for one that does not tell. */
+/** The check for clusters with these limits; undefined for one that does not report it. */
 function check(limits: Record<string, number | undefined>): ReturnType<typeof checkTransactionLimit> {
   const databases = {
     clusters: Object.keys(limits),
@@ -9,7 +9,7 @@ function check(limits: Record<string, number | undefined>): ReturnType<typeof ch
   return checkTransactionLimit({ databases } as unknown as Parameters<typeof checkTransactionLimit>[0]);
 }
 
-test('says nothing about a cluster that does not tell, and does not warn at 15 s', async () => {
+test('a cluster that does not report its limit is omitted, and 15 s is no warning', async () => {
   expect(await check({ default: 15, eu: undefined })).toEqual({
     name: 'transaction limit',
     ok: true,
@@ -17,6 +17,6 @@ test('says nothing about a cluster that does not tell, and does not warn at 15 s
   });
 });
 
-test('says nothing if no cluster tells', async () => {
+test('there is no check if no cluster reports its limit', async () => {
   expect(await check({ default: undefined })).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { codesOf, type CountedRequest, operationsOf, pathsOf } from '../../src/o
 
 const OK: CountedRequest = { outcome: 'ok', operation: 'quotes', ms: 3 };
 
-/** A row of usage as the database makes it of the paths of requests. */
+/** A row of usage as the database stores it. */
 function rowOf(requests: readonly CountedRequest[]) {
   const row: { operations: Record<string, Record<string, number>>; codes: Record<string, number> } = {
     operations: {},
@@ -17,7 +17,7 @@ function rowOf(requests: readonly CountedRequest[]) {
   return row;
 }
 
-test('usage by operation adds up over rows, with most requests first', () => {
+test('usage by operation is summed over rows, with most requests first', () => {
   const error = { outcome: 'error', operation: 'quote', code: 'not_found', ms: 2 } as const;
   const limited = { outcome: 'rate_limited', operation: 'quote', code: 'rate_limited', ms: 0.1 } as const;
   const rows = [rowOf([OK, error]), {}, rowOf([error, limited])];
@@ -41,7 +41,7 @@ test.each([
   expect(operationsOf([row])).toMatchObject([{ p50_ms: p50, p95_ms: p95 }]);
 });
 
-test('an operation that was only rate limited has no times', () => {
+test('an operation that was only rate limited has no durations', () => {
   const row = rowOf([{ outcome: 'rate_limited', operation: 'quotes', ms: 0.1 }]);
   expect(operationsOf([row])).toMatchObject([{ p50_ms: null, p95_ms: null }]);
 });

@@ -111,7 +111,7 @@ describe('the elements of a bulk call', () => {
     expect(check(value)).toEqual(faults);
   });
 
-  test('are checked for their bounds one by one', () => {
+  test('are checked against their bounds one by one', () => {
     const element = typeChecks(SCHEMA, { elementBounds: true, closed: false })('Element');
     expect(element({ sku: 'abc', part: { name: 'ab' }, colour: 'red' })).toEqual({ faults: [], more: 0, isCut: false });
     const { faults } = element({ part: { name: 'a' }, colour: 'green' });

@@ -67,7 +67,7 @@ describe('a check that counts only so many faults', () => {
   const element = typeChecks(graphql, { elementBounds: true, closed: false })('CustomerUpsert');
   const customer = (contacts: readonly unknown[]) => ({ external_ref: 'A', name: 'A', contacts });
 
-  test('visits no further elements after them, and says that there may be more', () => {
+  test('visits no further elements after that, and says that there may be more', () => {
     const { list, looked } = watched(many(100, () => BAD_CONTACT));
     const found = element(customer(list), { kept: 1, counted: 20 });
     expect(found).toMatchObject({ more: 24, isCut: true });
@@ -84,7 +84,7 @@ describe('a check that counts only so many faults', () => {
     expect(found.faults).toHaveLength(1);
   });
 
-  test('still finds what is wrong beside the list', () => {
+  test('still finds other errors beside the list', () => {
     const { faults, more } = element(
       { ...customer(many(100, () => BAD_CONTACT)), name: 1, x: 1 },
       { kept: 100, counted: 20 },

@@ -13,7 +13,7 @@ import { recordCommands } from '../support/recordedCommands';
 import { startReceiver } from './receiver';
 import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
 
-/* What endpoints may cost, and what happens to gateways while they deliver. */
+/* What endpoints may cost, and what happens when gateways die or are overloaded while delivering. */
 
 let world: World;
 beforeAll(async () => {
@@ -56,7 +56,7 @@ async function record(of: World, { organisation }: Scene, count: number, object?
 
 const free = async (one: Scene): Promise<true | undefined> => ((await one.row()).holder === null ? true : undefined);
 
-test('two gateways deliver the events of one endpoint once each', async () => {
+test('two gateways deliver each event of one endpoint once', async () => {
   const other = await startGateway(world.environment);
   try {
     const one = await scene();
@@ -72,7 +72,7 @@ test('two gateways deliver the events of one endpoint once each', async () => {
   }
 });
 
-test('a gateway that is killed while it posts loses nothing: another posts the same ids again', async () => {
+test('a gateway killed while posting loses no event: another posts the same ids again', async () => {
   const own = await openWorld({ EVENTS: 'off' });
   const tails = own.bare.db(own.environment.CONTROL_DATABASE).collection('event_tails');
   await tails.deleteMany({});
@@ -90,7 +90,7 @@ test('a gateway that is killed while it posts loses nothing: another posts the s
     await new Promise((resolve) => child.once('close', resolve));
     const before = new Set(idsOf(one));
     one.receiver.answer = () => 204;
-    // as if the time of its leases were over
+    // as if its leases had expired
     await own.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(0) } });
     await tails.updateMany({}, { $set: { until: new Date(0) } });
     const next = await startGateway({ ...own.environment, EVENTS: 'on' });
@@ -110,7 +110,7 @@ test('a gateway that is killed while it posts loses nothing: another posts the s
   }
 }, 60_000);
 
-test('a dead endpoint costs the same commands, rows and posts at each try, however many events are behind it', async () => {
+test('a dead endpoint costs the same commands, rows and posts per attempt, however many events are pending', async () => {
   const { proxy, sent } = await recordCommands();
   const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
   try {
@@ -125,7 +125,7 @@ test('a dead endpoint costs the same commands, rows and posts at each try, howev
       );
       const rows = (await one.rows()).length;
       const arrived = one.receiver.arrived.length;
-      // the first probe may need what later ones know already
+      // the first probe may load what later ones have cached
       await one.hurry();
       await eventually(async () => ((await one.row()).probes === 1 ? true : undefined));
       await eventually(() => free(one));
@@ -152,7 +152,7 @@ test('a dead endpoint costs the same commands, rows and posts at each try, howev
   }
 }, 90_000);
 
-test('endpoints that have no work cost nothing: a gateway sends as many commands for a thousand as for none', async () => {
+test('idle endpoints cost nothing: a gateway sends as many commands for 1,000 as for none', async () => {
   const { proxy, sent } = await recordCommands();
   const own = await openWorld({ EVENTS: 'on', MONGODB_URI: proxy.uri });
   try {
@@ -169,11 +169,11 @@ test('endpoints that have no work cost nothing: a gateway sends as many commands
     const { due: _due, ...rest } = row;
     const rows = Array.from({ length: 1000 }, () => ({ ...rest, _id: randomUUID(), organisation_id: randomUUID() }));
     await own.endpoints.insertMany(rows);
-    // no longer young, so it rests until it is woken
+    // no longer new, so it rests until it is woken
     await own.endpoints.updateOne({ _id: one.id }, { $set: { created_at: new Date(0) } });
     await one.hurry();
     await eventually(async () => (await free(one)) === true && (await one.row()).due === undefined, 30_000);
-    // the rest is what happens once a minute; one command an endpoint would be a thousand more
+    // the rest happens once a minute; one command per endpoint would be a thousand more
     expect(await idle()).toBeLessThanOrEqual(none + 20);
     expect(none).toBeGreaterThan(0);
   } finally {
@@ -183,7 +183,7 @@ test('endpoints that have no work cost nothing: a gateway sends as many commands
   }
 }, 60_000);
 
-test('endpoints that never answer do not take the places of others', async () => {
+test('endpoints that never respond do not use up the slots of others', async () => {
   const hanging: ServerResponse[] = [];
   let ended = 0;
   const deaf = await startReceiver((_arrival, response) => {
@@ -201,7 +201,7 @@ test('endpoints that never answer do not take the places of others', async () =>
   expect(hanging.length).toBeLessThanOrEqual(MOST_POSTS.all);
 }, 90_000);
 
-test('a gateway works on at most 8 endpoints of an organisation, and on 32 that failed last', async () => {
+test('a gateway works on at most 8 endpoints per organisation, and on 32 that failed last', async () => {
   const own = await openWorld({ EVENTS: 'off' });
   const deaf = await startReceiver(() => undefined);
   const one = await newScene(own, { receiver: deaf });
@@ -211,7 +211,7 @@ test('a gateway works on at most 8 endpoints of an organisation, and on 32 that 
   const held = (): Promise<EndpointRow[]> => own.endpoints.find({ holder: { $ne: null } }).toArray();
   await own.endpoints.deleteOne({ _id });
   await record(own, one, 1);
-  // of one organisation, of others that failed, and one more behind all of them
+  // endpoints of one organisation, of others that failed, and one more behind all of them
   await own.endpoints.insertMany(copies(20, () => ({ due: new Date(0) })));
   const organisations = await Promise.all(Array.from({ length: 6 }, () => makeOrganisation(own.gateway)));
   for (const organisation of organisations) await record(own, { ...one, organisation }, 1);
@@ -238,7 +238,7 @@ test('a gateway works on at most 8 endpoints of an organisation, and on 32 that 
   }
 }, 90_000);
 
-test('an object that always fails parks at most 1,050 events; then the position waits for it', async () => {
+test("an object that always fails parks at most 1,050 events; then the endpoint's position waits for it", async () => {
   const one = await scene();
   const bad = randomUUID();
   one.receiver.answer = ({ event }) => (event.object.id === bad ? 500 : 204);

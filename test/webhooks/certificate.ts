@@ -1,4 +1,4 @@
-/** A certificate that no authority has signed, and its key, which opens nothing. */
+/** A self-signed certificate and its key, used nowhere else. */
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQg4r2w5d3nNc22QCcu

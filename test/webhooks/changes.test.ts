@@ -6,7 +6,7 @@ import { raw } from '../http/raw';
 import type { Json } from '../support/client';
 import { idsOf, newScene, openWorld, type Scene, untilArrived, type World } from './scene';
 
-/* What people change while events are delivered. */
+/* Changes by users while events are delivered. */
 
 let world: World;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const delivered = (one: Scene, count: number): Promise<true> =>
 const free = (one: Scene): Promise<true> =>
   eventually(async () => ((await one.row()).holder === null ? (true as const) : undefined), 30_000);
 
-/** Which of some secrets verify the last delivery. */
+/** Which of these secrets verify the last delivery. */
 function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
   const { body, headers } = receiver.arrived.at(-1)!;
   return secrets.map((secret) => {
@@ -42,7 +42,7 @@ function verifiedBy({ receiver }: Scene, ...secrets: string[]): boolean[] {
   });
 }
 
-test('after a rotation both secrets sign for 24 hours, then the new one alone; one before that ends at once', async () => {
+test('after a rotation both secrets sign for 24 hours, then the new one alone; an older one ends at once', async () => {
   const one = await scene();
   const { id } = one;
   const second = (await one.admin('rotate_webhook_endpoint', { id })).secret as string;
@@ -58,7 +58,7 @@ test('after a rotation both secrets sign for 24 hours, then the new one alone; o
   expect((await one.endpoint()).old_secret_until).toBeNull();
 });
 
-test('a test event and one sent again by hand have their outcome as answer, and count for nothing else', async () => {
+test('a test event and one sent again by hand return their outcome, and affect nothing else', async () => {
   const one = await scene();
   const { id } = one;
   await one.write(1);
@@ -85,13 +85,13 @@ test('a test event and one sent again by hand have their outcome as answer, and 
     [418, 'short and stout'],
   ]);
   expect(await one.row()).toEqual(before);
-  // to one that is disabled as well
+  // to a disabled endpoint as well
   await one.admin('disable_webhook_endpoint', { id });
   one.receiver.answer = () => 204;
   expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true, status: 204, error: null });
 });
 
-test('an organisation sends at most two by hand at once', async () => {
+test('an organisation can send at most two events by hand at a time', async () => {
   const one = await scene();
   const { id } = one;
   const open: (() => void)[] = [];
@@ -105,7 +105,7 @@ test('an organisation sends at most two by hand at once', async () => {
   expect(await one.admin('send_test_event', { id })).toMatchObject({ ok: true });
 });
 
-test('disabled, nothing is sent; enabled it goes on where it stopped, from a time, or from now', async () => {
+test('a disabled endpoint receives nothing; when enabled it resumes where it stopped, from a time, or from now', async () => {
   const one = await scene();
   const { id } = one;
   await one.write(2);
@@ -119,7 +119,7 @@ test('disabled, nothing is sent; enabled it goes on where it stopped, from a tim
   await delivered(one, 4);
   expect(new Set(idsOf(one)).size).toBe(4);
   expect(idsOf(one)).toHaveLength(4);
-  // everything again, with the same ids
+  // everything is sent again, with the same ids
   await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() - HOUR).toISOString() });
   await untilArrived(one, 8);
   expect(idsOf(one).slice(4).sort()).toEqual(idsOf(one).slice(0, 4).sort());
@@ -127,7 +127,7 @@ test('disabled, nothing is sent; enabled it goes on where it stopped, from a tim
   await one.admin('disable_webhook_endpoint', { id });
   await one.write(3);
   await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
-  // what was recorded before is not sent
+  // earlier events are not sent
   await eventually(async () => {
     await one.admin('enable_webhook_endpoint', { id, from: new Date(Date.now() + MINUTE).toISOString() });
     return (await one.endpoint()).lag_seconds === 0 ? true : undefined;
@@ -139,7 +139,7 @@ test('disabled, nothing is sent; enabled it goes on where it stopped, from a tim
   expect(one.receiver.arrived.length).toBeLessThan(12);
 });
 
-test('taken from a gateway that posts, nobody posts before that post has ended, and what it learns is not stored', async () => {
+test('disabled while a post is in flight, an endpoint gets no other post until that has ended, and its outcome is not stored', async () => {
   const one = await scene();
   const { id } = one;
   const open: (() => void)[] = [];
@@ -163,7 +163,7 @@ test('taken from a gateway that posts, nobody posts before that post has ended, 
   expect(one.receiver.arrived).toHaveLength(1);
   one.receiver.answer = () => 204;
   for (const end of open) end();
-  // the failure is of a lease that was lost
+  // the failure belongs to a lease that was lost
   await new Promise((resolve) => setTimeout(resolve, 1000));
   expect(await one.rows()).toEqual([]);
   expect(await one.row()).toMatchObject({ failed: [], failing_since: null });
@@ -172,7 +172,7 @@ test('taken from a gateway that posts, nobody posts before that post has ended, 
   expect(one.receiver.arrived).toHaveLength(2);
 }, 60_000);
 
-test('enabling from a time drops what is parked and sends it again in order', async () => {
+test('enabling from a time drops parked events and sends them again in order', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
   await delivered(one, 1);
@@ -188,7 +188,7 @@ test('enabling from a time drops what is parked and sends it again in order', as
   expect(idsOf(one).slice(-4)).toEqual(ids);
 });
 
-test('more than 30 days back is refused', async () => {
+test('more than 30 days back is rejected', async () => {
   const one = await scene();
   const { id } = one;
   const from = new Date(Date.now() - 31 * DAY).toISOString();
@@ -200,7 +200,7 @@ test('more than 30 days back is refused', async () => {
   expect(await one.admin('enable_webhook_endpoint', { id })).toMatchObject({ code: 'validation_failed' });
 });
 
-test('while an organisation moves nothing is posted that could not be noted', async () => {
+test('while an organisation is being moved, nothing is posted whose outcome could not be stored', async () => {
   const one = await scene();
   await one.write(1);
   await delivered(one, 1);
@@ -208,7 +208,7 @@ test('while an organisation moves nothing is posted that could not be noted', as
   const organisations = world.bare.db(world.environment.CONTROL_DATABASE).collection<{ _id: string }>('organisations');
   const at = new Date();
   const move = { to: 'elsewhere', mover: 'test', begun_at: at, seen_at: at };
-  // its events are there, since only its endpoint is looked at here
+  // its events are stored first, since only its endpoint is under test here
   await world.endpoints.updateOne({ _id: one.id }, { $set: { until: new Date(Date.now() + 60_000) } });
   await one.write(1);
   await eventually(async () => ((await one.endpoint()).lag_seconds > 0 ? true : undefined));
@@ -225,9 +225,9 @@ test('while an organisation moves nothing is posted that could not be noted', as
   expect(idsOf(one)).toHaveLength(2);
 });
 
-test('what is delivered while a move begins is not relied on: it is sent again after it', async () => {
+test('an event being delivered when a move begins is sent again after the move', async () => {
   const one = await scene();
-  // the collection is there already, so making it refuses nothing
+  // the collection already exists, so creating it cannot be refused
   await one.write(1);
   await delivered(one, 1);
   const open: (() => void)[] = [];
@@ -249,9 +249,9 @@ test('what is delivered while a move begins is not relied on: it is sent again a
   expect(new Set(idsOf(one)).size).toBe(2);
 });
 
-test('an organisation that is erased while its events are sent does not come back', async () => {
+test('an organisation erased while its events are being sent is not recreated', async () => {
   const one = await scene();
-  // the collection is there already, so making it refuses nothing
+  // the collection already exists, so creating it cannot be refused
   await one.write(1);
   await delivered(one, 1);
   const open: (() => void)[] = [];

@@ -27,7 +27,7 @@ async function feedOf({ organisation }: Scene): Promise<Json[]> {
   return (await client(world.gateway, key).get('/events', { limit: 100 })).body.data;
 }
 
-test('each event arrives once, signed as Standard Webhooks says, with the id and body that the feed has', async () => {
+test('each event arrives once, signed as Standard Webhooks specifies, with the id and body of the feed', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(3);
   await one.change(quote, 2);
@@ -50,7 +50,7 @@ test('each event arrives once, signed as Standard Webhooks says, with the id and
   expect(await one.deliveries.indexes()).toContainEqual(expect.objectContaining(kept));
 });
 
-test('an endpoint hears of the types that it asks for, and is not behind because of others', async () => {
+test('an endpoint receives only the types it subscribed to, and others do not count as lag', async () => {
   const one = await scene({ types: ['quote.updated'] });
   const [quote = ''] = await one.write(3);
   await one.change(quote, 1);
@@ -62,7 +62,7 @@ test('an endpoint hears of the types that it asks for, and is not behind because
   expect(one.receiver.arrived.map(({ event }) => event.type)).toEqual(['quote.updated']);
 });
 
-test('what fails is parked with the later events of that object, in order; other objects go on', async () => {
+test('a failed event is parked with later ones of its object, in order; other objects continue', async () => {
   const one = await scene();
   const [bad = ''] = await one.write(1);
   await untilArrived(one, 1);
@@ -87,14 +87,14 @@ test('what fails is parked with the later events of that object, in order; other
   await untilArrived(one, 9);
   const ofBad = one.receiver.arrived.filter(({ event }) => event.object.id === bad).map(({ id }) => id);
   const order = (await feedOf(one)).filter(({ object }) => object.id === bad).map(({ id }) => id);
-  // the one that failed arrives again, and then those behind it
+  // the failed one arrives again, followed by those behind it
   expect(ofBad).toEqual([order[0], order[1], ...order.slice(1)]);
   await eventually(async () => ((await one.rows('delivered')).length === 8 ? true : undefined));
   expect(await one.rows('waiting')).toEqual([]);
   await eventually(async () => ((await one.endpoint()).waiting === 0 ? true : undefined));
 });
 
-test('many events of few objects arrive in order per object, whatever fails at random', async () => {
+test('many events of few objects arrive in order per object, despite random failures', async () => {
   const one = await scene();
   let count = 0;
   one.receiver.answer = () => ((count += 1) % 7 === 3 ? 503 : 200);
@@ -110,7 +110,7 @@ test('many events of few objects arrive in order per object, whatever fails at r
   expect(accepted.size).toBe(66);
   for (const quote of quotes) {
     const arrived = one.receiver.arrived.filter(({ event }) => event.object.id === quote).map(({ id }) => id);
-    // without repetitions, exactly the order of the feed
+    // without repeats, exactly the order of the feed
     expect([...new Set(arrived)]).toEqual(order.filter((id) => arrived.includes(id)));
     const places = arrived.map((id) => order.indexOf(id));
     expect(places).toEqual([...places].sort((a, b) => a - b));
@@ -118,7 +118,7 @@ test('many events of few objects arrive in order per object, whatever fails at r
   expect((await one.endpoint()).state).toBe('enabled');
 }, 120_000);
 
-test('ten failures of different objects make it failing: the position stays, the oldest event is the probe, and one success lets all go on', async () => {
+test('ten failures of different objects put an endpoint into the failing state: its position stays, the oldest event is the probe, and one success resumes all', async () => {
   const one = await scene();
   one.receiver.answer = () => 500;
   await one.write(40);
@@ -145,7 +145,7 @@ test('ten failures of different objects make it failing: the position stays, the
   expect(new Set(idsOf(one)).size).toBe(60);
 });
 
-test('410 disables it at once, and nothing more is sent until it is enabled; then it goes on where it stopped', async () => {
+test('410 disables an endpoint at once, and nothing is sent until it is enabled, when it resumes where it stopped', async () => {
   const one = await scene();
   one.receiver.answer = () => 410;
   await one.write(1);
@@ -162,7 +162,7 @@ test('410 disables it at once, and nothing more is sent until it is enabled; the
   expect(new Set(idsOf(one)).size).toBe(3);
 });
 
-test('nothing but failures for 120 hours disables it', async () => {
+test('120 hours of nothing but failures disable an endpoint', async () => {
   const one = await scene();
   one.receiver.answer = () => 500;
   await one.write(1);
@@ -180,7 +180,7 @@ test('nothing but failures for 120 hours disables it', async () => {
   await eventually(async () => ((await one.endpoint()).disabled_reason === 'failures' ? true : undefined));
 });
 
-test('after ten attempts an event is given up, and what waited behind it goes on', async () => {
+test('after ten attempts an event is given up, and the events behind it continue', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
   await untilArrived(one, 1);
@@ -209,12 +209,12 @@ test('after ten attempts an event is given up, and what waited behind it goes on
     expect(wait).toBeGreaterThanOrEqual(steps[at]!);
     expect(wait).toBeLessThanOrEqual(steps[at]! * 1.1 + 5000);
   });
-  // the event behind it had its first attempt at once
+  // the event behind it got its first attempt at once
   expect(await one.rows('waiting')).toMatchObject([{ attempts: 1 }]);
   expect(JSON.stringify(failed).length).toBeLessThan(4096);
 });
 
-test('429 with Retry-After holds the whole endpoint for that time, at most an hour', async () => {
+test('429 with Retry-After pauses the whole endpoint for that time, at most an hour', async () => {
   const one = await scene();
   one.receiver.answer = (_arrival, response) => {
     response.writeHead(429, { 'retry-after': '86400' }).end('slowly');

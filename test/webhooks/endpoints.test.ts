@@ -6,7 +6,7 @@ import { makeOrganisation } from '../support/factories';
 import { startGateway } from '../support/gateway';
 import { type Office, officeOf, openOffice } from './office';
 
-/* Webhook endpoints as people change them. */
+/* Webhook endpoints, as users manage them. */
 
 let office: Office;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ test('an endpoint is created with a secret that is shown once, listed without it
   });
 });
 
-test('each change is audited, a rotation gives another secret, and a deletion is for good', async () => {
+test('each change is audited, a rotation gives another secret, and a deletion is permanent', async () => {
   const one = await anOffice();
   const { admin } = one;
   const { secret, endpoint } = await admin('create_webhook_endpoint', { url });
@@ -70,12 +70,12 @@ test('each change is audited, a rotation gives another secret, and a deletion is
   );
 });
 
-test('an organisation has at most 20 endpoints, also if they are created at once', async () => {
+test('an organisation has at most 20 endpoints, even if they are created concurrently', async () => {
   const { admin } = await anOffice();
   const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook_endpoint', { url })));
   expect(answers.filter(({ secret }) => secret)).toHaveLength(20);
   for (const { code, errors } of answers.filter(({ secret }) => !secret)) {
-    // a conflict is one that lost against the others too often
+    // a conflict means losing against the others too often
     expect(['validation_failed', 'conflict']).toContain(code);
     if (errors) expect(errors[0].detail).toBe('the organisation has 20 webhook endpoints already; delete one first');
   }
@@ -83,7 +83,7 @@ test('an organisation has at most 20 endpoints, also if they are created at once
   expect(await admin('create_webhook_endpoint', { url })).toMatchObject({ code: 'validation_failed' });
 });
 
-test('an endpoint of another organisation is one that does not exist, for every operation', async () => {
+test('an endpoint of another organisation does not exist for any operation', async () => {
   const [one, other] = [await anOffice(), await anOffice()];
   const { endpoint } = await one.admin('create_webhook_endpoint', { url });
   const { id } = endpoint;
@@ -103,7 +103,7 @@ test('an endpoint of another organisation is one that does not exist, for every 
   expect((await one.admin('webhook_endpoints')).data).toHaveLength(1);
 });
 
-test('a member sees endpoints and changes none', async () => {
+test('a member can see endpoints and change none', async () => {
   const { admin, member } = await anOffice();
   const { endpoint } = await admin('create_webhook_endpoint', { url });
   const { id } = endpoint;
@@ -130,15 +130,15 @@ test.each([
   ['https://[::ffff:10.0.0.1]/', '::ffff:a00:1 is not a public address'],
   ['https://[fd00::1]/', 'fd00::1 is not a public address'],
   ['http://93.184.216.34/', 'only https is allowed'],
-  // a name that is not found, as one with a public address
+  // a name that is not found is treated like one with a public address
   ['http://hooks.invalid/', 'must begin with https://: its address is not one that is opened for http'],
-])('the URL %s is refused: %s', async (bad, detail) => {
+])('the URL %s is rejected: %s', async (bad, detail) => {
   const { admin } = office;
   const answer = await admin('create_webhook_endpoint', { url: bad });
   expect(answer).toMatchObject({ code: 'validation_failed', errors: [{ pointer: '/url', detail }] });
 });
 
-test('unknown types are refused by name, and a type that is no event', async () => {
+test('unknown types are rejected by name, and so is a type that is no event', async () => {
   const answer = await office.admin('create_webhook_endpoint', {
     url,
     types: ['order.created', 'order.sung', 'webhook.test'],
@@ -146,7 +146,7 @@ test('unknown types are refused by name, and a type that is no event', async () 
   expect(answer.errors.map(({ pointer }: Json) => pointer)).toEqual(['/types/1', '/types/2']);
 });
 
-test('a name whose addresses are opened can be reached over http, and an endpoint cannot be changed to another', async () => {
+test('a name with allowed addresses may use http, and an endpoint cannot be changed to one without', async () => {
   const { admin, gateway } = await openOffice({ WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8,::1/128' });
   try {
     const { endpoint } = await admin('create_webhook_endpoint', { url: 'http://localhost:8080/hook' });
@@ -158,7 +158,7 @@ test('a name whose addresses are opened can be reached over http, and an endpoin
   }
 });
 
-test('an endpoint is not enabled from a time in the future, but for what clocks differ by', async () => {
+test('an endpoint cannot be enabled from a time in the future, except for clock skew', async () => {
   const { admin } = await anOffice();
   const { id } = (await admin('create_webhook_endpoint', { url })).endpoint;
   const enable = (after: number) =>
@@ -185,7 +185,7 @@ test('without WEBHOOK_SECRET nothing can be created, and the answer says what to
   }
 });
 
-test('with another WEBHOOK_SECRET than that of the existing endpoints nothing is created, rotated or sent by hand', async () => {
+test("with a WEBHOOK_SECRET other than the existing endpoints' nothing is created, rotated or sent by hand", async () => {
   const CONTROL_DATABASE = `scopegate_hooks_${randomUUID().slice(0, 8)}`;
   const first = await openOffice({ CONTROL_DATABASE });
   const { endpoint } = await first.admin('create_webhook_endpoint', { url });
@@ -226,7 +226,7 @@ test('creating and sending need a plan with API access; disabling and deleting d
   expect(await admin('delete_webhook_endpoint', { id })).toMatchObject({ id });
 });
 
-test('an organisation that is erased has no endpoints', async () => {
+test('an erased organisation has no endpoints', async () => {
   const { gateway } = office;
   const organisation = await makeOrganisation(gateway);
   const { admin } = await officeOf(gateway, organisation);
@@ -235,7 +235,7 @@ test('an organisation that is erased has no endpoints', async () => {
   expect(await gateway.control.webhooks.list(organisation.id)).toEqual([]);
 });
 
-test('listing and creating make no database of an organisation', async () => {
+test('listing and creating endpoints create no organisation database', async () => {
   const { admin, organisation } = await anOffice();
   const { endpoint } = await admin('create_webhook_endpoint', { url });
   await admin('webhook_deliveries', { endpoint: endpoint.id });

@@ -7,7 +7,7 @@ import { createPoster, type Poster, type PosterOptions } from '../../src/webhook
 import { SELF_SIGNED } from './certificate';
 import { type Receiver, startReceiver } from './receiver';
 
-/* One post, to receivers that mean no good. */
+/* Single posts, to hostile receivers. */
 
 const LOOPBACK = ['127.0.0.0/8'];
 const posters: Poster[] = [];
@@ -34,7 +34,7 @@ const headers = { 'webhook-id': '1' };
 const send = (poster: Poster, url: string, body = '{}') => poster.post({ url, headers, body });
 const portOf = ({ url }: Receiver): string => new URL(url).port;
 
-describe('an address that is not public is never connected to', () => {
+describe('a non-public address is never connected to:', () => {
   const names: Record<string, readonly string[]> = {
     'inside.example': ['127.0.0.1'],
     'both.example': ['93.184.216.34', '127.0.0.1'],
@@ -83,7 +83,7 @@ describe('an address that is not public is never connected to', () => {
     expect(receiver.arrived).toEqual([]);
   });
 
-  test('and a name says nothing of what is inside: the same for one that does not exist', async () => {
+  test('and a name reveals nothing about internal addresses: the error is the same for one that does not exist', async () => {
     const poster = posterOf([], { resolve });
     const errors = await Promise.all(
       ['inside', 'both', 'meta', 'none'].map((name) => send(poster, `https://${name}.example/`)),
@@ -91,14 +91,14 @@ describe('an address that is not public is never connected to', () => {
     expect(new Set(errors.map(({ error }) => error))).toEqual(new Set(['the URL has no public address']));
   });
 
-  test('nor over http one that is public', async () => {
+  test('nor is a public one over http', async () => {
     const asPublic: Resolve = () => Promise.resolve(['93.184.216.34']);
     const { error } = await send(posterOf(LOOPBACK, { resolve: asPublic }), 'http://public.example/');
     expect(error).toMatch(/must be https/);
   });
 });
 
-test('a name that changes between two questions is judged at each connection, and what is connected to again after it', async () => {
+test('a name that changes between lookups is checked for each connection', async () => {
   const answers = [['127.0.0.1'], ['127.0.0.2']];
   let asked = 0;
   const resolve: Resolve = () => Promise.resolve(answers[asked++] ?? []);
@@ -112,7 +112,7 @@ test('a name that changes between two questions is judged at each connection, an
   expect(receiver.arrived).toHaveLength(1);
 });
 
-test('the connected address is judged too, before anything is sent', async () => {
+test('the connected address is checked too, before anything is sent', async () => {
   let arrived = '';
   const server = createNetServer((socket: Socket) =>
     socket.on('data', (bytes) => (arrived += bytes.toString())).on('error', () => undefined),
@@ -120,7 +120,7 @@ test('the connected address is judged too, before anything is sent', async () =>
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   let calls = 0;
-  // as if the lookup had been passed by: refused only when it is judged again
+  // as if the lookup had been bypassed: rejected only on the second check
   const policy = {
     isOpened: () => false,
     allowsPlain: true,
@@ -137,7 +137,7 @@ test('the connected address is judged too, before anything is sent', async () =>
   await new Promise((resolve) => server.close(resolve));
 });
 
-test('a slow name server costs the time of an attempt, and none of the threads of the process', async () => {
+test('an attempt fails if its name server does not respond', async () => {
   const { createSocket } = await import('node:dgram');
   const silent = createSocket('udp4');
   await new Promise<void>((resolve) => silent.bind(0, '127.0.0.1', resolve));
@@ -164,12 +164,12 @@ describe('an answer', () => {
     await inside.stop();
   });
 
-  test('that never comes ends the attempt in time', async () => {
+  test('that never comes times out', async () => {
     receiver.answer = () => undefined;
     expect(await post()).toMatchObject({ ok: false, status: null, error: 'no answer within 1.5 s' });
   });
 
-  test('whose head drips ends in time', async () => {
+  test('with a slowly dripping head times out', async () => {
     let timer: NodeJS.Timeout | undefined;
     receiver.answer = (_arrival, response) => {
       const { socket } = response;
@@ -181,7 +181,7 @@ describe('an answer', () => {
     clearInterval(timer);
   });
 
-  test('whose body drips counts by its head, and is kept as far as it came', async () => {
+  test('with a slowly dripping body counts by its status, and what arrived is kept', async () => {
     let timer: NodeJS.Timeout | undefined;
     receiver.answer = (_arrival, response) => {
       response.writeHead(500);
@@ -194,7 +194,7 @@ describe('an answer', () => {
     expect(outcome.answer).toMatch(/^(drip )+$/);
   });
 
-  test('of a gigabyte is read for 1 KiB', async () => {
+  test('of a gigabyte is read only up to 1 KiB', async () => {
     let written = 0;
     receiver.answer = (_arrival, response) => {
       response.writeHead(200);
@@ -216,7 +216,7 @@ describe('an answer', () => {
     expect(written).toBeLessThan(2 ** 26);
   });
 
-  test('with a head larger than 16 KiB is refused', async () => {
+  test('with a head larger than 16 KiB is rejected', async () => {
     receiver.answer = (_arrival, response) => void response.writeHead(200, { 'x-large': 'x'.repeat(20_000) }).end();
     expect(await post()).toMatchObject({ ok: false, status: null, error: 'the head of the answer is too large' });
   });
@@ -226,12 +226,12 @@ describe('an answer', () => {
     ['503', { 'retry-after': '999999' }, 3_600_000],
     ['500', { 'retry-after': '120' }, undefined],
     ['429', { 'retry-after': 'soon' }, undefined],
-  ])('%s with %j is heard', async (status, head, wait) => {
+  ])('with %s and %j sets the expected delay', async (status, head, wait) => {
     receiver.answer = (_arrival, response) => void response.writeHead(Number(status), head).end();
     expect((await post()).retryAfter).toBe(wait);
   });
 
-  test('that is announced without an end is not waited for', async () => {
+  test('that sends interim responses without end is not waited for', async () => {
     let announced = 0;
     receiver.answer = (_arrival, response) => {
       const more = (): void => {
@@ -252,7 +252,7 @@ describe('an answer', () => {
     expect(await post()).toMatchObject({ ok: true, status: 204 });
   });
 
-  test('that is no HTTP, is cut off, or switches protocols is a failure', async () => {
+  test('that is not HTTP, is cut off, or switches protocols is a failure', async () => {
     for (const text of [
       'hello\r\n\r\n',
       '',
@@ -266,7 +266,7 @@ describe('an answer', () => {
   });
 });
 
-test('nobody listening, and a certificate that nobody vouches for, are failures that say so', async () => {
+test('a refused connection and an untrusted certificate are failures that say so', async () => {
   const server: Server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -285,7 +285,7 @@ test('nobody listening, and a certificate that nobody vouches for, are failures 
   await new Promise((resolve) => tls.close(resolve));
 });
 
-test('no proxy of the environment is used, and an event over 20 kB is not sent', async () => {
+test('proxy variables are ignored, and an event over 20 kB is not sent', async () => {
   process.env.HTTP_PROXY = process.env.http_proxy = 'http://127.0.0.1:1';
   try {
     const poster = posterOf(LOOPBACK);

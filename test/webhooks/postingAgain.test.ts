@@ -3,9 +3,9 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { addressPolicy } from '../../src/webhooks/addresses';
 import { createPoster } from '../../src/webhooks/post';
 
-/* A receiver that answers on each connection once, and then reads what comes and resets the connection. */
+/* A receiver that answers once per connection, then reads the next request and resets the connection. */
 
-test('an event is posted at most twice in an attempt, however many connections were kept', async () => {
+test('an event is posted at most twice per attempt, however many connections are kept alive', async () => {
   let heads = 0;
   const waiting: Socket[] = [];
   const answer = (socket: Socket): void => {

@@ -11,16 +11,16 @@ export interface Arrival {
   readonly headers: Record<string, string>;
 }
 
-/** Answers a delivery: with a status, or as it likes. */
+/** Answers a delivery: with a status, or in its own way. */
 export type Answer = (arrival: Arrival, response: ServerResponse, request: IncomingMessage) => number | undefined;
 
 export interface Receiver {
   readonly url: string;
-  /** All that arrived, in order. */
+  /** All deliveries that arrived, in order. */
   readonly arrived: Arrival[];
-  /** What is answered from now on; 204 at first. */
+  /** The answer from now on; 204 at first. */
   answer: Answer;
-  /** Most deliveries that were under way at the same time. */
+  /** The largest number of concurrent deliveries so far. */
   most: number;
   stop(): Promise<void>;
 }

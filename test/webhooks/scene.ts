@@ -11,7 +11,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { ENVIRONMENT, type Office, officeOf } from './office';
 import { type Receiver, startReceiver } from './receiver';
 
-/* An organisation whose quotes change, and an endpoint that hears of it. */
+/* An organisation whose quotes change, and an endpoint subscribed to them. */
 
 interface Row {
   readonly _id: string;
@@ -25,12 +25,12 @@ export interface World {
   readonly gateway: TestGateway;
   readonly environment: Record<string, string>;
   readonly bare: mongo.MongoClient;
-  /** Endpoints, by the driver alone. */
+  /** Endpoints, through the driver alone. */
   readonly endpoints: mongo.Collection<EndpointRow>;
   stop(): Promise<void>;
 }
 
-/** A gateway that records events and delivers them, with control data of its own. */
+/** A gateway that records and delivers events, with its own control data. */
 export async function openWorld(more: Record<string, string> = {}): Promise<World> {
   const CONTROL_DATABASE = `scopegate_hooks_${randomUUID().slice(0, 8)}`;
   const environment = { ...ENVIRONMENT, CONTROL_DATABASE, EVENTS: 'on', ...more };
@@ -56,14 +56,14 @@ export interface Scene extends Office {
   readonly id: string;
   readonly secret: string;
   readonly deliveries: mongo.Collection<DeliveryRow>;
-  /** Writes quotes as the product that owns them, and resolves with their ids. */
+  /** Writes quotes as the application that owns them, and resolves with their ids. */
   write(quotes: number): Promise<string[]>;
   /** Changes a quote. */
   change(quote: string, times?: number): Promise<void>;
   endpoint(): Promise<Json>;
   row(): Promise<EndpointRow>;
   rows(state?: string): Promise<DeliveryRow[]>;
-  /** Lets everything that waits be tried now. */
+  /** Makes everything that waits due now. */
   hurry(): Promise<void>;
 }
 
@@ -122,6 +122,6 @@ export const idsOf = ({ receiver }: Pick<Scene, 'receiver'>): string[] => receiv
 export const objectsOf = ({ receiver }: Pick<Scene, 'receiver'>): string[] =>
   receiver.arrived.map(({ event }) => event.object.id as string);
 
-/** Waits until so many deliveries arrived. */
+/** Waits until this many deliveries have arrived. */
 export const untilArrived = ({ receiver }: Pick<Scene, 'receiver'>, count: number): Promise<true> =>
   eventually(() => Promise.resolve(receiver.arrived.length >= count ? (true as const) : undefined), 30_000);

@@ -12,7 +12,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { recordCommands } from '../support/recordedCommands';
 import { idsOf, newScene, objectsOf, openWorld, type Scene, untilArrived, type World } from './scene';
 
-/* When endpoints have work and their turn, and when they have none. */
+/* When endpoints have work and get their turn, and when they have none. */
 
 const SOON = 30_000;
 
@@ -40,7 +40,7 @@ const free = (one: Scene): Promise<true> =>
 const eventsOf = (organisation: Organisation): mongo.Collection<EventRow> =>
   world.bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
 
-/** Stores events of as many objects, as a tail would that tells nobody. */
+/** Stores events of different objects, like a tail that notifies no endpoint. */
 async function store(organisation: Organisation, count: number): Promise<void> {
   await (await world.gateway.databases.open(organisation)).prepare([events]);
   const time = timeDigits({ t: Math.floor(Date.now() / 1000) - 60, i: 1 });
@@ -51,7 +51,7 @@ async function store(organisation: Organisation, count: number): Promise<void> {
   await eventsOf(organisation).insertMany(rows);
 }
 
-/** Stores events while nobody works on the endpoint, so that all are there when somebody begins. */
+/** Stores events while no gateway works on the endpoint, so that all are there when one starts. */
 async function record(one: Scene, count: number): Promise<void> {
   await eventually(async () => {
     const { matchedCount } = await world.endpoints.updateOne(
@@ -64,7 +64,7 @@ async function record(one: Scene, count: number): Promise<void> {
   await one.hurry();
 }
 
-test('of an organisation without endpoints a gateway asks once in 5 s, however many events it has', async () => {
+test('a gateway looks for endpoints of an organisation without any at most once in 5 s, however many events it has', async () => {
   const { proxy, sent } = await recordCommands();
   const own = await startGateway({ ...world.environment, EVENTS: 'off', MONGODB_URI: proxy.uri });
   try {
@@ -81,7 +81,7 @@ test('of an organisation without endpoints a gateway asks once in 5 s, however m
   }
 });
 
-test('an endpoint that is created when its organisation is known to have none misses nothing, and gets nothing from before', async () => {
+test('an endpoint created while its organisation is known to have none misses nothing, and gets no earlier events', async () => {
   const organisation = await makeOrganisation(world.gateway);
   await store(organisation, 3);
   expect(await world.gateway.control.webhookLeases.wake([organisation.id])).toBe(false);
@@ -96,7 +96,7 @@ test('an endpoint that is created when its organisation is known to have none mi
   expect(objectsOf(one)).toEqual([quote]);
 });
 
-test('with another WEBHOOK_SECRET than that of the endpoints nothing is sent, and the log says so; with theirs everything is', async () => {
+test("with a WEBHOOK_SECRET other than the endpoints' nothing is sent, which is logged; with the right one everything is", async () => {
   const own = await openWorld({ EVENTS: 'off' });
   const recording: TestGateway[] = [];
   const start = async (more: Record<string, string> = {}): Promise<TestGateway> => {
@@ -133,7 +133,7 @@ test.each([
     ({ id }: Organisation) => world.gateway.control.organisations.setPlan(id, 'starter'),
     ({ id, plan }: Organisation) => world.gateway.control.organisations.setPlan(id, plan),
   ],
-])('while an organisation %s nothing is sent, and everything once that is over', async (_what, begin, end) => {
+])('while an organisation %s nothing is sent, and everything afterwards', async (_what, begin, end) => {
   const one = await scene();
   await one.write(1);
   await delivered(one, 1);
@@ -152,7 +152,7 @@ test.each([
   expect(idsOf(one)).toHaveLength(3);
 });
 
-test('a parked event that is no longer kept is given up, and what waits behind it goes on', async () => {
+test('a parked event that is no longer kept is given up, and the events behind it continue', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
   await delivered(one, 1);
@@ -168,7 +168,7 @@ test('a parked event that is no longer kept is given up, and what waits behind i
   await eventually(async () => (await one.endpoint()).waiting === 0);
 });
 
-test('enabling from now drops what is parked for good: it is not sent when something else is parked', async () => {
+test('enabling from now drops parked events for good, even if something else is parked later', async () => {
   const one = await scene();
   const [quote = ''] = await one.write(1);
   await delivered(one, 1);
@@ -188,7 +188,7 @@ test('enabling from now drops what is parked for good: it is not sent when somet
   expect(new Set(objectsOf(one).slice(tried))).toEqual(new Set([other]));
 });
 
-test('an endpoint is posted up to 8 objects at once, and no more', async () => {
+test('an endpoint is sent events of at most 8 objects at once', async () => {
   const one = await scene();
   const open: (() => void)[] = [];
   one.receiver.answer = ({ event }, response) => {
@@ -198,7 +198,7 @@ test('an endpoint is posted up to 8 objects at once, and no more', async () => {
   };
   await record(one, 40);
   await eventually(() => open.length === 8, SOON);
-  // which is sent behind all that were begun
+  // sent after all posts that were started
   expect(await one.admin('send_test_event', { id: one.id })).toMatchObject({ ok: true });
   expect(open).toHaveLength(8);
   one.receiver.answer = () => 204;
@@ -206,7 +206,7 @@ test('an endpoint is posted up to 8 objects at once, and no more', async () => {
   await delivered(one, 40);
 });
 
-test('an endpoint with work without end is given up after 10 s, so that others have their turn', async () => {
+test('an endpoint with endless work is paused after 10 s, so that others get their turn', async () => {
   const one = await scene();
   one.receiver.answer = (_arrival, response) => void setTimeout(() => response.writeHead(204).end(), 200);
   // enough for 50 s
@@ -220,14 +220,14 @@ test('an endpoint with work without end is given up after 10 s, so that others h
   expect(one.receiver.arrived.length).toBeLessThan(2000);
 }, 60_000);
 
-test('while a post goes on its lease is kept', async () => {
+test('the lease is kept while a post is in flight', async () => {
   const one = await scene();
   const open: (() => void)[] = [];
   one.receiver.answer = (_arrival, response) => void open.push(() => response.writeHead(204).end());
   await one.write(1);
   await untilArrived(one, 1);
   const { holder, until } = await one.row();
-  // before the post is given up, after 15 s
+  // before the post times out, after 15 s
   await eventually(async () => (await one.row()).until > until);
   expect((await one.row()).holder).toBe(holder);
   for (const end of open) end();

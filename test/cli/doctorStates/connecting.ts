@@ -11,9 +11,9 @@ import { startDatabase } from '../../operation/database';
 import { commandLine } from '../commandLine';
 import { acme, at, changed, type Made, type Make, type Place, type Scene, shownAs, through } from './scene';
 
-/* Clusters that cannot be connected, or used. What a server here cannot be is made of its replies. */
+/* Clusters that cannot be reached, or used. States that the test server cannot have are simulated in its replies. */
 
-/** In all messages, a password is hunter2, which doctor must not repeat. */
+/** Every password is hunter2, which doctor must not repeat. */
 const USER = 'mongodb://ann:hunter2@';
 
 type MakeAt = (scene: Scene, place: Place) => Promise<Made>;
@@ -37,7 +37,7 @@ const AT_EITHER: Readonly<Record<string, MakeAt>> = {
   'its host name is not known': (scene, place) =>
     Promise.resolve({
       ...at(scene, place, 'mongodb://db.invalid/?replicaSet=rs0'),
-      // what a resolver says without a network
+      // what a resolver reports without a network
       names: [['EAI_AGAIN', 'ENOTFOUND']],
     }),
   'wrong password': async (scene, place) => {
@@ -133,7 +133,7 @@ function isPublic(command: Command | undefined): boolean {
   );
 }
 
-/** Both clusters tell their limits, and that of the first is as it should be. */
+/** Both clusters report their limits, and the first one's is correct. */
 async function withLimitedMain(scene: Scene, made: Made): Promise<Made> {
   const main = await through(scene, 'default', (reply, command) =>
     command && 'getParameter' in command ? replyWith(reply, { ok: 1, transactionLifetimeLimitSeconds: 15 }) : reply,
@@ -147,7 +147,7 @@ async function withLimitedMain(scene: Scene, made: Made): Promise<Made> {
   };
 }
 
-/** A cluster whose address is that of a server which is not a database. */
+/** A cluster whose address belongs to a server that is not a database. */
 async function listening(scene: Scene, place: Place, options: string, create: () => Server): Promise<Made> {
   const server = create().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -3,9 +3,9 @@ import { replyWith } from '../../../faults/databaseProxy';
 import { tailRows } from '../../../src/events/tail/lease';
 import { type Make, type Place, through } from './scene';
 
-/* What doctor says of the log of a cluster, and of the recording of events. */
+/* What doctor says about the log of a cluster, and about recording events. */
 
-/** A user who may do everything but read the log. */
+/** A user who may do everything except read the log. */
 function withoutLog(place: Place): Make {
   return (scene) =>
     through(scene, place, (reply, command) =>

@@ -7,7 +7,7 @@ const OLD = { KEY_PEPPER: 'old' };
 const BOTH = { KEY_PEPPER: 'new', KEY_PEPPER_PREVIOUS: 'old' };
 const NEW = { KEY_PEPPER: 'new' };
 
-/** The command line of an organisation with a key under each of these peppers, one after another. */
+/** The command line of an organisation with a key for each of these peppers, in order. */
 async function keyed(scene: Scene, ...peppers: readonly Environment[]): Promise<CommandLine> {
   const { cli } = at(scene, 'default');
   const { id } = await makeOrganisation(cli);
@@ -17,7 +17,7 @@ async function keyed(scene: Scene, ...peppers: readonly Environment[]): Promise<
   return cli;
 }
 
-/** Doctor run with these peppers, after keys were made with others. */
+/** Runs doctor with these peppers, after keys were created with others. */
 function asked(environment: Environment, ...peppers: readonly Environment[]): Make {
   return async (scene) => ({ cli: changed(await keyed(scene, ...peppers), environment) });
 }

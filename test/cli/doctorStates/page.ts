@@ -1,10 +1,10 @@
 import { read } from '../../docs/markdown';
 
-/* The tables of the page that says what doctor says, and doctor's own output in the same form. */
+/* The tables of the page about doctor, and doctor's own output in the same form. */
 
 export const PAGE = 'docs/guides/doctor.md';
 
-/** What doctor says of a state: `failed database: …`, on one line, and what to do about it. */
+/** What doctor says about a state: `failed database: …`, on one line, and the fix. */
 export interface Said {
   readonly line: string;
   readonly fix: string | undefined;
@@ -15,7 +15,7 @@ export interface Row {
   readonly said: readonly Said[];
 }
 
-/** The rows of the tables that begin with a state. Cells hold one code span a line of doctor, and — for no remedy. */
+/** The table rows that start with a state. Cells hold one code span per line of doctor, and — if there is no fix. */
 export function rows(): Row[] {
   const lines = read(PAGE).split('\n');
   let isStates = false;
@@ -32,7 +32,7 @@ export function rows(): Row[] {
   });
 }
 
-/** Doctor's lines, with what differs from one machine to another as the page has it. */
+/** Doctor's lines, with what differs between machines replaced as on the page. */
 export function printed(stdout: string, names: readonly (readonly [string | RegExp, string])[]): Said[] {
   let text = stdout;
   for (const [here, there] of names) text = text.replaceAll(here, there);

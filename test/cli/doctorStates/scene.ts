@@ -5,12 +5,12 @@ import { databaseName } from '../../../src/database/organisationData';
 import { type OwnDatabase, startDatabase } from '../../operation/database';
 import { type CommandLine, commandLine, type Environment, NORTHWIND } from '../commandLine';
 
-/* The servers of the states, and what their makers share. */
+/* The servers of the states, and helpers to set them up. */
 
 export interface Scene {
   readonly main: OwnDatabase;
   readonly eu: OwnDatabase;
-  /** One that hangs in some states. */
+  /** A server that hangs in some states. */
   readonly other: OwnDatabase;
 }
 
@@ -19,9 +19,9 @@ export interface Made {
   readonly cli: CommandLine;
   /** Of doctor. */
   readonly args?: readonly string[];
-  /** What doctor says here, and how the page has it. */
+  /** What doctor prints here, and how the page writes it. */
   readonly names?: readonly Name[];
-  /** Needs a process of its own. */
+  /** Needs a separate process. */
   readonly isAlone?: true;
   readonly end?: () => unknown;
 }
@@ -40,13 +40,13 @@ export async function openScene(): Promise<Scene & { close(): Promise<void> }> {
   };
 }
 
-/** How the page calls the addresses of the clusters. */
+/** What the page calls the addresses of the clusters. */
 const SHOWN = { default: '127.0.0.1:27017', eu: '127.0.0.1:27018' };
 const ID = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
 const hostOf = (uri: string): string => new URL(uri).host;
 
-/** What differs from one machine to another in every state. */
+/** What differs between machines in every state. */
 export function alwaysNamed({ main, eu }: Scene, { controlDatabase }: CommandLine): Name[] {
   return [
     [hostOf(main.uri), SHOWN.default],
@@ -68,7 +68,7 @@ export function changed({ environment }: CommandLine, more: Environment): Comman
   return commandLine({ ...environment, ...more });
 }
 
-/** The same with a cluster whose replies are changed. */
+/** The same with a cluster whose replies are modified. */
 export async function through(scene: Scene, place: Place, onReply: ProxyOptions['onReply']): Promise<Proxied> {
   const proxy = await openDatabaseProxy(place === 'eu' ? scene.eu.uri : scene.main.uri, { onReply });
   const made = at(scene, place, proxy.uri);
@@ -79,7 +79,7 @@ export interface Proxied extends Made {
   readonly proxy: DatabaseProxy;
 }
 
-/** A URI that is not that of a database, as the page has it. */
+/** A URI that is not a database's, as on the page. */
 export function shownAs(place: Place, uri: string): Name {
   return [hostOf(uri), SHOWN[place]];
 }
@@ -92,7 +92,7 @@ export function organisationNames(id: string): Name[] {
   ];
 }
 
-/** Creates an organisation, with products if it is to have a database. */
+/** Creates an organisation, with products if it should have a database. */
 export async function acme(cli: CommandLine, place: Place, { isStocked = true } = {}): Promise<string> {
   const { id } = await cli.json<{ id: string }>('org', 'create', '--name', 'Acme', '--cluster', place);
   if (isStocked) await cli.json('import', '--org', id, `${NORTHWIND}/products.ndjson`);
@@ -108,7 +108,7 @@ export async function onServer<T>({ uri }: OwnDatabase, work: (client: mongo.Mon
   }
 }
 
-/** Drops the organisations of a server, which the control databases of other states know. */
+/** Drops a server's organisations that belong to the control databases of other states. */
 export function clear(server: OwnDatabase): Promise<void> {
   return onServer(server, async (client) => {
     const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });

@@ -16,7 +16,7 @@ import {
   through,
 } from './scene';
 
-/* Clocks, and what the clusters hold. */
+/* Clocks, and the contents of the clusters. */
 
 const PRELOAD = `--require=${join(__dirname, '..', '..', 'support', 'shiftedClock.cjs')}`;
 
@@ -51,7 +51,7 @@ export const STORED: Readonly<Record<string, Make>> = {
   'the clock of this machine is off by 30 s or more': (scene) =>
     Promise.resolve({
       cli: changed(at(scene, 'eu').cli, { NODE_OPTIONS: PRELOAD, SHIFT_HOURS: '1' }),
-      // a busy machine measures some milliseconds more
+      // a busy machine measures a few milliseconds more
       names: [[/\b(3599|3601) s\b/g, '3600 s']],
       isAlone: true,
     }),

@@ -1,9 +1,9 @@
 import { makeOrganisation } from '../commandLine';
 import { at, changed, type Make } from './scene';
 
-/* WEBHOOK_SECRET, and endpoints that have their secrets from it. */
+/* WEBHOOK_SECRET, and endpoints whose secrets derive from it. */
 
-/** Doctor run with another environment than that in which an endpoint was created. */
+/** Runs doctor with another environment than the one in which an endpoint was created. */
 function asked(environment: Record<string, string>): Make {
   return async (scene) => {
     const { cli } = at(scene, 'default');
