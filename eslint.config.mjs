@@ -55,6 +55,7 @@ const ARROWS = {
   ],
   recording: ['access', 'http', 'log', 'metrics', 'organisations', 'within'],
   faces: ['graphql', 'http', 'mcp', 'metrics', 'rest', 'settings'],
+  limits: ['access', 'config', 'log', 'metrics'],
   published: ['events', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
 };
 const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];

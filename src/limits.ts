@@ -1,10 +1,18 @@
+import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from './access/limiters';
-import type { GatewayOptions } from './gateway';
+import type { Config } from './config';
 import { redact } from './log';
 import type { Metrics } from './metrics';
 
+interface LimitersOptions {
+  readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'INSTANCES'>;
+  readonly logger: Logger;
+  /** Number of this worker, if it shares limits with other workers. */
+  readonly worker?: string | undefined;
+}
+
 /** The limiters of a gateway; it logs and counts whether limits are shared. */
-export function limitersOf({ config, logger, worker }: GatewayOptions, metrics: Metrics): Promise<Limiters> {
+export function limitersOf({ config, logger, worker }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
   const isWorker = worker !== undefined;
   metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
   return openLimiters({

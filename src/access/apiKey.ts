@@ -1,12 +1,7 @@
 import { KEY_TEXT } from './keys';
+import type { McpAccess } from './mcpAccess';
 import type { Organisation } from './principal';
 import type { Scope } from './scopes';
-
-/** What assistants may do with a key over MCP: nothing, read, or write too. */
-export const MCP_ACCESS = ['off', 'read', 'write'] as const;
-export type McpAccess = (typeof MCP_ACCESS)[number];
-/** Of keys that say nothing of it, all those made before there was a choice. */
-export const DEFAULT_MCP: McpAccess = 'read';
 
 /** An API key as stored in the control database, without the key itself. */
 export interface ApiKey {

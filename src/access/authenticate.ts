@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors';
-import { type ApiKey, DEFAULT_MCP, keyState } from './apiKey';
+import { type ApiKey, keyState } from './apiKey';
+import { DEFAULT_MCP } from './mcpAccess';
 import { addressBucket, isInRanges } from './addresses';
 import { isShapedLikeKey, matchingPepper, parseKey } from './keys';
 import { PLANS } from './plans';

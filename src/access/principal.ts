@@ -1,4 +1,4 @@
-import type { McpAccess } from './apiKey';
+import type { McpAccess } from './mcpAccess';
 import type { Plan } from './plans';
 import type { Role } from './roles';
 import type { Scope } from './scopes';

@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
-import { type ApiKey, DEFAULT_MCP, type McpAccess } from '../access/apiKey';
+import type { ApiKey } from '../access/apiKey';
+import { DEFAULT_MCP, type McpAccess } from '../access/mcpAccess';
 import type { NewKey } from '../access/keys';
 import type { Organisation } from '../access/principal';
 import type { Scope } from '../access/scopes';

@@ -1,7 +1,8 @@
 import { trusted } from 'mongoose';
 import { z } from 'zod';
 import { isRange } from '../access/addresses';
-import { type ApiKey, MCP_ACCESS } from '../access/apiKey';
+import type { ApiKey } from '../access/apiKey';
+import { MCP_ACCESS } from '../access/mcpAccess';
 import { ALL_SCOPES } from '../access/scopes';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';

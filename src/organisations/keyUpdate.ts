@@ -1,4 +1,5 @@
-import { type ApiKey, DEFAULT_MCP, keyState, type McpAccess } from '../access/apiKey';
+import { type ApiKey, keyState } from '../access/apiKey';
+import { DEFAULT_MCP, type McpAccess } from '../access/mcpAccess';
 import type { Authority } from './auditEvents';
 import { identify, ownKeys } from './keyDocuments';
 import type { ControlModels } from './models';

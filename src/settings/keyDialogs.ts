@@ -1,4 +1,4 @@
-import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/apiKey';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/mcpAccess';
 import { ALL_SCOPES } from '../access/scopes';
 import { html, type Html } from '../pages/html';
 import { scopeDescriptions } from '../schema/scopes';

@@ -1,6 +1,6 @@
 import { context, type Span, SpanKind, SpanStatusCode, trace, type Tracer } from '@opentelemetry/api';
 import type { mongo } from 'mongoose';
-import type { Tracing } from './index';
+import type { Tracing } from './spans';
 
 /** Spans of commands in progress that are kept; without this, answers that never come would. */
 const MOST_OPEN = 10_000;

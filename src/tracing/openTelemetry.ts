@@ -5,7 +5,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { commandSpans } from './commandSpans';
-import type { Ended, RequestSpan, Tracing, TracingOptions } from './index';
+import type { Ended, RequestSpan, Tracing, TracingOptions } from './spans';
 
 /* Names of spans and attributes follow OpenTelemetry's semantic conventions; ours begin with `scopegate.`. */
 

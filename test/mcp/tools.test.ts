@@ -1,7 +1,7 @@
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { encode } from 'gpt-tokenizer';
-import type { McpAccess } from '../../src/access/apiKey';
+import type { McpAccess } from '../../src/access/mcpAccess';
 import type { Organisation } from '../../src/access/principal';
 import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
 import { client, type Client, type Json } from '../support/client';

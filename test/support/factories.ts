@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { McpAccess } from '../../src/access/apiKey';
+import type { McpAccess } from '../../src/access/mcpAccess';
 import type { Organisation } from '../../src/access/principal';
 import type { Plan } from '../../src/access/plans';
 import { ALL_SCOPES, type Scope } from '../../src/access/scopes';

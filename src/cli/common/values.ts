@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import { parseRange, rangeFault } from '../../access/addresses';
-import { MCP_ACCESS, type McpAccess, nameFault } from '../../access/apiKey';
+import { nameFault } from '../../access/apiKey';
+import { MCP_ACCESS, type McpAccess } from '../../access/mcpAccess';
 import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
 import { type ErrorCode, ERROR_CODES } from '../../errors';
 import { statusesOf } from '../../organisations/requestFilters';

@@ -1,10 +1,15 @@
 import { ERASED, eraseCustomer } from '../../resources/eraseCustomer';
 import { customers } from '../../resources/customers/customers';
 import { CommandFailure, EXIT, isAbort, notFound } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import { interruption } from '../common/signals';
 import { print, printJson } from '../common/terminal';
 import { requireConfirmed, requireOrganisation, withStore } from '../common/withStore';
-import type { EraseOptions } from './index';
+
+export interface EraseOptions extends JsonOption {
+  readonly org: string;
+  readonly confirm: string;
+}
 
 /** `scopegate customer erase`. */
 export async function eraseCommand(id: string, { org, confirm, json }: EraseOptions): Promise<void> {

@@ -1,10 +1,6 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { uuid } from '../common/values';
-
-export interface EraseOptions extends JsonOption {
-  readonly org: string;
-  readonly confirm: string;
-}
+import type { EraseOptions } from './command';
 
 export function addCustomer(program: ExplainedCommand): void {
   const customer = program.command('customer').description("erase a customer's personal data");

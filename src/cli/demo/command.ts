@@ -1,11 +1,15 @@
 import { givenVariables, readConfig } from '../../config';
 import { EMBEDDED_RANGES } from '../../webhooks/settings';
 import { createLogger } from '../../log';
+import type { JsonOption } from '../common/help';
 import { paint, printJson, printPainted } from '../common/terminal';
 import { reachable, signInUrl } from '../common/urls';
 import { serveUntilStopped } from '../serve/serveUntilStopped';
-import type { DemoOptions } from './index';
 import { prepareDemo } from './prepare';
+
+export interface DemoOptions extends JsonOption {
+  readonly port?: number;
+}
 
 /** The demo's defaults, which the environment overrides. */
 const DEFAULTS = { INTROSPECTION: 'public', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_RANGES: EMBEDDED_RANGES } as const;

@@ -1,9 +1,6 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { port } from '../common/values';
-
-export interface DemoOptions extends JsonOption {
-  readonly port?: number;
-}
+import type { DemoOptions } from './command';
 
 export function addDemo(program: ExplainedCommand): void {
   program

@@ -1,6 +1,7 @@
 import { type Config, readConfig } from '../../config';
 import { checkAddresses } from '../../database/address';
 import { CommandFailure, EXIT, isAbort } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, paint, plain, plainLines, print, printJson, printPainted } from '../common/terminal';
@@ -8,13 +9,16 @@ import { DEFAULT_CLUSTER } from '../../database/connect';
 import { type Check, examine } from './check';
 import { checkClusters, checkDatabase, rethrowWithFix } from './database';
 import { checkClocks, checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
-import type { DoctorOptions } from './index';
 import { checkEvents } from './events';
 import { checkIndexes } from './indexes';
 import { checkMoves, isOfMove, movesOf } from './moves';
 import { checkTransactionLimit } from './transactionLimit';
 import { checkWebhooks } from './webhooks';
 import { checkControl, checkDatabases, checkFiles, databasesByCluster } from './storage';
+
+export interface DoctorOptions extends JsonOption {
+  readonly fix?: boolean;
+}
 
 /** `scopegate doctor`. @throws CommandFailure if a check failed, or it was interrupted. */
 export async function doctorCommand({ fix = false, json }: DoctorOptions): Promise<void> {

@@ -1,8 +1,5 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
-
-export interface DoctorOptions extends JsonOption {
-  readonly fix?: boolean;
-}
+import type { ExplainedCommand } from '../common/help';
+import type { DoctorOptions } from './command';
 
 export function addDoctor(program: ExplainedCommand): void {
   program

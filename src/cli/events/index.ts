@@ -1,23 +1,9 @@
 import { Option } from 'commander';
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { moment, uuid } from '../common/values';
 import { httpUrl, names, webhookSecret } from './values';
-
-export interface TailOptions extends JsonOption {
-  readonly org: string;
-  readonly types?: readonly string[];
-  readonly after?: string;
-  readonly since?: Date;
-}
-
-export interface ListenOptions extends JsonOption {
-  readonly forward: string;
-  readonly url: string;
-  readonly key?: string;
-  readonly types?: readonly string[];
-  readonly secret?: Buffer;
-  readonly after: string;
-}
+import type { TailOptions } from './tailCommand';
+import type { ListenOptions } from './listenCommand';
 
 /** Where `--after` can begin. */
 const AFTER = 'a cursor, `now`, or `beginning` for all that are kept (30 days)';

@@ -1,11 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { secretText } from '../../webhooks/signing';
 import { CommandFailure, usageFailure } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import { note, paint, plain, say } from '../common/terminal';
 import { askFeed, type FeedClient, type FeedEvent, type FeedPage, NotNow } from './feedClient';
 import { type Attempt, attempt, type Receiver } from './forward';
-import type { ListenOptions } from './index';
 import { createTrouble, pause, untilStopped, writeLine } from './untilStopped';
+
+export interface ListenOptions extends JsonOption {
+  readonly forward: string;
+  readonly url: string;
+  readonly key?: string;
+  readonly types?: readonly string[];
+  readonly secret?: Buffer;
+  readonly after: string;
+}
 
 /** How long a request waits for an event, in seconds. */
 const WAIT = 20;

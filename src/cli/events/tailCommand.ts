@@ -6,11 +6,18 @@ import { BEGINNING, cursorOf, positionBefore, readRecorded, shownEvent, startOf 
 import { readTail, tailRows } from '../../events/tail/lease';
 import { EVENT_TYPES } from '../../events/types';
 import { messageOf, usageFailure } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { note } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import type { TailOptions } from './index';
 import { createTrouble, pause, untilStopped, writeLine } from './untilStopped';
+
+export interface TailOptions extends JsonOption {
+  readonly org: string;
+  readonly types?: readonly string[];
+  readonly after?: string;
+  readonly since?: Date;
+}
 
 /** How often it looks for events, in milliseconds. */
 const LOOK_EVERY = 500;

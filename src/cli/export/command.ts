@@ -1,8 +1,14 @@
+import type { JsonOption } from '../common/help';
 import { interruption } from '../common/signals';
 import { print, printJson, printTable } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
 import { exportFolder } from './exportFolder';
-import type { ExportOptions } from './index';
+
+export interface ExportOptions extends JsonOption {
+  readonly org: string;
+  readonly force?: boolean;
+  readonly keys?: true;
+}
 
 /** `scopegate export`. */
 export async function exportCommand(folder: string, { org, keys, force = false, json }: ExportOptions): Promise<void> {

@@ -1,11 +1,6 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { uuid } from '../common/values';
-
-export interface ExportOptions extends JsonOption {
-  readonly org: string;
-  readonly force?: boolean;
-  readonly keys?: true;
-}
+import type { ExportOptions } from './command';
 
 export function addExport(program: ExplainedCommand): void {
   program

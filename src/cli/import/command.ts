@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import type { Config } from '../../config';
 import { CommandFailure, EXIT, usageFailure } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { printJson, printTable } from '../common/terminal';
@@ -10,7 +11,11 @@ import type { FileReport, ImportTarget } from './importFile';
 import { checkKeys, importKeys } from './importKeys';
 import { readOrganisation, restoreOrganisation } from './importOrganisation';
 import { importPath } from './importPath';
-import type { ImportOptions } from './index';
+
+export interface ImportOptions extends JsonOption {
+  readonly org: string;
+  readonly keys?: true;
+}
 
 const COLUMNS = ['read', 'created', 'updated', 'unchanged', 'failed'] as const;
 

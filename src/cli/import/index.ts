@@ -1,10 +1,6 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { uuid } from '../common/values';
-
-export interface ImportOptions extends JsonOption {
-  readonly org: string;
-  readonly keys?: true;
-}
+import type { ImportOptions } from './command';
 
 export function addImport(program: ExplainedCommand): void {
   program

@@ -1,4 +1,4 @@
-import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../../access/apiKey';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../../access/mcpAccess';
 import { PLANS } from '../../access/plans';
 import { ALL_SCOPES, type Scope } from '../../access/scopes';
 import { notFound } from '../common/failure';

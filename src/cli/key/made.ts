@@ -1,4 +1,4 @@
-import { DEFAULT_MCP } from '../../access/apiKey';
+import { DEFAULT_MCP } from '../../access/mcpAccess';
 import type { MadeKey } from '../../organisations/apiKeys';
 import { printPairs, say } from '../common/terminal';
 

@@ -1,4 +1,5 @@
-import { type ApiKey, DEFAULT_MCP } from '../../access/apiKey';
+import type { ApiKey } from '../../access/apiKey';
+import { DEFAULT_MCP } from '../../access/mcpAccess';
 import type { Store } from '../common/open';
 
 /** The members shown, as an allowlist: a hash, or a new member of the document, can never leak. */

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { JsonOption } from '../common/help';
 import { interruption } from '../common/signals';
 import { note, print, printJson } from '../common/terminal';
 import { requireConfirmed, withStore } from '../common/withStore';
 import { dropUntilGone } from './dropping';
-import type { DropCopyOptions } from './move';
 import { requireMoves } from './undoMove';
+
+export interface DropCopyOptions extends JsonOption {
+  readonly confirm: string;
+}
 
 /** How long a request that began before the switch may still read the old copy, in milliseconds: longer than any may take. */
 const READ_FOR = 90_000;

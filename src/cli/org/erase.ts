@@ -1,11 +1,6 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { uuid } from '../common/values';
-
-export interface EraseOptions extends JsonOption {
-  readonly confirm: string;
-  /** Folder for the export instead of the default one; false for no export. */
-  readonly export?: string | false;
-}
+import type { EraseOptions } from './eraseCommand';
 
 export function addErase(org: ExplainedCommand): void {
   org

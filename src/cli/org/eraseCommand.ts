@@ -1,12 +1,18 @@
 import { join } from 'node:path';
 import { CommandFailure, EXIT, notFound } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, print, printJson } from '../common/terminal';
 import { requireConfirmed, withStore } from '../common/withStore';
 import { exportFolder } from '../export/exportFolder';
 import { dropUntilGone } from './dropping';
-import type { EraseOptions } from './erase';
+
+export interface EraseOptions extends JsonOption {
+  readonly confirm: string;
+  /** Folder for the export instead of the default one; false for no export. */
+  readonly export?: string | false;
+}
 
 /** `scopegate org erase`. */
 export async function eraseCommand(id: string, options: EraseOptions): Promise<void> {

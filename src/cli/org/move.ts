@@ -1,14 +1,7 @@
-import type { ExplainedCommand, JsonOption } from '../common/help';
+import type { ExplainedCommand } from '../common/help';
 import { uuid } from '../common/values';
-
-export interface MoveOptions extends JsonOption {
-  readonly to?: string;
-  readonly undo?: true;
-}
-
-export interface DropCopyOptions extends JsonOption {
-  readonly confirm: string;
-}
+import type { MoveOptions } from './moveCommand';
+import type { DropCopyOptions } from './dropCopyCommand';
 
 const ID = '689defbf-4477-4b15-966e-4830b650ded3';
 

@@ -10,14 +10,19 @@ import { events } from '../../events/collection';
 import { awaitTail, clusterTime, tellOwedGap } from '../../events/moving';
 import { type Moves, SEEN_EVERY } from '../../organisations/moving';
 import { CommandFailure, EXIT, isAbort, messageOf, notFound, usageFailure } from '../common/failure';
+import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
 import { interruption } from '../common/signals';
 import { note, print, printJson, warn } from '../common/terminal';
 import { requireCluster, withStore } from '../common/withStore';
 import { dropUntilGone } from './dropping';
-import type { MoveOptions } from './move';
 import { refused, requireMover, requireMoves, undo, undoKilled } from './undoMove';
+
+export interface MoveOptions extends JsonOption {
+  readonly to?: string;
+  readonly undo?: true;
+}
 
 /** How often the new cluster's clock is looked at while it is behind, in milliseconds. */
 const LOOK_EVERY = 20;

@@ -8,7 +8,20 @@ import type { JsonOption } from '../common/help';
 import type { Store } from '../common/open';
 import { print, printJson, printList, printPairs, say, warn } from '../common/terminal';
 import { requireOrganisation, withStore } from '../common/withStore';
-import type { CreateOptions, EnableOptions, ListOptions } from './index';
+
+export interface CreateOptions extends JsonOption {
+  readonly org: string;
+  readonly url: string;
+  readonly types?: readonly string[];
+}
+
+export interface ListOptions extends JsonOption {
+  readonly org: string;
+}
+
+export interface EnableOptions extends JsonOption {
+  readonly from?: Date;
+}
 
 /** Runs work on the webhooks of an organisation. Faults of what was given are wrong usage. */
 async function withWebhooks<T>(

@@ -1,20 +1,7 @@
 import { InvalidArgumentError } from 'commander';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import { items, moment, uuid } from '../common/values';
-
-export interface CreateOptions extends JsonOption {
-  readonly org: string;
-  readonly url: string;
-  readonly types?: readonly string[];
-}
-
-export interface ListOptions extends JsonOption {
-  readonly org: string;
-}
-
-export interface EnableOptions extends JsonOption {
-  readonly from?: Date;
-}
+import type { CreateOptions, EnableOptions, ListOptions } from './command';
 
 const ORG = '689defbf-4477-4b15-966e-4830b650ded3';
 const ID = '5b9f0c1e-8f0b-4f58-9d6a-2f5a3c6d7e81';
