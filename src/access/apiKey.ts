@@ -27,7 +27,7 @@ export interface ApiKey {
   readonly allowed_ranges: readonly string[];
   /** The key that replaced it. */
   readonly rotated_to: string | null;
-  /** What it may do over MCP; {@link DEFAULT_MCP} if it is missing. */
+  /** What it may do over MCP; the default of mcpAccess.ts if it is missing. */
   readonly mcp?: McpAccess;
 }
 

@@ -72,29 +72,35 @@ export function pepperGuard(
     return KEY_PEPPER_PREVIOUS !== undefined && (await isOf(KEY_PEPPER_PREVIOUS, fingerprint)) ? 'previous' : 'none';
   }
 
+  /** The fingerprint of an installation that has none. */
+  async function firstOf(): Promise<Fingerprint> {
+    return { ...(await make()), ...((await areKeysOlder()) && { number: 1 }) };
+  }
+
+  /** Stores a fingerprint unless there is one by now; resolves with the one that is there. */
+  async function store(first: Fingerprint): Promise<Fingerprint> {
+    const stored = await rows.findOneAndUpdate(
+      { _id: 'pepper' },
+      { $setOnInsert: first },
+      { upsert: true, returnDocument: 'after' },
+    );
+    return stored ?? first;
+  }
+
   /**
    * Stores the pepper's fingerprint, `given` or a new one: if there is none, if it is that of the previous pepper, or if no
    * active key is left.
    * @throws WrongPepperError
    */
   async function adopt(given?: Fingerprint): Promise<void> {
-    const own = await make();
-    const first =
-      given ??
-      ((await rows.findOne({ _id: 'pepper' })) === null && (await areKeysOlder()) ? { ...own, number: 1 } : own);
     for (;;) {
-      const fingerprint = await rows.findOneAndUpdate(
-        { _id: 'pepper' },
-        { $setOnInsert: first },
-        { upsert: true, returnDocument: 'after' },
-      );
-      number = fingerprint?.number ?? 0;
-      if (fingerprint === null) return;
+      const fingerprint = (await rows.findOne({ _id: 'pepper' })) ?? (await store(given ?? (await firstOf())));
+      number = fingerprint.number ?? 0;
       const known = await knownAs(fingerprint);
       if (known === 'current') return;
       if (known === 'none' && (await apiKeys.exists(active())) !== null) throw new WrongPepperError();
       // another gateway may be doing the same, so the outcome is read again
-      const next = { ...own, number: number + 1 };
+      const next = { ...(await make()), number: number + 1 };
       await rows.updateOne({ _id: 'pepper', hash: fingerprint.hash }, { $set: next });
     }
   }

@@ -12,6 +12,7 @@ import { openStore, type Store } from '../common/open';
 import { aborted, interruption } from '../common/signals';
 import { note, warn } from '../common/terminal';
 import { addressFailure, nextFreePort } from './address';
+import { releaseStartMemory } from './startMemory';
 
 /** What a command adds to serving. */
 export interface Prepared {
@@ -63,6 +64,7 @@ export async function serveUntilStopped(
         { ...shown, worker, logger, ...(tracing && { tracing }) },
       );
       if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
+      await releaseStartMemory();
       onListening(server.url, server.adminUrl);
       await aborted(signal);
       if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');

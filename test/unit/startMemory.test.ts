@@ -1,0 +1,15 @@
+import { releaseStartMemory } from '../../src/cli/serve/startMemory';
+import { MEBIBYTE } from '../../src/units';
+
+const used = (): number => process.memoryUsage().heapUsed / MEBIBYTE;
+
+test('what is no longer needed after a start is given back', async () => {
+  let kept: unknown[] | undefined = Array.from({ length: 1_000_000 }, (_, at) => ({ at, text: `text ${String(at)}` }));
+  const before = used();
+  expect(kept).toHaveLength(1_000_000);
+  kept = undefined;
+  await releaseStartMemory();
+  expect(before - used()).toBeGreaterThan(50);
+  // and again, since each worker of a process that starts several does so
+  await releaseStartMemory();
+});
