@@ -21,7 +21,7 @@ const headerGetter = {
 };
 
 export function createTracing(options: TracingOptions & { readonly endpoint: string }): Tracing {
-  const { endpoint, config, version, onError } = options;
+  const { endpoint, config, version, answerOf, onError } = options;
   reportFailures(onError);
   // for all gateways of this process; the first wins
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
@@ -48,7 +48,7 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
         'scopegate.request_id': requestId,
       };
       const span = tracer.startSpan(`${method} ${face}`, { kind: SpanKind.SERVER, attributes }, parent);
-      return requestSpan(tracer, span, `${method} ${face}`);
+      return requestSpan(tracer, span, { title: `${method} ${face}`, answerOf });
     },
     watchClient: commandSpans(tracer),
     stop: async () => {
@@ -60,7 +60,11 @@ export function createTracing(options: TracingOptions & { readonly endpoint: str
   };
 }
 
-function requestSpan(tracer: Tracer, span: Span, title: string): RequestSpan {
+function requestSpan(
+  tracer: Tracer,
+  span: Span,
+  { title, answerOf }: Pick<TracingOptions, 'answerOf'> & { readonly title: string },
+): RequestSpan {
   const within = trace.setSpan(context.active(), span);
   const carrier: { traceparent?: string } = {};
   propagator.inject(within, carrier, { set: (to: Record<string, string>, name, value) => (to[name] = value) });
@@ -69,7 +73,9 @@ function requestSpan(tracer: Tracer, span: Span, title: string): RequestSpan {
     traceparent: carrier.traceparent ?? '',
     run: (work) => context.with(within, work),
     step: (name, run) =>
-      tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) => endedBy(step, run)),
+      tracer.startActiveSpan(name, { attributes: { 'scopegate.operation': name } }, (step) =>
+        endedBy(step, run, answerOf),
+      ),
     end({ status, operation, keyId, organisationId }: Ended) {
       if (operation !== undefined)
         span.updateName(`${title} ${operation}`.slice(0, 200)).setAttribute('scopegate.operation', operation);
@@ -83,12 +89,16 @@ function requestSpan(tracer: Tracer, span: Span, title: string): RequestSpan {
   };
 }
 
-/** Runs work and ends the span with it. Of an error only its class is kept, since its message may quote what the caller sent. */
-function endedBy<T>(span: Span, run: () => T): T {
+/**
+ * Runs work and ends the span with it. Of an error only its code or class is kept, since its message may quote what the caller sent;
+ * one that is answered with 4xx is no failure of the span.
+ */
+function endedBy<T>(span: Span, run: () => T, answerOf: TracingOptions['answerOf']): T {
   const fail = (error: unknown): never => {
-    const { code, name = typeof error } = error instanceof Error ? (error as { code?: unknown } & Error) : {};
-    const type = typeof code === 'string' || typeof code === 'number' ? String(code) : name;
-    span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR }).end();
+    const { status, code } = answerOf(error);
+    if (status < 500) span.setAttribute('scopegate.code', code);
+    else span.setAttribute('error.type', typeOf(error)).setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
     throw error;
   };
   let result: T;
@@ -105,6 +115,12 @@ function endedBy<T>(span: Span, run: () => T): T {
     span.end();
     return value;
   }, fail) as T;
+}
+
+function typeOf(error: unknown): string {
+  if (!(error instanceof Error)) return typeof error;
+  const { code, name } = error as { code?: unknown } & Error;
+  return typeof code === 'string' || typeof code === 'number' ? String(code) : name;
 }
 
 /** Reports failures to send traces, but not each of them. */

@@ -49,6 +49,8 @@ export interface Tracing {
 export interface TracingOptions {
   readonly config: Pick<Config, 'OTEL_EXPORTER_OTLP_ENDPOINT' | 'OTEL_EXPORTER_OTLP_HEADERS'>;
   readonly version: string;
+  /** What a caller is told of an error. */
+  readonly answerOf: (error: unknown) => { readonly status: number; readonly code: string };
   /** Called when traces cannot be sent, at most once a minute. */
   readonly onError: (error: unknown) => void;
 }

@@ -42,7 +42,7 @@ describe('a move is rejected in one sentence, and changes nothing, for', () => {
     });
   });
 
-  test('an organisation that another process is moving, which cannot be erased during the move, or that is erased', async () => {
+  test('an organisation that another process is moving, which cannot be erased during the move', async () => {
     const one = await scene().organisation();
     expect(await killedAt(scene().cli, move(one), 1)).toBeDefined();
     const alive = expect.stringMatching(/another process is moving .* try again in \d+ s/) as unknown;
@@ -58,6 +58,24 @@ describe('a move is rejected in one sentence, and changes nothing, for', () => {
     expect(doctor.stdout).toMatch(/moves: the process that moved Moved .* to cluster eu has ended/);
     expect(doctor.stdout).toContain(`to continue, run scopegate org move ${one.id} --to eu`);
     expect(await scene().cli.run('org', 'move', one.id, '--undo')).toMatchObject({ code: 0 });
+    expect(await scene().cli.run(...erase)).toMatchObject({ code: 0 });
+  });
+
+  test('an organisation that is being erased, whose erasure then ends, or that was erased', async () => {
+    const one = await scene().organisation();
+    const erase = ['org', 'erase', one.id, '--confirm', one.name, '--no-export'];
+    // what the process did last began the erasure
+    expect(await killedAt(scene().cli, erase, 1)).toMatchObject({ at: expect.stringMatching(/^commitTransaction/) });
+    const before = await contents(scene().here, one);
+    expect(Object.keys(before)).toContain('products');
+    expect(await scene().cli.run(...move(one))).toEqual({
+      ...{ code: 1, stdout: '' },
+      stderr: expect.stringContaining(`organisation ${one.id} is being erased`) as unknown,
+    });
+    expect(await scene().show(one)).toMatchObject({ state: 'erasing', cluster: 'default' });
+    expect(await scene().show(one)).not.toHaveProperty('move');
+    expect(await contents(scene().here, one)).toEqual(before);
+    expect(await contents(scene().there, one)).toEqual({});
     expect(await scene().cli.run(...erase)).toMatchObject({ code: 0 });
     expect(await scene().cli.run(...move(one))).toMatchObject({
       code: 1,

@@ -15,6 +15,7 @@ const read = (file: string): string => readFileSync(join(DEPLOY, file), 'utf8');
 interface Rule {
   readonly alert: string;
   readonly expr: string;
+  readonly for?: string;
   readonly labels: { readonly severity: string };
   readonly annotations: { readonly summary: string; readonly description: string };
 }
@@ -92,6 +93,13 @@ test('every alert has a unique name, a severity, a summary and a description', (
     expect(annotations.summary.length).toBeGreaterThan(10);
     expect(annotations.description).toMatch(/^\S.*[.]$/);
   }
+});
+
+test.each(rules)('the alert $alert does not fire on a single value: it has a duration or a window', (rule) => {
+  const lasting = /^([1-9]\d*[smhd])+$/;
+  const windows = partsOf(rule.expr, 'MatrixSelector').map((part) => /\[(.*)\]$/.exec(part)?.[1]);
+  if (rule.for !== undefined || windows.length === 0) expect(rule.for).toMatch(lasting);
+  for (const window of windows) expect(window).toMatch(lasting);
 });
 
 test("the operator's guide names each of our metrics used in alerts", () => {

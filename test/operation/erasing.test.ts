@@ -8,7 +8,7 @@ import { customers } from '../../src/resources/customers/customers';
 import { products } from '../../src/resources/products/products';
 import { type CommandLine, commandLine, finished, NORTHWIND } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
-import { signIn } from '../settings/people';
+import { makeLink, sendLink, signIn } from '../settings/people';
 import { client } from '../support/client';
 import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -155,13 +155,28 @@ test('a collection that was allowed before the erasure and is created afterwards
   expect(await isListed(organisation)).toBe(false);
 });
 
-test('sessions end, and no key, session or link can be created while an organisation is being erased', async () => {
-  const [{ control }] = gateways;
+test('sessions and sign-in links made before end when an erasure begins and leave no rows, and no key, session or link can be created during it', async () => {
+  const [{ control, databases }] = gateways;
   const organisation = await makeOrganisation(gateways[0]);
   const { id } = organisation;
   const admin = await signIn(gateways[1], organisation);
+  const link = await makeLink(gateways[1], organisation);
+  const asAdmin = () => admin.graphql('{ api_keys { has_more } }');
+  const rows = () =>
+    Promise.all(
+      ['sessions', 'sign_in_links'].map((name) =>
+        databases.control.collection(name).countDocuments({ organisation_id: id }),
+      ),
+    );
+  expect((await asAdmin()).status).toBe(200);
+  expect(await rows()).toEqual([1, 1]);
   await control.erasing.begin(id);
-  expect((await admin.graphql('{ api_keys { has_more } }')).status).toBe(401);
+  expect(await rows()).toEqual([0, 0]);
+  for (const gateway of gateways) {
+    const used = await sendLink(gateway, link);
+    expect([used.status, used.headers.getSetCookie()]).toEqual([410, []]);
+  }
+  expect((await asAdmin()).status).toBe(401);
   const user = { id: 'link:late', name: 'late' };
   expect(await control.sessions.start({ organisationId: id, user, role: 'admin' }, 'here')).toBeUndefined();
   expect(

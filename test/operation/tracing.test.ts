@@ -179,21 +179,71 @@ test('a caller that does not sample its trace gets no spans, but its trace id is
   expect(found()).toEqual([]);
 });
 
-test('a write has a span for its commit, and a 404 does not mark its request as an error', async () => {
+test('a write has a span for its commit', async () => {
   const { found } = await tracedCall((headers) => caller.post('/requests', { text: `text ${randomUUID()}` }, headers));
   await eventually(() => ofKind(found(), CLIENT).some(({ name }) => name === 'commitTransaction'));
-  const wrong = await tracedCall((headers) => caller.get('/quotes/0c8b4d6a-6f1e-4b63-8d1c-3f6c9f3f6c55', {}, headers));
-  expect(wrong.answer.status).toBe(404);
-  const request = await eventually(() => ofKind(wrong.found(), SERVER)[0]);
-  expect(request.attributes).toMatchObject({ 'http.response.status_code': 404 });
-  expect(request.status.code ?? 0).not.toBe(ERROR);
+});
+
+/** The spans of a request and of its only operation. */
+async function bothSpans(found: () => Received[]): Promise<readonly [Received, Received]> {
+  const request = await eventually(() => ofKind(found(), SERVER)[0]);
+  const step = await eventually(() => ofKind(found(), INTERNAL)[0]);
+  expect(ofKind(found(), INTERNAL).map(({ parentSpanId }) => parentSpanId)).toEqual([request.spanId]);
+  return [request, step];
+}
+
+test.each<[string, number, string, (headers: Record<string, string>) => Promise<{ headers: Headers; status: number }>]>(
+  [
+    ['REST', 404, 'not_found', (headers) => caller.get(`/quotes/${randomUUID()}`, {}, headers)],
+    ['REST', 400, 'invalid_request', (headers) => caller.get('/products', { cursor: 'none' }, headers)],
+    [
+      'GraphQL',
+      200,
+      'not_found',
+      (headers) => caller.graphql(`{ quote(id: "${randomUUID()}") { id } }`, undefined, headers),
+    ],
+  ],
+)(
+  'a caller’s mistake (%s, %i, %s) makes neither its request’s span nor its operation’s an error, and the latter has the code',
+  async (_face, status, code, send) => {
+    const { answer, found } = await tracedCall(send);
+    expect(answer.status).toBe(status);
+    const [request, step] = await bothSpans(found);
+    expect(request.attributes).toMatchObject({ 'http.response.status_code': status });
+    expect(step.attributes).toMatchObject({ 'scopegate.code': code });
+    for (const span of [request, step]) {
+      expect(span.status.code ?? 0).toBe(0);
+      expect(span.attributes).not.toHaveProperty('error.type');
+    }
+  },
+);
+
+test('a 503 makes its request’s span and its operation’s an error', async () => {
+  const organisation = await makeOrganisation(beside);
+  const own = client({ url }, (await makeKey(beside, organisation)).key);
+  // so that its writes are refused
+  await beside.control.moving.begin({ id: organisation.id, mover: 'test' }, 'elsewhere');
+  const { answer, found } = await tracedCall((headers) => own.post('/requests', { text: 'A' }, headers));
+  expect(answer.status).toBe(503);
+  const [request, step] = await bothSpans(found);
+  expect(request).toMatchObject({ status: { code: ERROR }, attributes: { 'error.type': '503' } });
+  expect(step).toMatchObject({ status: { code: ERROR }, attributes: { 'error.type': 'unavailable' } });
+  expect(step.attributes).not.toHaveProperty('scopegate.code');
 });
 
 test('health checks and the gateway’s own commands are not traced', async () => {
-  await fetch(`${url}/readyz`);
-  await tracedCall((headers) => caller.get('/products', {}, headers));
-  await new Promise((resolve) => setTimeout(resolve, 300));
-  expect(spans.filter(({ name }) => /readyz|operation/.test(name))).toEqual([]);
+  const checks = await Promise.all(
+    ['/readyz', '/livez'].map((path) => tracedCall((headers) => fetch(`${url}${path}`, { headers }))),
+  );
+  for (const { answer } of checks) expect([answer.status, answer.headers.get('traceparent')]).toEqual([200, null]);
+  // it has sent commands of its own before it listened
+  const rows = beside.databases.control.collection('gateways').find({ place: { $regex: new URL(url).host } });
+  expect(await rows.toArray()).toEqual([expect.objectContaining({ beat: expect.any(Number) })]);
+  // spans arrive in the order in which they ended
+  const later = await tracedCall((headers) => caller.get('/products', {}, headers));
+  await eventually(() => ofKind(later.found(), SERVER)[0]);
+  for (const { found } of checks) expect(found()).toEqual([]);
+  expect(spans.filter(({ name }) => /readyz|livez|operation/.test(name))).toEqual([]);
   // a span of the gateway's own would have no request above it
   const inTraces = new Set(ofKind(spans, SERVER).map(({ traceId }) => traceId));
   for (const span of spans) expect(inTraces).toContain(span.traceId);

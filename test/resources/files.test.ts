@@ -109,17 +109,17 @@ describe('a new organisation', () => {
     expect(await exists(one)).toBe(false);
   });
 
-  test('gets the collections a write needs at that write, with one command each, and later writes send none', async () => {
+  test('gets the collections a write needs at that write, with one command each, and the next write sends none that creates or lists any', async () => {
     const one = await tenant();
     const first = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'A'));
     const made = first.filter(({ name }) => name === 'createIndexes').map(({ command }) => command.createIndexes);
     expect(made.sort()).toEqual(['open_writes', 'products']);
     expect(await filesOf(one)).toEqual({ open_writes: ['_id_'], products: indexesOf('products') });
     const second = await commandsOf(gateway, one.organisation, () => upsert(one.caller, 'B'));
-    expect(second.map(({ name }) => name)).toEqual(
-      expect.not.arrayContaining(['createIndexes', 'listIndexes', 'listCollections', 'create']),
-    );
-    expect(second.filter(({ name }) => /index|collection|create/i.test(name))).toEqual([]);
+    const names = second.map(({ name }) => name);
+    // so that they were recorded
+    expect(names).toContain('insert');
+    expect(names.filter((name) => /index|collection|create/i.test(name))).toEqual([]);
   });
 
   test('can be written concurrently on several gateways', async () => {

@@ -3,6 +3,7 @@ import type { Config } from '../../config';
 import type { Logger } from 'pino';
 import type { GatewayOptions } from '../../gateway';
 import { describeError, toggleDebug } from '../../log';
+import { toAppError } from '../../mask';
 import { type RunningServer, startServer } from '../../server';
 import { openTracing } from '../../tracing';
 import { version } from '../../version';
@@ -46,7 +47,7 @@ export async function serveUntilStopped(
   process.on('SIGUSR2', onToggle);
   try {
     const tracing = await openTracing({
-      ...{ config, version },
+      ...{ config, version, answerOf: toAppError },
       onError: (error) => {
         logger.warn({ error: describeError(error) }, 'traces cannot be sent');
       },
