@@ -14,7 +14,7 @@ import { storedGaps } from './storedGaps';
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
   // reports syntax, unknown types and arguments that directives lack
   buildASTSchema(document);
-  const gaps = [...filterGaps(document, resources), ...storedGaps(document, resources)];
+  const gaps = [...filterGaps(document, resources), ...storedGaps(document, resources, resolvers)];
   const routes = new Map<string, string>();
   for (const { type, field } of allFieldNodes(document)) {
     const place = `${type}.${field.name.value}`;

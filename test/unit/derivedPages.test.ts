@@ -110,7 +110,7 @@ describe('a filter', () => {
 test('an object of a stored type has its id even if no page lists it', () => {
   const base = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
   const sdl = `${base}
-    type Thing @stored(collection: "things") { id: ID! created_at: DateTime! }
+    type Thing @stored(collection: "things") { id: ID! thing_id: ID! created_at: DateTime! }
     extend type Query { thing(id: ID!): Thing @access(scope: QUOTES_READ) }
     extend type Mutation { make: Boolean @access(scope: QUOTES_WRITE) }`;
   const resolvers = { Query: { thing: () => null }, Mutation: { make: () => true } };
