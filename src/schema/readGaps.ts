@@ -14,10 +14,9 @@ export function readGaps(document: DocumentNode, types: Types): string[] {
     const found = [...scopeGaps(field, shown), ...(kind === 'Query' ? idGaps(field, types) : [])];
     return found.map((gap) => `${kind}.${field.name.value}${gap}`);
   });
-  const names = new Set(fields.filter(({ kind }) => kind === 'Query').map(({ field }) => field.name.value));
-  const unlisted = [...types.values()].filter(
-    (stored) => !names.has(stored.collection) && !ownerOf(stored, types.values()),
-  );
+  const isListed = ({ type, collection }: StoredType): boolean =>
+    fields.some(({ kind, field }) => kind === 'Query' && field.name.value === collection && rowName(field) === type);
+  const unlisted = [...types.values()].filter((stored) => !isListed(stored) && !ownerOf(stored, types.values()));
   return [
     ...ofFields,
     ...unlisted.map(

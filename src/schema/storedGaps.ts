@@ -49,7 +49,8 @@ export function storedGaps(
     ];
   });
   return [
-    ...gaps,
+    // types inside several stored types have their gaps once
+    ...new Set(gaps),
     ...repeated(defined),
     ...relationGaps(document, types, resources),
     ...strayGaps(document, types),

@@ -55,6 +55,12 @@ test.each<[string, string | RegExp, string, string]>([
     '',
     'Product is @stored, but no Query.products lists it: add one, since its scope decides who hears of changes',
   ],
+  [
+    'a list of another stored type',
+    'ProductPage @rest',
+    'OrderPage @rest',
+    'Product is @stored, but no Query.products lists it: add one, since its scope decides who hears of changes',
+  ],
   ['a read by a number', 'order(id: ID!)', 'order(id: Int!)', 'Query.order(id:) is Int!: write id: ID!'],
   ['a read by nothing', 'order(id: ID!)', 'order(id: ID)', 'Query.order(id:) is ID: write id: ID!'],
   [
@@ -176,6 +182,7 @@ test('a resource that is listed twice is reported', () => {
 test.each([
   ['Product', 'name'],
   ['QuoteLine', 'description'],
+  ['Address', 'city'],
 ])('a resolver of a stored member, %s.%s, is reported', (type, member) => {
   expect(gapsOf(parse(SDL), collections, { [type]: { [member]: resolve } })).toBe(
     `invalid schema: ${type}.${member} has a resolver, but is stored, so that an import requires it: remove one of them`,
