@@ -48,7 +48,7 @@ const DEFAULT_SORT = '-created_at';
 /** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
   const list = listOf(request);
-  const query = await queryOf(request, list);
+  const query = await queryOf(model, request, list);
   if (!query) return toPage<T>([], list);
   const { until, filter, sort, most } = query;
   // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
@@ -76,7 +76,7 @@ export async function writePage<T extends { _id: string }>(
   writer: PageWriter,
 ): Promise<WrittenPage> {
   const list = listOf(request);
-  const query = await queryOf(request, list);
+  const query = await queryOf(model, request, list);
   if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
   const { until, filter, sort, most } = query;
   const reading = until && SETTLED_READ;
@@ -96,8 +96,8 @@ interface Query {
 }
 
 /** What finds the rows of a page; undefined if no row can match. */
-async function queryOf(request: ListRequest, list: List): Promise<Query | undefined> {
-  const position = decodeCursor(request, list);
+async function queryOf<T>(model: Model<T>, request: ListRequest, list: List): Promise<Query | undefined> {
+  const position = decodeCursor(model, request, list);
   if (!request.conditions) return undefined;
   const until = position ? position.until : await request.settledUntil?.();
   const conditions = [...upTo(until, request.conditions), ...after(position, list)];
@@ -214,14 +214,18 @@ function after(position: Position | undefined, { field, direction, isUnique }: L
   ];
 }
 
-function decodeCursor({ args, settledUntil }: ListRequest, { field, mark }: List): Position | undefined {
+function decodeCursor<T>(
+  model: Model<T>,
+  { args, settledUntil }: ListRequest,
+  { field, mark }: List,
+): Position | undefined {
   const { cursor } = args;
   if (cursor === null || cursor === undefined) return undefined;
   const position = positionIn(cursor, mark);
   if (position?.length !== (settledUntil ? 3 : 2)) throw badCursor();
   const [value = '', id = '', until] = position;
   return {
-    value: /(^|_)at$/.test(field) ? moment(value) : value,
+    value: model.schema.path(field) instanceof mongoose.Schema.Types.Date ? moment(value) : value,
     id,
     until: until === undefined ? undefined : moment(until),
   };

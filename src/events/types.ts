@@ -1,6 +1,6 @@
 import { SCOPES, type Scope, type ScopeName } from '../access/scopes';
 import { directiveOf, loadDocument, rootFieldNodes } from '../schema/sdl';
-import { referenceTo, storedTypes } from '../schema/stored';
+import { ownerOf, referenceTo, storedTypes } from '../schema/stored';
 
 /* What can happen to which objects, derived from the stored types of the SDL (docs/decisions/events.md). */
 
@@ -35,15 +35,14 @@ const stored = [...storedTypes(document).values()];
 
 /** Every collection with public objects, by its name. */
 export const PUBLIC: ReadonlyMap<string, PublicCollection> = new Map(
-  stored.map(({ type, collection, members }) => {
+  stored.map((one) => {
+    const { type, collection, members } = one;
     const names = members.map(({ name }) => name).filter((name) => name !== 'id');
-    const owner = stored.find((one) => names.includes(referenceTo(one.type)));
-    // objects that change have a time of their last change; rows without one are part of another object
-    const isPart = owner !== undefined && !names.includes('updated_at');
-    const object = nameOf(isPart ? owner.type : type);
+    const owner = ownerOf(one, stored);
+    const object = nameOf(owner?.type ?? type);
     const added = `${object}.${nameOf(type)}_added`;
-    const part = isPart ? { member: referenceTo(owner.type), added } : undefined;
-    const hasStatus = !isPart && names.includes('status');
+    const part = owner && { member: referenceTo(owner.type), added };
+    const hasStatus = !owner && names.includes('status');
     return [collection, { collection, object, members: new Set(names), hasStatus, part }];
   }),
 );

@@ -9,6 +9,7 @@ import { scalars } from './scalars';
 import { describeRequirements } from './requirements';
 import { deriveRestDocument, findIncludes, isPage, listWith } from './restDocument';
 import type { CheckedResource } from './sentences';
+import { storedTypes } from './stored';
 
 export interface Schemas {
   /** The whole schema, for the GraphQL API. */
@@ -51,17 +52,17 @@ function executable(document: DocumentNode, resolvers: Resolvers, options: { che
     resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
   });
   describeScalars(schema);
-  deriveIds(schema);
+  deriveIds(schema, storedTypes(document));
   countListedObjects(schema);
   guardFields(schema, { ...options, resolvers });
   return schema;
 }
 
-/** Resolves the `id` of rows, which the database calls `_id`. The rows of a page may be a type or its item twin. */
-function deriveIds(schema: GraphQLSchema): void {
+/** Resolves the `id` of rows, which the database calls `_id`: of stored types, and of a page's rows, which may be an item twin. */
+function deriveIds(schema: GraphQLSchema, stored: ReadonlyMap<string, unknown>): void {
   const fields = objectFields(schema);
   const ofPages = fields.filter(({ type, field }) => field.name === 'data' && isPage(type));
-  const rows = new Set(ofPages.map(({ field }) => getNamedType(field.type).name));
+  const rows = new Set([...stored.keys(), ...ofPages.map(({ field }) => getNamedType(field.type).name)]);
   for (const { type, field } of fields) {
     if (field.name === 'id' && rows.has(type)) field.resolve ??= idOfRow;
   }

@@ -1,5 +1,5 @@
 import type { InputValueDefinitionNode } from 'graphql';
-import { directiveOf, type FilterBy, loadDocument, rootFieldNodes } from './sdl';
+import { directiveOf, type FilterBy, loadDocument, namedType, rootFieldNodes } from './sdl';
 
 /* The filters of lists, from @filter (docs/decisions/schema-decides.md). */
 
@@ -9,6 +9,8 @@ export interface Filter {
   /** The member of a row to compare. */
   readonly member: string;
   readonly by: FilterBy;
+  /** Whether its values are ids, which are stored in lower case. */
+  readonly isId: boolean;
 }
 
 /** The member for full-text search, in every searchable collection but in no type. */
@@ -32,5 +34,13 @@ export function filterOf(argument: InputValueDefinitionNode): Filter | undefined
   if (!filter) return undefined;
   const name = argument.name.value;
   const { by, member = name } = filter;
-  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, by };
+  const isId = namedType(argument.type) === 'ID';
+  return { argument: name, member: by === 'WORDS' ? SEARCH_MEMBER : member, by, isId };
+}
+
+/** The filter of a list by its parent's id: that of the list's own argument, if it has one, so that both have the same cursors. */
+export function parentFilter(filters: readonly Filter[], member: string): Filter {
+  const own = filters.find((filter) => filter.member === member && filter.by === 'EQUALS');
+  // no argument can have this name
+  return own ?? { argument: `.${member}`, member, by: 'EQUALS', isId: true };
 }

@@ -4,6 +4,7 @@ import { SCOPES } from '../access/scopes';
 import { IF_MATCH, takesIfMatch } from './entityTags';
 import { filterGaps } from './filterGaps';
 import type { Resolvers } from './guard';
+import { listGaps } from './listGaps';
 import { markGaps, toolGaps } from './mcpGaps';
 import { isMethod, METHODS } from './methods';
 import { allFieldNodes, directiveOf, isRootType, namedType, rootFieldNodes, type RootType, SUBSCRIPTION } from './sdl';
@@ -14,7 +15,11 @@ import { storedGaps } from './storedGaps';
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
   // reports syntax, unknown types and arguments that directives lack
   buildASTSchema(document);
-  const gaps = [...filterGaps(document, resources), ...storedGaps(document, resources)];
+  const gaps = [
+    ...filterGaps(document, resources),
+    ...listGaps(document),
+    ...storedGaps(document, resources, resolvers),
+  ];
   const routes = new Map<string, string>();
   for (const { type, field } of allFieldNodes(document)) {
     const place = `${type}.${field.name.value}`;

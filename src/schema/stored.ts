@@ -41,6 +41,8 @@ export interface StoredType {
   readonly heldBack: readonly string[];
 }
 
+export type Types = ReadonlyMap<string, StoredType>;
+
 const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   ID: 'text',
   String: 'text',
@@ -53,7 +55,7 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
 };
 
 /** The stored types of a schema, by name. */
-export function storedTypes(document: DocumentNode): ReadonlyMap<string, StoredType> {
+export function storedTypes(document: DocumentNode): Types {
   const stored = new Map(
     document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
@@ -118,4 +120,20 @@ export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNo
 /** The member by which other objects refer to one of a type: CustomerOrder → customer_order_id. */
 export function referenceTo(type: string): string {
   return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
+}
+
+/** The type of a member; undefined if there is no such member. */
+export function typeOf(stored: StoredType | undefined, name: string): string | undefined {
+  return stored?.members.find((member) => member.name === name)?.type;
+}
+
+/** The types of a member, and of those inside it. */
+export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'>): string[] {
+  return [type, ...members.flatMap(typesIn)];
+}
+
+/** The type that another is part of: objects that change have a time of their last change, and rows without one are part of another object. */
+export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
+  if (typeOf(stored, 'updated_at') !== undefined) return undefined;
+  return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);
 }

@@ -3,7 +3,7 @@ import { feedResolvers } from '../../src/events/feed';
 import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
-import { mergeResolvers } from '../../src/schema/guard';
+import { mergeResolvers, type Resolvers } from '../../src/schema/guard';
 import { loadDocument } from '../../src/schema/sdl';
 import type { CheckedResource } from '../../src/schema/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';
@@ -17,10 +17,14 @@ export const SDL = print(
 );
 const ALL = mergeResolvers(resolvers, feedResolvers, subscriptionResolvers, settingsResolvers, webhookResolvers);
 
-/** The errors the server rejects it with. */
-export function gapsOf(document: DocumentNode, resources: readonly CheckedResource[] = collections): string {
+/** The errors the server rejects it with; `own` are further resolvers. */
+export function gapsOf(
+  document: DocumentNode,
+  resources: readonly CheckedResource[] = collections,
+  own: Resolvers = {},
+): string {
   try {
-    refuseGaps(document, ALL, resources);
+    refuseGaps(document, mergeResolvers(ALL, own), resources);
     return 'none';
   } catch (error) {
     return (error as Error).message;

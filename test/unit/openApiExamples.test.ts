@@ -50,9 +50,13 @@ test('a stored type without sample rows is rejected, with the file to write', ()
   const base = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
   const sdl = `${base}
     type Thing @stored(collection: "things") { id: ID! created_at: DateTime! }
-    extend type Query { thing(id: ID!): Thing @rest(path: "/things/:id") @access }
-    extend type Mutation { make_thing: Thing @rest(method: POST, path: "/things") @access }`;
-  const resolvers = { Query: { thing: () => null }, Mutation: { make_thing: () => null } };
+    type ThingPage { data: [Thing!]! has_more: Boolean! next_cursor: String }
+    extend type Query {
+      thing(id: ID!): Thing @rest(path: "/things/:id") @access(scope: QUOTES_READ)
+      things(limit: Int @constraint(min: 1, max: 100, default: 20), cursor: String): ThingPage @access(scope: QUOTES_READ)
+    }
+    extend type Mutation { make_thing: Thing @rest(method: POST, path: "/things") @access(scope: QUOTES_WRITE) }`;
+  const resolvers = { Query: { thing: () => null, things: () => null }, Mutation: { make_thing: () => null } };
   const { rest, operations } = buildSchemas(parse(sdl), resolvers, [{ name: 'things', indexes: [] }]);
   const rows = 'has no example: add rows as `export` writes them to examples/northwind/things.ndjson';
   expect(() => buildOpenApi(rest, operations)).toThrow(

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Model } from 'mongoose';
+import { type Model, Schema } from 'mongoose';
 import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/access/keys';
 import { AppError } from '../../src/errors';
 import { totalOf } from '../../src/resources/common/money';
@@ -65,7 +65,8 @@ describe('a cursor', () => {
     const rows = { toArray: () => Promise.resolve([]) };
     const stored = { find: (filter: unknown) => ((conditions = filter), rows) };
     const client = { db: () => ({ collection: () => stored }) };
-    const model = { db: { name: 'any', getClient: () => client }, collection: { name: 'any' } };
+    const schema = new Schema({ name: String, created_at: Date, updated_at: Date });
+    const model = { db: { name: 'any', getClient: () => client }, collection: { name: 'any' }, schema };
     await findPage(model as unknown as Model<Row>, request(of, cursor));
     return conditions;
   }

@@ -109,7 +109,7 @@ describe('a schema is rejected', () => {
 describe('the guard of a field', () => {
   const SDL = `extend type Query {
       "Lists."
-      things(limit: Int @constraint(max: 5)): Thing @rest(path: "/things") @access(scope: QUOTES_READ)
+      things(limit: Int @constraint(min: 1, max: 5, default: 5)): Thing @rest(path: "/things") @access(scope: QUOTES_READ)
     }
     ${MUTATION} ${THING}`;
 

@@ -11,6 +11,9 @@ import { type Control, openControl } from '../../organisations/control';
 import { collections } from '../../resources/index';
 import { webhookDeliveries } from '../../webhooks/deliveries';
 
+/** The gateway's own collections in an organisation's database. */
+export const OWN = [idempotencyRecords, openWrites, events, webhookDeliveries];
+
 /** The database and the control data, open for one command. */
 export interface Store {
   readonly databases: Databases;
@@ -40,7 +43,7 @@ export async function openStore(
       controlDatabase: config.CONTROL_DATABASE,
       clusters: config.MONGODB_CLUSTERS,
       watchClient,
-      collections: [...collections, idempotencyRecords, openWrites, events, webhookDeliveries],
+      collections: [...collections, ...OWN],
       ...(config.ALLOW_OLD_MONGODB && {
         onOldServer: (warning: string) => {
           report(`warning: ${warning}; accepted because of ALLOW_OLD_MONGODB, but some operations will fail`);

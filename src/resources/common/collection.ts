@@ -11,7 +11,7 @@ import {
   type WrittenPage,
 } from '../../database/pagination';
 import type { PageWriter } from '../../database/answerWriter';
-import { filtersOf } from '../../schema/filters';
+import { type Filter, filtersOf } from '../../schema/filters';
 import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } from './filters';
 
 /* Lists and reads of all resources. */
@@ -25,8 +25,9 @@ export function listPage<T extends { _id: string }>(
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection = WITHOUT_SEARCH,
+  filters?: readonly Filter[],
 ): Promise<Page<T>> {
-  const page = pageRequest(data, collection, args, projection);
+  const page = pageRequest(data, collection, args, projection, filters);
   return data.reads(() => findPage(data.collection(collection), page));
 }
 
@@ -47,9 +48,9 @@ function pageRequest<T extends { _id: string }>(
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
   projection: Projection,
+  filters = filtersOf(collection.name),
 ): ListRequest {
-  const filters = filtersOf(collection.name);
-  const request = listRequest(data, collection, args);
+  const request = listRequest(data, collection, args, filters);
   const given = request.filters;
   return {
     ...request,
@@ -64,13 +65,14 @@ export function listRequest<T extends { readonly _id: string }>(
   data: OrganisationData,
   collection: Collection<T>,
   args: ListArguments & Readonly<Record<string, unknown>>,
+  filters: readonly Filter[],
 ): Omit<ListRequest, 'conditions' | 'filters'> & { readonly filters: FiltersInForce } {
   return {
     organisationId: data.organisationId,
     operation: collection.name,
     args,
     unique: uniqueMember(collection),
-    filters: filtersInForce(args, filtersOf(collection.name)),
+    filters: filtersInForce(args, filters),
   };
 }
 

@@ -17,20 +17,21 @@ export type FiltersInForce = Readonly<Record<string, Given>>;
 /** The filters in force, without nulls and with normalised values, for the conditions and the cursor's fingerprint. */
 export function filtersInForce(args: Readonly<Record<string, unknown>>, filters: readonly Filter[]): FiltersInForce {
   const given: Record<string, Given> = {};
-  for (const { argument, member } of filters) {
+  for (const filter of filters) {
+    const { argument } = filter;
     const value = args[argument] as Given | null | undefined;
     if (value === null || value === undefined || (argument === MAY_BE_EMPTY && value === '')) continue;
     given[argument] = isList(value)
-      ? [...new Set(value.map((item) => asKept(member, item)))].sort()
-      : asKept(member, value);
+      ? [...new Set(value.map((item) => asKept(filter, item)))].sort()
+      : asKept(filter, value);
   }
   return given;
 }
 
 /** Normalises a value as it is stored: ids in lower case, keys in NFC. */
-function asKept<T extends string | number | boolean>(member: string, value: T): T | string {
+function asKept<T extends string | number | boolean>({ member, isId }: Filter, value: T): T | string {
   if (typeof value !== 'string') return value;
-  if (member.endsWith('_id')) return value.toLowerCase();
+  if (isId) return value.toLowerCase();
   return COMPARED.includes(member) ? comparable(value) : value;
 }
 

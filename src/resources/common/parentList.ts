@@ -4,6 +4,7 @@ import { ROWS_OF_PIECE } from '../../database/courtesy';
 import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { DEFAULT_LIMIT, firstPage, type ListArguments, type Page } from '../../database/pagination';
+import { filtersOf, parentFilter } from '../../schema/filters';
 import { listPage, listRequest } from './collection';
 
 /*
@@ -30,12 +31,14 @@ export async function listOfParent<T extends { _id: string }>(
   args: ListArguments,
   projection: Projection,
 ): Promise<Page<T>> {
-  const filters = { ...args, [parent.field]: parentId };
-  if (args.cursor !== null && args.cursor !== undefined) return listPage(data, collection, filters, projection);
+  const filter = parentFilter(filtersOf(collection.name), parent.field);
+  const ofParent = { ...args, [filter.argument]: parentId };
+  if (args.cursor !== null && args.cursor !== undefined)
+    return listPage(data, collection, ofParent, projection, [filter]);
   const rows = (await loaderFor(data, collection, parent, args.limit ?? DEFAULT_LIMIT, projection).load(
     parentId,
   )) as T[];
-  return firstPage(rows, listRequest(data, collection, filters));
+  return firstPage(rows, listRequest(data, collection, ofParent, [filter]));
 }
 
 function loaderFor<T extends { _id: string }>(
