@@ -1,6 +1,5 @@
 import DataLoader from 'dataloader';
-import { LRUCache } from 'lru-cache';
-import mongoose, { type Model } from 'mongoose';
+import type { Model } from 'mongoose';
 import { BSON, endOfKey, endOfValue, Unforeseen } from './bson';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
@@ -16,12 +15,7 @@ export function coalescedReads<T extends { _id: string }>(
   model: Model<T>,
   options: LoaderOptions,
 ): DataLoader<string, T | null> {
-  return loaderOf(rowsOf(model, options), options);
-}
-
-type ReadAll<T> = (ids: readonly string[]) => Promise<(T | null)[]>;
-
-function rowsOf<T extends { _id: string }>(model: Model<T>, { projection }: LoaderOptions): ReadAll<T> {
+  const { projection } = options;
   const rows = nativeCollection<{ _id: string }>(model as unknown as Model<{ _id: string }>);
 
   async function readAlone(id: string): Promise<T | null> {
@@ -41,42 +35,7 @@ function rowsOf<T extends { _id: string }>(model: Model<T>, { projection }: Load
     return ids.map((id) => byId.get(id) ?? null);
   }
 
-  return readAll;
-}
-
-/**
- * The same, for rows that are read again and again and seldom change: each is read every time, but only decoded if its bytes are others than
- * those of the last time. Callers share the decoded rows, so they must not change them. At most `kept` are remembered.
- */
-export function rememberedReads<T extends { _id: string }>(
-  model: Model<T>,
-  { kept, ...options }: LoaderOptions & { readonly kept: number },
-): DataLoader<string, T | null> {
-  const remembered = new LRUCache<string, { readonly bytes: Buffer; readonly row: T }>({ max: kept });
-  const readRaw = rawRowsOf(model as unknown as Model<{ _id: string }>, options);
-  const readAll = rowsOf(model, options);
-
-  function decode(id: string, bytes: Buffer | null): T | null {
-    if (bytes === null) return null;
-    const known = remembered.get(id);
-    if (known?.bytes.equals(bytes)) return known.row;
-    const row = mongoose.mongo.BSON.deserialize(bytes) as T;
-    // a copy, since these are part of a whole answer
-    remembered.set(id, { bytes: Buffer.from(bytes), row });
-    return row;
-  }
-
-  async function readDecoded(ids: readonly string[]): Promise<(T | null)[]> {
-    try {
-      const found = await readRaw(ids);
-      return ids.map((id, at) => decode(id, found[at] ?? null));
-    } catch (error) {
-      if (error instanceof Unforeseen) return readAll(ids);
-      throw error;
-    }
-  }
-
-  return loaderOf(readDecoded, options);
+  return loaderOf(readAll, options);
 }
 
 /**
@@ -87,11 +46,9 @@ export function coalescedRawReads(
   model: Model<{ _id: string }>,
   options: LoaderOptions,
 ): DataLoader<string, Buffer | null> {
-  return loaderOf(rawRowsOf(model, options), options);
-}
+  const { projection } = options;
 
-function rawRowsOf(model: Model<{ _id: string }>, { projection }: LoaderOptions): ReadAll<Buffer> {
-  return async function readAll(ids: readonly string[]): Promise<(Buffer | null)[]> {
+  async function readAll(ids: readonly string[]): Promise<(Buffer | null)[]> {
     const [first] = ids;
     if (!ids.every((id) => typeof id === 'string')) throw new TypeError('an id is a text');
     const filter = { _id: ids.length === 1 ? first : { $in: [...new Set(ids)] } };
@@ -102,7 +59,9 @@ function rawRowsOf(model: Model<{ _id: string }>, { projection }: LoaderOptions)
       byId.set(idOf(row), row);
     }
     return ids.map((id) => byId.get(id) ?? null);
-  };
+  }
+
+  return loaderOf(readAll, options);
 }
 
 interface LoaderOptions {
@@ -111,7 +70,10 @@ interface LoaderOptions {
   readonly gate?: Gate;
 }
 
-function loaderOf<T>(readAll: ReadAll<T>, { gate, maxBatchSize }: LoaderOptions): DataLoader<string, T | null> {
+function loaderOf<T>(
+  readAll: (ids: readonly string[]) => Promise<(T | null)[]>,
+  { gate, maxBatchSize }: LoaderOptions,
+): DataLoader<string, T | null> {
   return new DataLoader<string, T | null>(gate ? (ids) => gate(() => readAll(ids)) : readAll, {
     cache: false,
     maxBatchSize,

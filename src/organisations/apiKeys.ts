@@ -2,7 +2,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import { type ApiKey, keyState } from '../access/apiKey';
 import { generateKey, type NewKey } from '../access/keys';
 import type { Config } from '../config';
-import { rememberedReads } from '../database/coalesce';
+import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import type { Actor, Authority } from './auditEvents';
 import { type Attempt, type Keep, type KeyCall, keyAnswers } from './keyAnswers';
@@ -66,8 +66,6 @@ export class ReplacedKeyError extends Error {
 }
 
 const KEY_READ_BATCH = 100;
-/** Keys that are kept decoded, some 2 KB each. */
-const KEYS_KEPT = 2000;
 /** Keys per reply of the database, while an organisation's are listed. */
 const KEYS_AT_ONCE = 200;
 
@@ -87,7 +85,7 @@ export type ApiKeys = ReturnType<typeof apiKeys>;
 export function apiKeys(models: ControlModels, { config, actor, onError, now, pepperNumber }: ApiKeysOptions) {
   const operator: Authority = { actor };
   const writer = keyWriter(models, { onError, now, pepper: config.KEY_PEPPER, pepperNumber });
-  const loader = rememberedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH, kept: KEYS_KEPT });
+  const loader = coalescedReads(models.apiKeys, { maxBatchSize: KEY_READ_BATCH });
   const answers = keyAnswers(models, now);
   const update = keyUpdate(models, now);
 
