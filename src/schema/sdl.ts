@@ -45,17 +45,31 @@ interface FieldOfType {
   readonly field: FieldDefinitionNode;
 }
 
-/** Kept, since each list, filter and type asks for them while the program starts. */
-const fieldNodes = new WeakMap<DocumentNode, readonly FieldOfType[]>();
+interface FieldNodes {
+  readonly all: readonly FieldOfType[];
+  readonly byType: ReadonlyMap<string, readonly FieldDefinitionNode[]>;
+}
 
-export function allFieldNodes(document: DocumentNode): readonly FieldOfType[] {
+/** Kept, since each list, filter and type asks for them while the program starts. */
+const fieldNodes = new WeakMap<DocumentNode, FieldNodes>();
+
+function fieldNodesOf(document: DocumentNode): FieldNodes {
   const known = fieldNodes.get(document);
   if (known) return known;
-  const found = document.definitions
-    .filter(isObjectNode)
-    .flatMap((node) => (node.fields ?? []).map((field) => ({ type: node.name.value, field })));
+  const all: FieldOfType[] = [];
+  const byType = new Map<string, FieldDefinitionNode[]>();
+  for (const { name, fields = [] } of document.definitions.filter(isObjectNode)) {
+    const type = name.value;
+    all.push(...fields.map((field) => ({ type, field })));
+    byType.set(type, [...(byType.get(type) ?? []), ...fields]);
+  }
+  const found = { all, byType };
   fieldNodes.set(document, found);
   return found;
+}
+
+export function allFieldNodes(document: DocumentNode): readonly FieldOfType[] {
+  return fieldNodesOf(document).all;
 }
 
 export function rootFieldNodes(document: DocumentNode): { kind: RootType; field: FieldDefinitionNode }[] {
@@ -63,8 +77,8 @@ export function rootFieldNodes(document: DocumentNode): { kind: RootType; field:
 }
 
 /** The fields of an object type, including those of its extensions. */
-export function fieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] {
-  return allFieldNodes(document).flatMap((one) => (one.type === type ? one.field : []));
+export function fieldsOf(document: DocumentNode, type: string | undefined): readonly FieldDefinitionNode[] {
+  return fieldNodesOf(document).byType.get(type ?? '') ?? [];
 }
 
 export function namedType(type: TypeNode): string {

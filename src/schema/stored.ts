@@ -54,8 +54,17 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   DateTime: 'date',
 };
 
+/** Kept, since what is derived, what is checked and what is recorded ask for them while the program starts. */
+const known = new WeakMap<DocumentNode, Types>();
+
 /** The stored types of a schema, by name. */
 export function storedTypes(document: DocumentNode): Types {
+  let types = known.get(document);
+  if (!types) known.set(document, (types = readStoredTypes(document)));
+  return types;
+}
+
+function readStoredTypes(document: DocumentNode): Types {
   const stored = new Map(
     document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
@@ -106,7 +115,10 @@ export function storedTypes(document: DocumentNode): Types {
 }
 
 /** The fields of the rows that a page or totals hold; undefined if the type has none. */
-export function rowFieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] | undefined {
+export function rowFieldsOf(
+  document: DocumentNode,
+  type: string | undefined,
+): readonly FieldDefinitionNode[] | undefined {
   const data = fieldsOf(document, type).find(({ name }) => name.value === 'data');
   return data && fieldsOf(document, namedType(data.type));
 }

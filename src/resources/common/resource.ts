@@ -40,7 +40,7 @@ export interface ResourceSpec extends RecordRules {
 
 /** @throws Error if the SDL has no such stored type: the server must not start */
 export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resource<T> {
-  const stored = publishedTypes().get(spec.type);
+  const stored = storedTypes(loadDocument()).get(spec.type);
   if (!stored) throw new Error(`schema/ has no type ${spec.type} with @stored`);
   const texts = searchablePaths(stored.members);
   const words = (row: object): string[] => {
@@ -62,12 +62,6 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
   };
   const records = spec.isPartOfRecord ? undefined : documentKind(resource, spec);
   return { ...resource, records, resolvers: spec.resolvers };
-}
-
-let published: ReadonlyMap<string, StoredType> | undefined;
-
-function publishedTypes(): ReadonlyMap<string, StoredType> {
-  return (published ??= storedTypes(loadDocument()));
 }
 
 const TYPES = { text: String, number: Number, flag: Boolean, date: Date } as const;
