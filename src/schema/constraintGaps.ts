@@ -22,14 +22,13 @@ export function constraintGaps(document: DocumentNode, schema: GraphQLSchema): s
   const { inputs, fields } = placesOf(document);
   return [...inputs, ...fields.filter(({ kind }) => kind === 'member')].flatMap((place) => {
     const constraint = directiveOf(place.node, 'constraint') ?? {};
-    const fallback = defaultOf(place, schema);
     if (Object.keys(constraint).length === 0) return [];
     const found = [
       ...effectGaps(place, constraint),
       ...orderGaps(constraint),
       ...rangeGaps(constraint, namedType(place.node.type)),
       ...textGaps(constraint),
-      ...valueGaps(constraint, fallback),
+      ...valueGaps(constraint, defaultOf(place, schema)),
     ];
     return found.map((gap) => `${place.name} ${gap}`);
   });

@@ -122,8 +122,9 @@ function isTaken({ name, value }: ConstArgumentNode, directive: string, schema: 
 
 /** Finds defaults of the wrong type, which graphql-js leaves out without a word. */
 function defaultGaps({ type: node, defaultValue }: InputValueDefinitionNode, schema: GraphQLSchema): string[] {
+  if (!defaultValue) return [];
   const type = typeFromAST(schema, node);
-  if (!defaultValue || !isInputType(type) || valueFromAST(defaultValue, type) !== undefined) return [];
+  if (!isInputType(type) || valueFromAST(defaultValue, type) !== undefined) return [];
   return [`has the default ${print(defaultValue)}, which is not ${print(node)}: change or remove it`];
 }
 

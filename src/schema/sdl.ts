@@ -62,9 +62,23 @@ export function rootFieldNodes(document: DocumentNode): { kind: RootType; field:
   return allFieldNodes(document).flatMap(({ type, field }) => (isRootType(type) ? [{ kind: type, field }] : []));
 }
 
+const fieldsByType = new WeakMap<DocumentNode, ReadonlyMap<string, readonly FieldDefinitionNode[]>>();
+
 /** The fields of an object type, including those of its extensions. */
-export function fieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] {
-  return allFieldNodes(document).flatMap((one) => (one.type === type ? one.field : []));
+export function fieldsOf(document: DocumentNode, type: string | undefined): readonly FieldDefinitionNode[] {
+  let byType = fieldsByType.get(document);
+  if (!byType) fieldsByType.set(document, (byType = groupByType(allFieldNodes(document))));
+  return byType.get(type ?? '') ?? [];
+}
+
+function groupByType(all: readonly FieldOfType[]): ReadonlyMap<string, readonly FieldDefinitionNode[]> {
+  const byType = new Map<string, FieldDefinitionNode[]>();
+  for (const { type, field } of all) {
+    const fields = byType.get(type);
+    if (fields) fields.push(field);
+    else byType.set(type, [field]);
+  }
+  return byType;
 }
 
 export function namedType(type: TypeNode): string {

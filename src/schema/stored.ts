@@ -54,8 +54,16 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   DateTime: 'date',
 };
 
+const known = new WeakMap<DocumentNode, Types>();
+
 /** The stored types of a schema, by name. */
 export function storedTypes(document: DocumentNode): Types {
+  let types = known.get(document);
+  if (!types) known.set(document, (types = readStoredTypes(document)));
+  return types;
+}
+
+function readStoredTypes(document: DocumentNode): Types {
   const stored = new Map(
     document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
@@ -106,7 +114,10 @@ export function storedTypes(document: DocumentNode): Types {
 }
 
 /** The fields of the rows that a page or totals hold; undefined if the type has none. */
-export function rowFieldsOf(document: DocumentNode, type: string | undefined): FieldDefinitionNode[] | undefined {
+export function rowFieldsOf(
+  document: DocumentNode,
+  type: string | undefined,
+): readonly FieldDefinitionNode[] | undefined {
   const data = fieldsOf(document, type).find(({ name }) => name.value === 'data');
   return data && fieldsOf(document, namedType(data.type));
 }
