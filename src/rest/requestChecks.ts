@@ -82,7 +82,7 @@ function parameterCheck(
     for (const [name, raw] of Object.entries(params)) {
       const value = decode(raw);
       if (value === undefined) faults.push(badEncoding(name));
-      else args[name] = value;
+      else args[name] = coerce(value, known.get(name)?.schema);
     }
     readQuery(search, known, args, faults);
     const { 'if-match': sent } = request.headers;
@@ -112,18 +112,22 @@ function readQuery(search: string, known: ReadonlyMap<string, Parameter>, args: 
     } else if (value === '' && parameter.allowEmptyValue) {
       continue;
     } else if (parameter.schema.type === 'array') {
-      args[name] = [...((args[name] as unknown[] | undefined) ?? []), value];
+      const element = coerce(value, parameter.schema.items as JsonSchema);
+      args[name] = [...((args[name] as unknown[] | undefined) ?? []), element];
     } else if (name in args) {
       faults.push({ parameter: name, code: 'repeated', detail: 'must not be repeated' });
     } else {
-      args[name] = coerce(value, parameter.schema.type);
+      args[name] = coerce(value, parameter.schema);
     }
   }
 }
 
 /** Converts a parameter to its type; if invalid, it stays a string and fails validation. */
-function coerce(text: string, type: unknown): unknown {
+function coerce(text: string, schema: JsonSchema | undefined): unknown {
+  // elements of a list may be null, which no text is
+  const [type] = [schema?.type].flat();
   if (type === 'integer' && /^-?\d{1,16}$/.test(text)) return Number(text);
+  if (type === 'number' && /^-?\d{1,16}(\.\d{1,16})?$/.test(text)) return Number(text);
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true';
   return text;
 }

@@ -1,5 +1,6 @@
 import {
   type GraphQLArgument,
+  type GraphQLEnumValue,
   type GraphQLField,
   type GraphQLInputField,
   type GraphQLNamedType,
@@ -55,7 +56,8 @@ export function componentSchemas(schema: GraphQLSchema, options: JsonSchemaOptio
     if (components[type.name] !== undefined) return;
     if (isEnumType(type)) {
       const values = type.getValues();
-      const described = values.map((value) => `- \`${value.name}\`: ${value.description ?? ''}`);
+      // a JSON Schema has no place for what is deprecated of the values
+      const described = values.map((value) => `- \`${value.name}\`: ${describedWith(value) ?? ''}`);
       components[type.name] = {
         type: 'string',
         enum: values.map((value) => value.name),
@@ -113,6 +115,15 @@ function queryConstraint(argument: Described): Constraint {
   return isFree ? { min_length: 1, ...constraint } : constraint;
 }
 
+/** The description, with why it is deprecated if it is. */
+export function describedWith({
+  description,
+  deprecationReason: reason,
+}: Pick<Described | GraphQLEnumValue, 'description' | 'deprecationReason'>): string | undefined {
+  if (reason == null) return description ?? undefined;
+  return [description, `Deprecated: ${reason}`].filter((part) => part != null).join(' ');
+}
+
 /** The @constraint of an argument or field. */
 export function constraintOf({ astNode }: Described): Constraint {
   return directiveOf(astNode, 'constraint') ?? {};
@@ -148,10 +159,13 @@ function objectSchema(fields: Readonly<Record<string, Described>>, options: Obje
   const properties: Record<string, JsonSchema> = {};
   for (const [name, field] of Object.entries(fields)) {
     const constraint = boundsOf(field);
-    const needed = isNonNullType(field.type) || constraint.required === true;
+    const isOptional = 'defaultValue' in field && field.defaultValue !== undefined;
+    const needed = (isNonNullType(field.type) && !isOptional) || constraint.required === true;
+    const text = describedWith(field);
     properties[name] = {
       ...valueSchema(field.type, constraint, !needed && constraint.not_null !== true),
-      ...(field.description ? { description: field.description } : {}),
+      ...(text ? { description: text } : {}),
+      ...(field.deprecationReason != null && { deprecated: true }),
     };
     // responses have every field, even if null; inputs only need the required ones
     if (needed || !isInput) required.push(name);

@@ -17,10 +17,14 @@ import {
  */
 export function deriveRestDocument(document: DocumentNode): DocumentNode {
   const twins = itemsOf(document);
+  const hasWrites = rootFieldNodes(document).some(
+    ({ kind, field }) => kind === 'Mutation' && directiveOf(field, 'rest'),
+  );
   const definitions = document.definitions.flatMap((node): DefinitionNode[] => {
     if (!isObjectNode(node)) return [node];
     const { value: name } = node.name;
-    if (name === SUBSCRIPTION) return [];
+    // a type without fields would make the schema invalid
+    if (name === SUBSCRIPTION || (name === 'Mutation' && !hasWrites)) return [];
     const fields = (node.fields ?? []).filter((field) => omittedFrom(field) !== 'EVERYWHERE');
     if (isRootType(name)) {
       const onRest = fields.filter((field) => directiveOf(field, 'rest'));
@@ -91,6 +95,11 @@ function nameNode(value: string): NameNode {
 /** Name of the list twin whose items have the included field. */
 export function listWith(list: string, included: string): string {
   return `${list}_with_${included}`;
+}
+
+/** Path of the list twin, which is not public. */
+export function pathWith(path: string, included: string): string {
+  return `${path}/with-${included}`;
 }
 
 const ITEM = 'Item';

@@ -1,5 +1,6 @@
 import Ajv2020, { type ErrorObject, type ValidateFunction } from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
+import { formatNames } from 'ajv-formats/dist/formats';
 import type { GraphQLSchema } from 'graphql';
 import { boundKeywords, bounds } from './boundedKeywords';
 import { isCurrency, wasCurrency } from './currency';
@@ -29,6 +30,14 @@ export function createAjv(): Ajv2020 {
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
   return boundKeywords(ajv, { distinct, countFrom });
+}
+
+const OF_NUMBERS: readonly string[] = ['int32', 'int64', 'float', 'double'];
+const OWN_FORMATS: readonly string[] = ['currency', 'known-currency'];
+
+/** Whether there is a check of strings for a format; ajv takes any other string of an unknown one. */
+export function isTextFormat(name: string): boolean {
+  return OWN_FORMATS.includes(name) || (formatNames.some((one) => one === name) && !OF_NUMBERS.includes(name));
 }
 
 /** Checks by type name (`Quote`, `ProductUpsert`), compiled from the SDL at first use. */

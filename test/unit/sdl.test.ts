@@ -59,7 +59,7 @@ describe('deriving the REST schema', () => {
         'extend type Query { b: APage @rest(path: "/b") b_with_lines: APageWithAll @rest(path: "/b") }',
       ],
     ],
-    ['Mutation', ['type Mutation']],
+    ['Mutation', []],
     ['Subscription', []],
     ['A', ['type A { id: ID! lines: [ID!]! @graphql_only(on: LISTS) }']],
     ['AItem', ['type AItem { id: ID! }']],

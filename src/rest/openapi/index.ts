@@ -1,7 +1,8 @@
-import { type GraphQLArgument, type GraphQLSchema, isNonNullType, isObjectType } from 'graphql';
+import { type GraphQLArgument, type GraphQLSchema, isObjectType, isRequiredArgument } from 'graphql';
 import {
   argumentsSchema,
   componentSchemas,
+  describedWith,
   type JsonSchema,
   MAY_BE_EMPTY,
   parameterSchema,
@@ -99,7 +100,7 @@ function describe(one: Linked, links: object): OpenApiOperation {
   return {
     operationId: operationId(one),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
-    description: `${description}\n\n${requirement(operation)}`,
+    description: `${describedWith(field) ?? ''}\n\n${requirement(operation)}`,
     tags: [tagOf(rest.path)],
     ...(field.deprecationReason != null && { deprecated: true }),
     security: scopesOf(operation).map((scopes) => ({ api_key: scopes })),
@@ -147,8 +148,9 @@ function parameter(one: Linked, argument: GraphQLArgument, isPath: boolean): Par
   return {
     name: isHeader ? IF_MATCH_HEADER : argument.name,
     in: isPath ? 'path' : isHeader ? 'header' : 'query',
-    required: isPath || (isHeader && isNonNullType(argument.type)),
-    description: argument.description ?? '',
+    required: isPath || isRequiredArgument(argument),
+    description: describedWith(argument) ?? '',
+    ...(argument.deprecationReason != null && { deprecated: true }),
     ...(!isPath && argument.name === MAY_BE_EMPTY && { allowEmptyValue: true }),
     schema: parameterSchema(argument),
     ...(example === undefined ? {} : { example }),

@@ -1,5 +1,5 @@
 import type { Operation } from '../../schema/operations';
-import { listWith } from '../../schema/restDocument';
+import { listWith, pathWith } from '../../schema/restDocument';
 
 /** An operation with its route. */
 export type RestOperation = Operation & { readonly rest: NonNullable<Operation['rest']> };
@@ -22,7 +22,10 @@ interface Route {
   readonly methods: Map<string, RestOperation>;
 }
 
-/** Creates a router. Literal paths win over parameters: /products/bulk is never a product's id. */
+/**
+ * Creates a router. Words win over parameters, from the left, in whatever order the schema has them: /products/bulk is never a
+ * product's id, and /products/bulk/:id never a part of one.
+ */
 export function createRouter(operations: readonly Operation[]): Router {
   const routes = new Map<string, Route>();
   for (const operation of restOperations(operations)) {
@@ -31,7 +34,9 @@ export function createRouter(operations: readonly Operation[]): Router {
     route.methods.set(method, operation);
     routes.set(path, route);
   }
-  const patterns = [...routes.values()].filter((route) => route.segments.some(isParameter));
+  const patterns = [...routes.values()]
+    .filter((route) => route.segments.some(isParameter))
+    .sort((one, other) => shapeOf(one).localeCompare(shapeOf(other)));
   return (path) => {
     const literal = routes.get(path);
     if (literal && !literal.segments.some(isParameter)) return { methods: literal.methods, params: {} };
@@ -61,12 +66,17 @@ export function listWithAll({ name, rest, ...operation }: RestOperation): RestOp
   return {
     ...operation,
     name: listWith(name, includes),
-    rest: { ...rest, path: `${path}/with-${includes}`, includes: undefined },
+    rest: { ...rest, path: pathWith(path, includes), includes: undefined },
   };
 }
 
 export function restOperations(operations: readonly Operation[]): RestOperation[] {
   return operations.filter((operation): operation is RestOperation => operation.rest !== undefined);
+}
+
+/** Where a route has parameters, so that those with words further left are first. */
+function shapeOf({ segments }: Route): string {
+  return segments.map((segment) => (isParameter(segment) ? '1' : '0')).join('');
 }
 
 function matchSegments(pattern: readonly string[], segments: readonly string[]): Record<string, string> | undefined {

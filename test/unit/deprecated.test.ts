@@ -1,0 +1,70 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'graphql';
+import { buildOpenApi } from '../../src/rest/openapi';
+import { buildSchemas } from '../../src/schema/build';
+import type { JsonSchema } from '../../src/schema/jsonSchema';
+
+/* What is deprecated in the SDL is in the OpenAPI document, with the reason. Nothing is yet, but in the schema of this test. */
+
+const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const SDL = `${BASE}
+  "Colours."
+  enum Colour { "Red." red "Grey." grey @deprecated(reason: "Use red.") }
+  "A thing."
+  type Thing { id: ID! "Its colour." colour: Colour "Its hue." hue: Colour @deprecated(reason: "Use colour.") }
+  "Sizes."
+  input Size { mm: Int inches: Int @deprecated(reason: "Use mm.") }
+  extend type Query {
+    "List things. All of them."
+    things("By colour." colour: Colour, hue: Colour @deprecated(reason: "Use colour.")): Thing
+      @rest(path: "/things") @access @deprecated(reason: "Use thing.")
+    "Read a thing."
+    thing(id: ID!): Thing @rest(path: "/things/:id") @access
+  }
+  extend type Mutation {
+    "Make a thing."
+    make_thing(size: Size, colour: Colour, hue: Colour @deprecated(reason: "Use colour.")): Thing
+      @rest(method: POST, path: "/things") @access
+  }`;
+
+const { rest, operations } = buildSchemas(parse(SDL), {
+  Query: { things: () => null, thing: () => null },
+  Mutation: { make_thing: () => null },
+});
+const { paths, components } = buildOpenApi(rest, operations);
+const { get, post } = paths['/things']!;
+
+function propertiesOf(schema: unknown): Record<string, JsonSchema> {
+  return (schema as { properties: Record<string, JsonSchema> }).properties;
+}
+
+test('an operation', () => {
+  expect(get).toMatchObject({ deprecated: true, summary: 'List things.' });
+  expect(get!.description).toMatch(/^List things\. All of them\. Deprecated: Use thing\.\n\n/);
+  expect(post).not.toHaveProperty('deprecated');
+});
+
+test('a parameter', () => {
+  const [colour, hue] = get!.parameters;
+  expect(colour).toMatchObject({ name: 'colour', description: 'By colour.' });
+  expect(colour).not.toHaveProperty('deprecated');
+  expect(hue).toMatchObject({ name: 'hue', description: 'Deprecated: Use colour.', deprecated: true });
+});
+
+test('a member of a body, of an object in it, and of an answer', () => {
+  const body = propertiesOf(post!.requestBody!.content['application/json'].schema);
+  expect(body.hue).toMatchObject({ description: 'Deprecated: Use colour.', deprecated: true });
+  expect(body.colour).not.toHaveProperty('deprecated');
+  const { Size, Thing } = components.schemas!;
+  expect(propertiesOf(Size)).toMatchObject({ inches: { description: 'Deprecated: Use mm.', deprecated: true } });
+  expect(propertiesOf(Size).mm).not.toHaveProperty('deprecated');
+  expect(propertiesOf(Thing).hue).toMatchObject({ description: 'Its hue. Deprecated: Use colour.', deprecated: true });
+  expect(propertiesOf(Thing).colour).not.toHaveProperty('deprecated');
+});
+
+test('a value of an enum, in words', () => {
+  expect(components.schemas!.Colour).toMatchObject({
+    description: 'Colours.\n- `red`: Red.\n- `grey`: Grey. Deprecated: Use red.',
+  });
+});

@@ -1,0 +1,65 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parse } from 'graphql';
+import type { RequestContext } from '../../src/context';
+import type { Exchange } from '../../src/http/exchange';
+import { buildOpenApi } from '../../src/rest/openapi';
+import { requestChecks } from '../../src/rest/requestChecks';
+import { restOperations } from '../../src/rest/routes/routes';
+import { sofaRoutes } from '../../src/rest/sofa';
+import { buildSchemas } from '../../src/schema/build';
+
+/* Types of values in paths and queries that no public operation has yet. */
+
+const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
+const SDL = `${BASE}
+  enum Unit { mm inch }
+  type Found { name: String }
+  extend type Query {
+    "Find by numbers."
+    found(year: Int!, ratio: Float, sizes: [Int!], price: Minor, exact: Boolean!, unit: Unit, most: Int! = 7): Found
+      @rest(path: "/found/:year") @access
+  }
+  extend type Mutation { make: Found @access }`;
+
+const { rest, operations } = buildSchemas(parse(SDL), {
+  Query: { found: (_, args) => ({ name: JSON.stringify(args) }) },
+  Mutation: { make: () => null },
+});
+const document = buildOpenApi(rest, operations);
+const [operation] = restOperations(operations);
+const check = requestChecks(document)(operation!);
+const handle = sofaRoutes(rest, operations)(operation!);
+const context = { authorise: () => undefined } as unknown as RequestContext;
+
+async function call(year: string, query: string): Promise<unknown> {
+  const args = await check({ search: `?${query}`, request: { headers: {} } } as Exchange, { year });
+  return JSON.parse((JSON.parse((await handle(args, context)).body) as { name: string }).name);
+}
+
+test('numbers, flags and enums reach the operation as what they are, from path and query', async () => {
+  const query = 'ratio=-1.25&sizes=3&sizes=4&price=9007199254740991&exact=true&unit=mm';
+  expect(await call('2026', query)).toEqual({
+    ...{ year: 2026, ratio: -1.25, sizes: [3, 4], price: 9_007_199_254_740_991, exact: true, unit: 'mm', most: 7 },
+  });
+});
+
+test.each([
+  ['soon', 'exact=true', 'year'],
+  ['2026.5', 'exact=true', 'year'],
+  ['2026', 'exact=true&ratio=1e3', 'ratio'],
+  ['2026', 'exact=true&sizes=3&sizes=x', 'sizes'],
+  ['2026', 'exact=yes', 'exact'],
+  ['2026', 'exact=true&unit=km', 'unit'],
+  ['2026', '', 'exact'],
+])('the path %s with the query %j is refused, naming %s', async (year, query, parameter) => {
+  await expect(call(year, query)).rejects.toMatchObject({
+    code: 'invalid_request',
+    extras: { errors: [{ parameter }] },
+  });
+});
+
+test('the document says which parameters must be sent: all that are non-null and have no default', () => {
+  const { parameters } = document.paths['/found/{year}']!.get!;
+  expect(parameters.filter(({ required }) => required).map(({ name }) => name)).toEqual(['year', 'exact']);
+});
