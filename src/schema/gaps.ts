@@ -42,7 +42,8 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
 
 function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolvers): string[] {
   const access = directiveOf(field, 'access');
-  const { scope, any_of: anyOf = [], role } = access ?? {};
+  const { scope, any_of: anyOf = [], events = false, role } = access ?? {};
+  const isForKeys = scope !== undefined || anyOf.length > 0 || events;
   const unknown = [...anyOf, ...(scope === undefined ? [] : [scope])].filter((one) => !Object.hasOwn(SCOPES, one));
   const isGuarded = isRootType(type) || type === SUBSCRIPTION || access !== undefined;
   return sentences(
@@ -50,10 +51,9 @@ function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolve
     ...unknown.map((one) => `has the unknown scope ${one}`),
     access?.any_of?.length === 0 && 'has @access(any_of: []), which no key meets: name scopes',
     scope !== undefined && anyOf.length > 0 && 'has scope and any_of: use one of them',
+    events && (scope !== undefined || anyOf.length > 0) && 'has events and scopes: use one of them',
     role !== undefined && !Object.hasOwn(ROLES, role) && `has the unknown role ${role}`,
-    role !== undefined &&
-      (scope !== undefined || anyOf.length > 0) &&
-      'has a scope and a role; a field is either for keys or for users',
+    role !== undefined && isForKeys && 'has a scope and a role; a field is either for keys or for users',
     role !== undefined && directiveOf(field, 'rest') && 'is for users but has @rest',
     isGuarded && !resolvers[type]?.[field.name.value] && 'has no resolver',
   );

@@ -16,6 +16,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { RequestContext } from '../context';
+import { eventTypeNames } from './eventTypes';
 import { type Constraint, directiveOf } from './sdl';
 
 /*
@@ -113,9 +114,10 @@ function queryConstraint(argument: Described): Constraint {
   return isFree ? { min_length: 1, ...constraint } : constraint;
 }
 
-/** The @constraint of an argument or field. */
+/** The @constraint of an argument or field, with the values that others have. */
 export function constraintOf({ astNode }: Described): Constraint {
-  return directiveOf(astNode, 'constraint') ?? {};
+  const constraint = directiveOf(astNode, 'constraint') ?? {};
+  return directiveOf(astNode, 'event_types') ? { ...constraint, one_of: eventTypeNames() } : constraint;
 }
 
 export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, unknown>[] {

@@ -1,7 +1,7 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { ETAG } from './entityTags';
 import { omittedFrom } from './restDocument';
-import { directiveOf, fieldsOf, isListType, isObjectNode, namedType, rowName } from './sdl';
+import { directiveOf, fieldsOf, isListType, isObjectNode, keptOf, namedType, rowName } from './sdl';
 
 /* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -55,7 +55,9 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
 };
 
 /** The stored types of a schema, by name. */
-export function storedTypes(document: DocumentNode): Types {
+export const storedTypes = keptOf(findStoredTypes);
+
+function findStoredTypes(document: DocumentNode): Types {
   const stored = new Map(
     document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');
