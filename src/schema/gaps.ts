@@ -10,6 +10,8 @@ import { isMethod, METHODS } from './methods';
 import { allFieldNodes, directiveOf, isRootType, namedType, rootFieldNodes, type RootType, SUBSCRIPTION } from './sdl';
 import { type CheckedResource, sentences } from './sentences';
 import { storedGaps } from './storedGaps';
+import { tableGaps } from './tableGaps';
+import { twinGaps } from './twinGaps';
 
 /** Refuses a schema that the server could not serve as it says. @throws Error with one message per gap, with what to change where */
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
@@ -17,8 +19,9 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
   buildASTSchema(document);
   const gaps = [
     ...filterGaps(document, resources),
-    ...listGaps(document),
+    ...listGaps(document, resolvers),
     ...storedGaps(document, resources, resolvers),
+    ...twinGaps(document, resolvers),
   ];
   const routes = new Map<string, string>();
   for (const { type, field } of allFieldNodes(document)) {
@@ -37,6 +40,7 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
     ];
     gaps.push(...found.map((gap) => `${place} ${gap}`));
   }
+  gaps.push(...tableGaps(document));
   if (gaps.length > 0) throw new Error(`invalid schema: ${gaps.join('; ')}`);
 }
 

@@ -57,7 +57,7 @@ export function storedGaps(
     ...strayGaps(document, types),
     ...personalGaps(document, types),
     ...readGaps(document, types),
-    ...totalsGaps(document, types, resources),
+    ...totalsGaps(document, types, resources, resolvers),
   ];
 }
 
