@@ -144,6 +144,39 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** What the documents show as an example of an error: its detail, and its members beside those of every error. */
+export interface ErrorExample {
+  readonly detail: string;
+  readonly members: Readonly<Record<string, unknown>>;
+}
+
+const EXAMPLES: Partial<Record<ErrorCode, Partial<ErrorExample>>> = {
+  invalid_request: {
+    detail: 'limit: must be <= 100',
+    members: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
+  },
+  insufficient_scope: {
+    detail: 'This needs a key with the scope products:write.',
+    members: { required_scope: 'products:write' },
+  },
+  organisation_suspended: { detail: 'The organisation is suspended.' },
+  not_found: { detail: 'There is no such quote.' },
+  idempotency_in_progress: { members: { retry_after: 1 } },
+  cursor_expired: { detail: 'This cursor is older than 30 days, and events after it are no longer kept.' },
+  validation_failed: {
+    detail: '/text: is required',
+    members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
+  },
+  rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
+};
+
+/** The example of an error, in the OpenAPI document and at /errors/{code}. */
+export function exampleOf(code: ErrorCode): ErrorExample {
+  const { title, retry } = ERROR_CODES[code];
+  const members = retry === 'after' ? { retry_after: RETRY_AFTER } : {};
+  return { detail: `${title}.`, members, ...EXAMPLES[code] };
+}
+
 /** The codes of the REST API: `forbidden` is for operations of signed-in users, which have no route. */
 export const REST_ERROR_CODES = (Object.keys(ERROR_CODES) as ErrorCode[]).filter((code) => code !== 'forbidden');
 

@@ -1,19 +1,9 @@
-import { ERROR_CODES, type ErrorCode, RETRIES } from '../errors';
+import { ERROR_CODES, type ErrorCode, exampleOf, RETRIES } from '../errors';
 import { ownPolicy } from './contentSecurity';
 import { html, withCode } from './html';
 import type { Page } from './page';
 
 const CODES = Object.keys(ERROR_CODES) as ErrorCode[];
-
-/** Example members of problems with this code, in addition to the common ones. */
-const EXTRAS: Partial<Record<ErrorCode, object>> = {
-  invalid_request: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
-  insufficient_scope: { required_scope: 'quotes:read' },
-  validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
-  ...Object.fromEntries(
-    CODES.filter((code) => ERROR_CODES[code].retry === 'after').map((code) => [code, { retry_after: 2 }]),
-  ),
-};
 
 /** `/errors`, and a page for each code, which a problem's `type` links to. */
 export const errorCatalogue: readonly Page[] = [
@@ -69,12 +59,13 @@ function pageOf(code: ErrorCode): Page {
 
 function restExample(code: ErrorCode): string {
   const { status, title } = ERROR_CODES[code];
-  const problem = { type: `/errors/${code}`, title, status, detail: '…', code, request_id: '…', ...EXTRAS[code] };
-  return JSON.stringify(problem, null, 2);
+  const { detail, members } = exampleOf(code);
+  return JSON.stringify({ type: `/errors/${code}`, title, status, detail, code, request_id: '…', ...members }, null, 2);
 }
 
 function graphqlExample(code: ErrorCode): string {
   const { status } = ERROR_CODES[code];
-  const error = { message: '…', path: ['quotes'], extensions: { code, status, request_id: '…', ...EXTRAS[code] } };
+  const { detail, members } = exampleOf(code);
+  const error = { message: detail, path: ['quotes'], extensions: { code, status, request_id: '…', ...members } };
   return JSON.stringify({ errors: [error] }, null, 2);
 }

@@ -3,86 +3,122 @@ import { idempotencyRecords } from '../database/idempotency';
 import { nativeCollection } from '../database/native';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
+import { collections } from '.';
+import { ERASED, erasedMembers, typesOfCustomer } from '../schema/personal';
+import { loadDocument, namedType, rootFieldNodes } from '../schema/sdl';
+import { referenceTo } from '../schema/stored';
 import type { Resource, Row } from './common/resource';
 import { changedAt, isSameRow, writeRows } from './common/rows';
-import { searchWords } from './common/search';
-import { customers } from './customers/customers';
-import { orders } from './orders/orders';
-import { messages, requests } from './requests/requests';
 
 /*
- * One customer's personal data, wherever a copy is (docs/decisions/organisation-life.md). Quotes have none but the
- * customer's id.
+ * One customer's personal data, wherever a copy is: members with @personal, in the customer, in what refers to it and in the parts of
+ * that (docs/decisions/organisation-life.md).
  */
 
-/** What replaces a text that must not be empty. */
-export const ERASED = 'erased';
+export { ERASED };
 
 /** Rows changed in one transaction. */
 const AT_ONCE = 200;
 
 /** Number of rows changed, by collection. */
-export type Erased = Record<'customers' | 'orders' | 'requests' | 'messages', number>;
+export type Erased = Readonly<Record<string, number>>;
 
-type Change = (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>;
+type Filter = Readonly<Record<string, unknown>>;
+type Members = Readonly<Record<string, unknown>>;
 
-const NO_PERSON = { email: null, phone: null, vat_number: null, billing_address: null, delivery_address: null };
+/** A resource with what replaces its personal members, and its parts, which have the id of their owner in `by`. */
+interface Erasable {
+  readonly resource: Resource;
+  readonly erased: Members;
+  /** The members with the customer's id. */
+  readonly by: readonly string[];
+  readonly parts: readonly { readonly resource: Resource; readonly erased: Members; readonly by: string }[];
+}
+
+/** The resources with personal data of customers, customers last. */
+function erasables(): Erasable[] {
+  const document = loadDocument();
+  const types = new Map(collections.map(({ stored }) => [stored.type, stored]));
+  const resources = new Map(collections.map((resource) => [resource.stored.type, resource]));
+  const erasable = ({ type }: Resource['stored']) => {
+    const resource = resources.get(type);
+    return resource ? [{ resource, erased: erasedMembers(document, resource.stored) }] : [];
+  };
+  const hasAny = ({ erased }: Pick<Erasable, 'erased'>): boolean => Object.keys(erased).length > 0;
+  return typesOfCustomer(types).flatMap(({ stored, by, parts: all }) => {
+    const parts = all.flatMap(erasable).filter(hasAny);
+    const own = by.map((member) => (member === 'id' ? '_id' : member));
+    return erasable(stored)
+      .map((one) => ({ ...one, by: own, parts: parts.map((part) => ({ ...part, by: referenceTo(stored.type) })) }))
+      .filter((one) => hasAny(one) || parts.length > 0);
+  });
+}
 
 /**
  * Erases a customer's personal data in all collections. The customer is last, so that one who has been erased has no copies
  * left; running it again changes nothing. `signal` stops it between two transactions.
  */
 export async function eraseCustomer(data: OrganisationData, id: string, signal: AbortSignal): Promise<Erased> {
-  const ofCustomer = { customer_id: id };
-  const [threads, texts] = await eraseThreads(data, ofCustomer, signal);
-  return {
-    requests: threads,
-    messages: texts,
-    orders: await eraseRows(data, orders, ofCustomer, signal, () => ({
-      delivery_address: null,
-      customer_reference: null,
-    })),
-    customers: await eraseRows(data, customers, { _id: id }, signal, () => ({
-      name: ERASED,
-      ...NO_PERSON,
-      contacts: [],
-    })),
+  const counts: Record<string, number> = {};
+  const count = (resource: Resource, rows: number): void => {
+    counts[resource.name] = (counts[resource.name] ?? 0) + rows;
   };
+  for (const { resource, erased, by, parts } of erasables()) {
+    const ofCustomer = by.length === 1 ? { [by.join('')]: id } : { $or: by.map((member) => ({ [member]: id })) };
+    for (const one of [{ resource }, ...parts]) count(one.resource, 0);
+    for await (const rows of batches(data, resource, ofCustomer)) {
+      for (const part of parts) {
+        signal.throwIfAborted();
+        const ofRows = { [part.by]: { $in: rows.map(({ _id }) => _id) } };
+        count(part.resource, await eraseRows(data, part.resource, ofRows, signal, part.erased));
+      }
+    }
+    await eraseAnswers(data, resource, by, id, erased);
+    count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
+  }
+  return counts;
 }
 
-/** Threads with their messages; answers to retries of the requests that opened them are changed alike. */
-async function eraseThreads(
+/** Changes the answers kept for retries of writes that return such an object. */
+async function eraseAnswers(
   data: OrganisationData,
-  filter: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
-): Promise<[number, number]> {
-  const erased = { subject: ERASED, contact: null, search: searchWords(ERASED) };
-  let texts = 0;
-  for await (const threads of batches(data, requests, filter)) {
-    signal.throwIfAborted();
-    const ofThreads = { request_id: { $in: threads.map(({ _id }) => _id) } };
-    texts += await eraseRows(data, messages, ofThreads, signal, () => ({ body: ERASED, author_name: null }));
-  }
-  const rows = nativeCollection(data.collection(idempotencyRecords));
-  const answers = Object.fromEntries(Object.entries(erased).map(([name, value]) => [`answer.${name}`, value]));
-  await rows.updateMany({ 'answer.customer_id': filter.customer_id }, { $set: answers });
-  const threads = await eraseRows(data, requests, filter, signal, () => erased);
-  return [threads, texts];
+  resource: Resource,
+  by: readonly string[],
+  id: string,
+  erased: Members,
+): Promise<void> {
+  const { type, members } = resource.stored;
+  const isReturned = rootFieldNodes(loadDocument()).some(
+    ({ kind, field }) => kind === 'Mutation' && namedType(field.type) === type,
+  );
+  if (!isReturned) return;
+  const after: Members = { ...erased, search: resource.words(erased) };
+  const names = members.map(({ name }) => (name === 'id' ? '_id' : name));
+  const answer = (all: Members): Members =>
+    Object.fromEntries(Object.entries(all).map(([name, value]) => [`answer.${name}`, value]));
+  await nativeCollection(data.collection(idempotencyRecords)).updateMany(
+    {
+      // other objects lack some of its members
+      $and: names.map((name) => answer({ [name]: { $exists: true } })),
+      $or: by.map((member) => answer({ [member]: id })),
+    },
+    { $set: answer(after) },
+  );
 }
 
 /** Changes rows in transactions of {@link AT_ONCE}. Resolves with the number of rows that changed. */
 async function eraseRows(
   data: OrganisationData,
   resource: Resource,
-  filter: Readonly<Record<string, unknown>>,
+  filter: Filter,
   signal: AbortSignal,
-  change: Change,
+  erased: Members,
 ): Promise<number> {
   let total = 0;
   for await (const batch of batches(data, resource, filter)) {
     signal.throwIfAborted();
     const ids = batch.map(({ _id }) => _id);
-    total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, change, session, now }), {
+    total += await stampedWrite(data, (session, now) => changeRows(data, resource, { ids, erased, session, now }), {
       writes: [resource],
     });
   }
@@ -91,7 +127,7 @@ async function eraseRows(
 
 interface RowsToChange {
   readonly ids: readonly string[];
-  readonly change: Change;
+  readonly erased: Members;
   readonly session: ClientSession;
   readonly now: Date;
 }
@@ -99,15 +135,14 @@ interface RowsToChange {
 async function changeRows(
   data: OrganisationData,
   resource: Resource,
-  { ids, change, session, now }: RowsToChange,
+  { ids, erased, session, now }: RowsToChange,
 ): Promise<number> {
   const model = data.collection(resource);
   const rows = (await model.find({ _id: trusted({ $in: ids }) } as object, undefined, { session }).lean()) as Row[];
   const changed = rows.flatMap((row) => {
-    const before = row as Row & Readonly<Record<string, unknown>>;
-    const after = { ...before, ...change(before) };
-    const searched =
-      'search' in before && !('search' in change(before)) ? { ...after, search: resource.words(after) } : after;
+    const before = row as Row & Members;
+    const after = { ...before, ...erased };
+    const searched = 'search' in before ? { ...after, search: resource.words(after) } : after;
     if (isSameRow(before, searched)) return [];
     const { updated_at: last } = before as { updated_at?: Date };
     return { row: { ...searched, ...(last && { updated_at: changedAt(last, now) }) }, before: row };
@@ -117,11 +152,7 @@ async function changeRows(
 }
 
 /** The ids of rows, by id, a batch at a time. */
-async function* batches(
-  data: OrganisationData,
-  resource: Resource,
-  filter: Readonly<Record<string, unknown>>,
-): AsyncGenerator<readonly Row[]> {
+async function* batches(data: OrganisationData, resource: Resource, filter: Filter): AsyncGenerator<readonly Row[]> {
   const rows = nativeCollection(data.collection(resource));
   let batch: Row[] = [];
   for await (const row of rows.find(filter as object, { projection: { _id: 1 }, batchSize: AT_ONCE })) {

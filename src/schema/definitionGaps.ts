@@ -1,6 +1,6 @@
 import { type DocumentNode, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
 import type { Resolvers } from './guard';
-import { isPageWithAll, wholeOf } from './restDocument';
+import { isPageWithAll } from './restDocument';
 import { scalars } from './scalars';
 import { fieldsOf, pageOf, rootFieldNodes } from './sdl';
 import { sentences } from './sentences';
@@ -17,7 +17,7 @@ export function definitionGaps(document: DocumentNode, schema: GraphQLSchema, re
         ? [`the scalar ${node.name.value} has no implementation: add one to src/schema/scalars.ts, or remove it`]
         : [],
     ),
-    ...Object.keys(schema.getTypeMap()).flatMap((type) => nameGaps(type, schema)),
+    ...Object.keys(schema.getTypeMap()).flatMap(nameGaps),
     ...pageGaps(document, resolvers),
   ];
 }
@@ -56,14 +56,10 @@ const OWN_TYPES: ReadonlyMap<string, string> = new Map([
   ['Element', 'elements of bulk calls'],
 ]);
 
-function nameGaps(type: string, schema: GraphQLSchema): string[] {
-  const whole = wholeOf(type);
+function nameGaps(type: string): string[] {
   const use = OWN_TYPES.get(type);
   return sentences(
     use !== undefined && `${type} has the name of the type of ${use}: rename it`,
-    whole !== undefined &&
-      schema.getType(whole) !== undefined &&
-      `${type} has the name that rows of lists of ${whole} have on REST: rename it`,
     isPageWithAll(type) && `${type} has a name that pages have on REST: rename it`,
   );
 }

@@ -44,6 +44,8 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map([
   ['constraint', { kinds: ['argument', 'input', 'member'], where: 'arguments, and fields of input and object types' }],
   ['filter', ARGUMENTS],
   ['per_element', ARGUMENTS],
+  ['event_types', ARGUMENTS],
+  ['personal', MEMBERS],
   ['stored', { kinds: ['type'], where: 'object types' }],
 ]);
 

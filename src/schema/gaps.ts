@@ -14,6 +14,8 @@ import { restGaps } from './restGaps';
 import { allFieldNodes, directiveOf, isRootType, SUBSCRIPTION } from './sdl';
 import { type CheckedResource, sentences } from './sentences';
 import { storedGaps } from './storedGaps';
+import { tableGaps } from './tableGaps';
+import { twinGaps } from './twinGaps';
 
 /** Refuses a schema that the server could not serve as it says. @throws Error with one message per gap, with what to change where */
 export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
@@ -23,7 +25,7 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
   refuse([...valueGaps(document, schema), ...endlessGaps(schema)]);
   refuse([
     ...filterGaps(document, resources),
-    ...listGaps(document),
+    ...listGaps(document, resolvers),
     ...storedGaps(document, resources, resolvers),
     ...allFieldNodes(document).flatMap(({ type, field }) => fieldGaps(document, type, field, resolvers)),
     ...restGaps(document),
@@ -32,6 +34,8 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
     ...directiveGaps(document, schema),
     ...constraintGaps(document, schema),
     ...definitionGaps(document, schema, resolvers),
+    ...twinGaps(document, resolvers),
+    ...tableGaps(document),
   ]);
 }
 
@@ -49,7 +53,8 @@ function fieldGaps(document: DocumentNode, type: string, field: FieldDefinitionN
 
 function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolvers): string[] {
   const access = directiveOf(field, 'access');
-  const { scope, any_of: anyOf = [], role } = access ?? {};
+  const { scope, any_of: anyOf = [], events = false, role } = access ?? {};
+  const isForKeys = scope !== undefined || anyOf.length > 0 || events;
   const unknown = [...anyOf, ...(scope === undefined ? [] : [scope])].filter((one) => !Object.hasOwn(SCOPES, one));
   const isGuarded = isRootType(type) || type === SUBSCRIPTION || access !== undefined;
   return sentences(
@@ -57,10 +62,9 @@ function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolve
     ...unknown.map((one) => `has the unknown scope ${one}`),
     access?.any_of?.length === 0 && 'has @access(any_of: []), which no key meets: name scopes',
     scope !== undefined && anyOf.length > 0 && 'has scope and any_of: use one of them',
+    events && (scope !== undefined || anyOf.length > 0) && 'has events and scopes: use one of them',
     role !== undefined && !Object.hasOwn(ROLES, role) && `has the unknown role ${role}`,
-    role !== undefined &&
-      (scope !== undefined || anyOf.length > 0) &&
-      'has a scope and a role; a field is either for keys or for users',
+    role !== undefined && isForKeys && 'has a scope and a role; a field is either for keys or for users',
     role !== undefined && directiveOf(field, 'rest') && 'is for users but has @rest',
     isGuarded && !resolvers[type]?.[field.name.value] && 'has no resolver',
   );

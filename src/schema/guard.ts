@@ -1,4 +1,5 @@
 import type { GraphQLFieldResolver, GraphQLResolveInfo, GraphQLSchema } from 'graphql';
+import type { Organisation } from '../access/principal';
 import type { Access, RequestContext } from '../context';
 import { argumentChecks } from './argumentChecks';
 import { inKeptSpelling } from './compared';
@@ -12,7 +13,11 @@ import type { Writer, WriterOf } from './written';
 export type Resolver = GraphQLFieldResolver<unknown, RequestContext> & {
   /** What writes its answer as text, if anything can. */
   readonly writerOf?: WriterOf;
+  /** What a bulk upsert makes of an element. */
+  readonly merge?: Merge;
 };
+/** The object after an upsert, without its id and times, from the existing one if there is one. */
+export type Merge = (existing: object | undefined, element: object, organisation: Organisation) => object;
 export type Resolvers = Record<string, Record<string, Resolver>>;
 
 /** All resolvers by type and field; a later one replaces an earlier one of the same field. */

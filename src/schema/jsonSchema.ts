@@ -17,6 +17,7 @@ import {
   isScalarType,
 } from 'graphql';
 import type { RequestContext } from '../context';
+import { eventTypeNames } from './eventTypes';
 import { type Constraint, directiveOf } from './sdl';
 
 /*
@@ -124,9 +125,10 @@ export function describedWith({
   return [description, `Deprecated: ${reason}`].filter((part) => part != null).join(' ');
 }
 
-/** The @constraint of an argument or field. */
+/** The @constraint of an argument or field, with the values that others have. */
 export function constraintOf({ astNode }: Described): Constraint {
-  return directiveOf(astNode, 'constraint') ?? {};
+  const constraint = directiveOf(astNode, 'constraint') ?? {};
+  return directiveOf(astNode, 'event_types') ? { ...constraint, one_of: eventTypeNames() } : constraint;
 }
 
 export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, unknown>[] {

@@ -1,8 +1,10 @@
-import { type DocumentNode, type FieldDefinitionNode, type InputValueDefinitionNode, print } from 'graphql';
+import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
+import { shapeGaps } from './answerShapes';
 import { filterOf } from './filters';
+import type { Resolvers } from './guard';
 import { allFieldNodes, directiveOf, fieldsOf, isListType, namedType, PAGE, pageOf, rowName } from './sdl';
 import { sentences } from './sentences';
-import { type StoredType, storedTypes } from './stored';
+import { type StoredType, storedTypes, type Types } from './stored';
 
 /* Finds lists whose pages would not be what the schema says. */
 
@@ -12,7 +14,7 @@ export const PAGE_SIZE = 20;
 const BOUNDS = `@constraint(min: 1, max: 100, default: ${String(PAGE_SIZE)})`;
 
 /** One message per gap, with what to change where. */
-export function listGaps(document: DocumentNode): string[] {
+export function listGaps(document: DocumentNode, resolvers: Resolvers): string[] {
   const types = storedTypes(document);
   const ofFields = allFieldNodes(document).flatMap(({ type, field }) => {
     const place = `${type}.${field.name.value}`;
@@ -23,7 +25,11 @@ export function listGaps(document: DocumentNode): string[] {
       ...repeatedSpans(field).map((gap) => `${place}${gap}`),
     ];
   });
-  return [...ofFields, ...[...types.keys()].flatMap((type) => pageGaps(document, type))];
+  return [
+    ...ofFields,
+    ...[...types.keys()].flatMap((type) => pageGaps(document, type, resolvers)),
+    ...pageNameGaps(document, types),
+  ];
 }
 
 function argumentOf({ arguments: args = [] }: FieldDefinitionNode, name: string): InputValueDefinitionNode | undefined {
@@ -88,18 +94,23 @@ function repeatedSpans({ arguments: args = [] }: FieldDefinitionNode): string[] 
   });
 }
 
-function pageGaps(document: DocumentNode, row: string): string[] {
+function pageGaps(document: DocumentNode, row: string, resolvers: Resolvers): string[] {
   const page = `${row}${PAGE}`;
-  const fields = fieldsOf(document, page);
   // a type that no list returns has no page
-  if (fields.length === 0) return [];
+  if (fieldsOf(document, page).length === 0) return [];
   const shape = { data: `[${row}!]!`, has_more: 'Boolean!', next_cursor: 'String' };
-  return Object.entries(shape).flatMap(([name, wanted]) => {
-    const field = fields.find((one) => one.name.value === name);
-    const given = field && print(field.type);
+  return shapeGaps(document, page, shape, resolvers);
+}
+
+/** Finds pages whose names lead to another type than their rows, or to none. */
+function pageNameGaps(document: DocumentNode, types: Types): string[] {
+  return allFieldNodes(document).flatMap(({ type, field }) => {
+    const rows = namedType(field.type);
+    const isPage = field.name.value === 'data' && type.endsWith(PAGE) && types.has(rows);
+    const named = type.slice(0, -PAGE.length);
+    // the page of a stored type has the gap that its rows are of another
     return sentences(
-      given === undefined && `${page} has no ${name}: add ${name}: ${wanted}`,
-      given !== undefined && given !== wanted && `${page}.${name} is ${given}: write ${name}: ${wanted}`,
+      isPage && named !== rows && !types.has(named) && `${type} has rows of ${rows}: rename it ${rows}${PAGE}`,
     );
   });
 }

@@ -3,6 +3,7 @@ import { ROLES, type RoleName } from '../access/roles';
 import { SCOPES, type ScopeName } from '../access/scopes';
 import type { Access } from '../context';
 import { takesIfMatch } from './entityTags';
+import { eventScopes } from './eventTypes';
 import type { Method } from './methods';
 import { findIncludes } from './restDocument';
 import { directiveOf, rootFieldNodes, type RootType } from './sdl';
@@ -51,7 +52,8 @@ export function findOperations(document: DocumentNode): Operation[] {
 
 /** What a field requires from its caller, from its @access. */
 export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
-  const { scope, any_of: anyOf, role } = directiveOf(field, 'access') ?? {};
+  const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};
+  const anyOf = events === true ? eventScopes() : named;
   return {
     scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
     ...(anyOf && { anyOf: anyOf.map((one) => SCOPES[one as ScopeName]) }),

@@ -105,13 +105,8 @@ export function pathWith(path: string, included: string): string {
 const ITEM = 'Item';
 const WITH_ALL = 'WithAll';
 
-function itemName(type: string): string {
+export function itemName(type: string): string {
   return `${type}${ITEM}`;
-}
-
-/** The type of an item's whole object; undefined if the type is not an item. */
-export function wholeOf(type: string): string | undefined {
-  return type.endsWith(ITEM) ? type.slice(0, -ITEM.length) : undefined;
 }
 
 function pageWithAll(page: string): string {

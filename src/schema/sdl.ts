@@ -4,7 +4,9 @@ import {
   type ConstDirectiveNode,
   type DefinitionNode,
   type DocumentNode,
+  type EnumValueDefinitionNode,
   type FieldDefinitionNode,
+  type InputValueDefinitionNode,
   Kind,
   type ObjectTypeDefinitionNode,
   type ObjectTypeExtensionNode,
@@ -45,32 +47,35 @@ interface FieldOfType {
   readonly field: FieldDefinitionNode;
 }
 
-interface FieldNodes {
-  readonly all: readonly FieldOfType[];
-  readonly byType: ReadonlyMap<string, readonly FieldDefinitionNode[]>;
+/** Keeps what is made of a document, since each list, filter and type asks for it while the program starts. */
+export function keptOf<T>(make: (document: DocumentNode) => T): (document: DocumentNode) => T {
+  const kept = new WeakMap<DocumentNode, { readonly made: T }>();
+  return (document) => {
+    const known = kept.get(document);
+    if (known) return known.made;
+    const made = make(document);
+    kept.set(document, { made });
+    return made;
+  };
 }
 
-/** Kept, since each list, filter and type asks for them while the program starts. */
-const fieldNodes = new WeakMap<DocumentNode, FieldNodes>();
-
-function fieldNodesOf(document: DocumentNode): FieldNodes {
-  const known = fieldNodes.get(document);
-  if (known) return known;
-  const all: FieldOfType[] = [];
-  const byType = new Map<string, FieldDefinitionNode[]>();
-  for (const { name, fields = [] } of document.definitions.filter(isObjectNode)) {
-    const type = name.value;
-    all.push(...fields.map((field) => ({ type, field })));
-    byType.set(type, [...(byType.get(type) ?? []), ...fields]);
+function grouped<T>(all: readonly T[], nameOf: (one: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const one of all) {
+    const group = groups.get(nameOf(one));
+    if (group) group.push(one);
+    else groups.set(nameOf(one), [one]);
   }
-  const found = { all, byType };
-  fieldNodes.set(document, found);
-  return found;
+  return groups;
 }
 
-export function allFieldNodes(document: DocumentNode): readonly FieldOfType[] {
-  return fieldNodesOf(document).all;
-}
+export const allFieldNodes = keptOf((document): readonly FieldOfType[] =>
+  document.definitions
+    .filter(isObjectNode)
+    .flatMap((node) => (node.fields ?? []).map((field) => ({ type: node.name.value, field }))),
+);
+
+const fieldsByType = keptOf((document) => grouped(allFieldNodes(document), ({ type }) => type));
 
 export function rootFieldNodes(document: DocumentNode): { kind: RootType; field: FieldDefinitionNode }[] {
   return allFieldNodes(document).flatMap(({ type, field }) => (isRootType(type) ? [{ kind: type, field }] : []));
@@ -78,7 +83,30 @@ export function rootFieldNodes(document: DocumentNode): { kind: RootType; field:
 
 /** The fields of an object type, including those of its extensions. */
 export function fieldsOf(document: DocumentNode, type: string | undefined): readonly FieldDefinitionNode[] {
-  return fieldNodesOf(document).byType.get(type ?? '') ?? [];
+  return (fieldsByType(document).get(type ?? '') ?? []).map(({ field }) => field);
+}
+
+const inputNodes = keptOf((document) =>
+  document.definitions.filter(
+    (node) => node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION || node.kind === Kind.INPUT_OBJECT_TYPE_EXTENSION,
+  ),
+);
+const inputsByType = keptOf((document) => grouped(inputNodes(document), ({ name }) => name.value));
+
+/** The members of an input type, including those of its extensions. */
+export function inputFieldsOf(document: DocumentNode, type: string): InputValueDefinitionNode[] {
+  return (inputsByType(document).get(type) ?? []).flatMap(({ fields = [] }) => fields);
+}
+
+const enumNodes = keptOf((document) =>
+  document.definitions.filter(
+    (node) => node.kind === Kind.ENUM_TYPE_DEFINITION || node.kind === Kind.ENUM_TYPE_EXTENSION,
+  ),
+);
+
+/** The values of an enum, including those of its extensions. */
+export function enumValuesOf(document: DocumentNode, type: string): EnumValueDefinitionNode[] {
+  return enumNodes(document).flatMap(({ name, values = [] }) => (name.value === type ? values : []));
 }
 
 export function namedType(type: TypeNode): string {
@@ -106,13 +134,20 @@ export function rowName(field: FieldDefinitionNode): string | undefined {
 /** The directives of the SDL, with their arguments (schema/base.graphql says what they mean). */
 interface Directives {
   readonly rest: { readonly method: string; readonly path: string; readonly status: number };
-  readonly access: { readonly scope?: string; readonly any_of?: readonly string[]; readonly role?: string };
+  readonly access: {
+    readonly scope?: string;
+    readonly any_of?: readonly string[];
+    readonly events?: boolean;
+    readonly role?: string;
+  };
+  readonly event_types: object;
   readonly graphql_only: { readonly on: 'LISTS' | 'EVERYWHERE' };
   readonly constraint: Constraint;
   readonly filter: { readonly member?: string; readonly by: FilterBy };
   readonly per_element: object;
   readonly stored: { readonly collection: string; readonly unique?: string };
   readonly searchable: object;
+  readonly personal: { readonly erased: boolean };
   readonly totals: { readonly of: string; readonly at: string };
   readonly sunset: { readonly since: string; readonly on: string };
   readonly deprecated: object;
@@ -152,10 +187,17 @@ export function directiveOf<Name extends keyof Directives>(
 ): Directives[Name] | undefined {
   const directive = node?.directives?.find((one) => one.name.value === name);
   if (!directive) return undefined;
+  const known = readDirectives.get(directive);
+  if (known) return known as Directives[Name];
   const given = (directive.arguments ?? []).map((one) => [one.name.value, valueFromASTUntyped(one.value)] as const);
+  const read = { ...defaultsOf(name), ...Object.fromEntries(given) };
+  readDirectives.set(directive, read);
   // buildSchemas rejects missing and unknown arguments
-  return { ...defaultsOf(name), ...Object.fromEntries(given) } as Directives[Name];
+  return read as Directives[Name];
 }
+
+/** Kept, since checks at the start ask for each of them many times. */
+const readDirectives = new WeakMap<ConstDirectiveNode, object>();
 
 let defaults: ReadonlyMap<string, object> | undefined;
 

@@ -1,7 +1,7 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { ETAG } from './entityTags';
 import { omittedFrom } from './restDocument';
-import { directiveOf, fieldsOf, isListType, isObjectNode, namedType, rowName } from './sdl';
+import { directiveOf, fieldsOf, isListType, isObjectNode, keptOf, namedType, rowName } from './sdl';
 
 /* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
 
@@ -54,17 +54,10 @@ const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
   DateTime: 'date',
 };
 
-/** Kept, since what is derived, what is checked and what is recorded ask for them while the program starts. */
-const known = new WeakMap<DocumentNode, Types>();
-
 /** The stored types of a schema, by name. */
-export function storedTypes(document: DocumentNode): Types {
-  let types = known.get(document);
-  if (!types) known.set(document, (types = readStoredTypes(document)));
-  return types;
-}
+export const storedTypes = keptOf(findStoredTypes);
 
-function readStoredTypes(document: DocumentNode): Types {
+function findStoredTypes(document: DocumentNode): Types {
   const stored = new Map(
     document.definitions.filter(isObjectNode).flatMap((node) => {
       const directive = directiveOf(node, 'stored');

@@ -3,6 +3,7 @@ import { filterOf } from './filters';
 import type { Resolvers } from './guard';
 import { indexGaps } from './indexGaps';
 import { memberGaps } from './memberGaps';
+import { personalGaps } from './personalGaps';
 import { readGaps } from './readGaps';
 import { relationGaps } from './relationGaps';
 import { allFieldNodes, directiveOf, rootFieldNodes } from './sdl';
@@ -54,8 +55,9 @@ export function storedGaps(
     ...repeated(defined),
     ...relationGaps(document, types, resources),
     ...strayGaps(document, types),
+    ...personalGaps(document, types),
     ...readGaps(document, types),
-    ...totalsGaps(document, types, resources),
+    ...totalsGaps(document, types, resources, resolvers),
   ];
 }
 

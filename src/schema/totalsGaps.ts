@@ -1,12 +1,18 @@
-import { type DocumentNode, type FieldDefinitionNode, print } from 'graphql';
-import { directiveOf, namedType, rootFieldNodes } from './sdl';
+import { type DocumentNode, type FieldDefinitionNode, Kind, print } from 'graphql';
+import { shapeGaps } from './answerShapes';
+import type { Resolvers } from './guard';
+import { directiveOf, fieldsOf, namedType, rootFieldNodes } from './sdl';
 import { type CheckedResource, sentences } from './sentences';
 import { rowFieldsOf, type StoredType, totalledAmounts, typeOf, type Types } from './stored';
 
 /* Finds totals that would not do what the schema says. */
 
+/** The values of TotalsGroup. */
+export const TOTALS_GROUPS = ['STATUS', 'MONTH', 'CUSTOMER', 'CURRENCY'] as const;
 /** Members that totals are grouped by. */
 const GROUPS = ['currency', 'status', 'customer_id'];
+/** Members of a row that are null unless totals are grouped by them. */
+const GROUPED = ['status', 'month', 'customer_id'];
 /** What totals take, with its type. */
 const TAKEN: Readonly<Record<string, string>> = { group_by: '[TotalsGroup!]', from: 'DateTime', to: 'DateTime' };
 /** Members of a row beside its amounts. */
@@ -17,6 +23,7 @@ export function totalsGaps(
   document: DocumentNode,
   types: Types,
   resources: ReadonlyMap<string, CheckedResource>,
+  resolvers: Resolvers,
 ): string[] {
   return rootFieldNodes(document).flatMap(({ kind, field }) => {
     const totals = directiveOf(field, 'totals');
@@ -30,8 +37,38 @@ export function totalsGaps(
       ...sourceGaps(stored, totals.at, amounts, resources.get(stored.collection)),
       ...rowGaps(document, field, stored, amounts),
     ];
-    return found.map((gap) => `${place}${gap}`);
+    return [...found.map((gap) => `${place}${gap}`), ...answerGaps(document, field, stored, resolvers)];
   });
+}
+
+/** Gaps of the answer and of its rows. */
+function answerGaps(
+  document: DocumentNode,
+  field: FieldDefinitionNode,
+  stored: StoredType,
+  resolvers: Resolvers,
+): string[] {
+  const answer = namedType(field.type);
+  const data = fieldsOf(document, answer).find(({ name }) => name.value === 'data');
+  const row = data && namedType(data.type);
+  const types = new Map([
+    ...GROUPS.map((name) => [name, typeOf(stored, name)] as const),
+    ...([
+      ['month', 'String'],
+      ['count', 'Int'],
+    ] as const),
+  ]);
+  const ofRows = fieldsOf(document, row).flatMap(({ name: { value: name }, type }) => {
+    const [given, wanted] = [print(type), types.get(name)];
+    return sentences(
+      wanted !== undefined && namedType(type) !== wanted && `${String(row)}.${name} is ${given}: write ${wanted}`,
+      GROUPED.includes(name) &&
+        type.kind === Kind.NON_NULL_TYPE &&
+        `${String(row)}.${name} is ${given}, but null unless totals are grouped by it: remove !`,
+    );
+  });
+  const shape = { data: `[${row ?? `${stored.type}Total`}!]!`, has_more: 'Boolean!' };
+  return [...shapeGaps(document, answer, shape, resolvers), ...ofRows];
 }
 
 function argumentGaps({ arguments: args = [] }: FieldDefinitionNode): string[] {

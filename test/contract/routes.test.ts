@@ -7,6 +7,11 @@ import { argumentsOf, operations, REST } from '../support/operations';
 import { RESOURCES } from '../support/resources';
 import { IDS, makeStocked } from './scene';
 
+const OF_CONTRACT = ['products', 'quotes', 'orders', 'customers', 'requests'];
+const NEW = RESOURCES.filter(({ list }) => !OF_CONTRACT.includes(list));
+/** The scopes to hear of events: those of reading what they are about. */
+const HEARD = [...OF_CONTRACT, ...NEW.map(({ list }) => list)].map((list) => `${list}:read`);
+
 /** As in section 2 of the contract. */
 const TABLE = [
   ['GET /products', 'products', 'products:read'],
@@ -24,11 +29,11 @@ const TABLE = [
   ['GET /requests/:id/messages', 'request_messages', 'requests:read'],
   ['POST /requests', 'open_request', 'requests:write'],
   ['GET /me', 'me', undefined],
-  ['GET /events', 'events', 'products:read or quotes:read or orders:read or customers:read or requests:read'],
+  ['GET /events', 'events', HEARD.join(' or ')],
 ];
 
 /** Reads and writes of resources that are not in the contract. */
-const OTHERS = RESOURCES.filter(({ list }) => !TABLE.some(([, name]) => name === list)).flatMap(({ list, one }) => [
+const OTHERS = NEW.flatMap(({ list, one }) => [
   [`GET /${list}`, list, `${list}:read`],
   [`GET /${list}/:id`, one, `${list}:read`],
   ...operations

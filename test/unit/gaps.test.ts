@@ -22,16 +22,22 @@ test('the published schema has no gaps', () => {
 test.each<[string, string | RegExp, string, string]>([
   [
     'an unknown scope among several',
-    'any_of: [PRODUCTS_READ',
-    'any_of: [PRODUCTS_EAT',
+    '@access(events: true)',
+    '@access(any_of: [PRODUCTS_EAT, QUOTES_READ])',
     'Query.events has the unknown scope PRODUCTS_EAT',
   ],
-  ['an empty list of scopes', /any_of: \[PRODUCTS[^\]]*\]/, 'any_of: []', 'Query.events has @access(any_of: [])'],
+  ['an empty list of scopes', '@access(events: true)', '@access(any_of: [])', 'Query.events has @access(any_of: [])'],
   [
     'both a scope and a list of scopes',
-    'any_of: [PRODUCTS_READ',
-    'scope: ORDERS_READ, any_of: [PRODUCTS_READ',
+    '@access(events: true)',
+    '@access(scope: ORDERS_READ, any_of: [PRODUCTS_READ])',
     'Query.events has scope and any_of',
+  ],
+  [
+    'both a scope and the scopes of events',
+    '@access(events: true)',
+    '@access(scope: ORDERS_READ, events: true)',
+    'Query.events has events and scopes: use one of them',
   ],
   [
     'a collection without a resource',

@@ -121,8 +121,8 @@ describe('a definition', () => {
     ],
     [
       'with the name of rows on REST, of input',
-      'input CustomerItem { id: ID! }',
-      'CustomerItem has the name that rows of lists of Customer have on REST: rename it',
+      'input OrderItem { id: ID! }',
+      'OrderItem has the name that rows of lists of Order have on REST: rename it',
     ],
     [
       'with the name of a page on REST',

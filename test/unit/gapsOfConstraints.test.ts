@@ -169,7 +169,7 @@ test.each<[string, string]>([
 });
 
 test('a field of an input type is reported', () => {
-  expect(gapsOf(parse(`${SDL}\nextend input ContactInput { age: Int @constraint(min: 9, max: 1) }`))).toBe(
-    'invalid schema: ContactInput.age has @constraint(min: 9, max: 1), which nothing meets: change one of them',
+  expect(gapsOf(parse(`${SDL}\nextend input ContactInput { age: Int @constraint(min: 9, max: 1) }`))).toContain(
+    'ContactInput.age has @constraint(min: 9, max: 1), which nothing meets: change one of them',
   );
 });

@@ -12,7 +12,7 @@ export function addCustomer(program: ExplainedCommand): void {
     .argument('<id>', 'id of the customer', uuid)
     .requiredOption('--org <id>', 'id of the organisation', uuid)
     .requiredOption('--confirm <name>', 'name of the customer, to make sure that it is this one')
-    .option('--json', 'print {id, erased: {customers, orders, requests, messages}} as JSON')
+    .option('--json', 'print {id, erased} as JSON, with the number of rows changed by collection')
     .examples(
       [
         'scopegate customer erase 4fe3db78-fae6-5e29-978f-54799d0ea0d1 --org 689defbf-4477-4b15-966e-4830b650ded3 --confirm "Alfreds Futterkiste"',

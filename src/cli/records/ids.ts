@@ -1,6 +1,6 @@
 import { isObject } from '../../resources/common/elementFaults';
 import type { JsonSchema } from '../../schema/jsonSchema';
-import { COMPARED, comparable } from '../../schema/compared';
+import { comparable, isCompared } from '../../schema/compared';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 
 /** Changes a record in place; values whose type does not match the schema are left alone. */
@@ -15,7 +15,7 @@ export function respellNames(schemas: RecordSchemas, schema: JsonSchema): Amend 
   for (const [member, declared] of Object.entries(isObjectSchema(schema) ? schema.properties : {})) {
     const target = resolveSchema(schemas, declared);
     if (target.format === 'uuid') steps.push(respell(member, (id) => id.toLowerCase()));
-    else if (COMPARED.includes(member)) steps.push(respell(member, comparable));
+    else if (isCompared(member)) steps.push(respell(member, comparable));
     else if (isObjectSchema(target)) {
       const amend = respellNames(schemas, target);
       steps.push((value) => {

@@ -2,7 +2,7 @@ import { trusted } from 'mongoose';
 import { MAY_BE_EMPTY } from '../../schema/jsonSchema';
 import { searchConditions, searchWords } from './search';
 import type { Filter } from '../../schema/filters';
-import { COMPARED, comparable } from '../../schema/compared';
+import { comparable, isCompared } from '../../schema/compared';
 
 /*
  * Filters of lists, from @filter (docs/decisions/schema-decides.md). Null means no filter, and so does an empty `q`; other
@@ -32,7 +32,7 @@ export function filtersInForce(args: Readonly<Record<string, unknown>>, filters:
 function asKept<T extends string | number | boolean>({ member, isId }: Filter, value: T): T | string {
   if (typeof value !== 'string') return value;
   if (isId) return value.toLowerCase();
-  return COMPARED.includes(member) ? comparable(value) : value;
+  return isCompared(member) ? comparable(value) : value;
 }
 
 function isList(value: Given): value is readonly string[] {

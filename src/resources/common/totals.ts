@@ -4,6 +4,7 @@ import { ROWS_OF_PIECE } from '../../database/courtesy';
 import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { invalidRequest } from '../../errors';
+import type { TOTALS_GROUPS } from '../../schema/totalsGaps';
 
 /* Totals for dashboards (docs/decisions/dashboard-totals.md). */
 
@@ -14,7 +15,7 @@ export interface Span {
   readonly to?: string | null;
 }
 
-type Group = 'STATUS' | 'MONTH' | 'CUSTOMER' | 'CURRENCY';
+type Group = (typeof TOTALS_GROUPS)[number];
 
 export interface TotalsArguments extends Span {
   readonly group_by?: readonly Group[] | null;

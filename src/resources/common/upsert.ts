@@ -4,7 +4,8 @@ import type { RequestContext } from '../../context';
 import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
 import { AppError, type Check, type Fault, validationFailed } from '../../errors';
-import type { Resolvers } from '../../schema/guard';
+import type { Merge, Resolver, Resolvers } from '../../schema/guard';
+import { type BulkUpsert, type Outcome, publishedUpserts } from '../../schema/upserts';
 import { changedAt, isSameRow, writeRows } from './rows';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
@@ -19,14 +20,8 @@ interface Stored {
   readonly updated_at: Date;
 }
 
-export interface UpsertSpec<Document extends Stored, Input> {
+export interface UpsertSpec<Document extends Stored, Input extends object> {
   readonly collection: Collection<Document>;
-  /** The member with the caller's key of an object: sku, external_ref. */
-  readonly key: string;
-  /** The argument with the elements of a call. */
-  readonly list: string;
-  /** The SDL type of an element. */
-  readonly type: string;
   /** The object after the write, from `existing` if there is one. bulkUpsert sets its times. */
   readonly merge: (
     existing: Document | undefined,
@@ -35,7 +30,8 @@ export interface UpsertSpec<Document extends Stored, Input> {
   ) => Omit<Document, keyof Stored>;
 }
 
-type Outcome = 'created' | 'updated' | 'unchanged' | 'failed';
+/** What it does, and what the SDL says of its calls. */
+type Bulk<Document extends Stored, Input extends object> = UpsertSpec<Document, Input> & BulkUpsert;
 
 interface UpsertResult {
   readonly index: number;
@@ -50,25 +46,34 @@ type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 /** Maximum attempts of a call, if others store the same keys at the same time. */
 const ATTEMPTS = 5;
 
-/** The resolvers of a bulk call, and of the key in its results. */
-export function upsertResolvers<Document extends Stored, Input>(spec: UpsertSpec<Document, Input>): Resolvers {
+/**
+ * The resolvers of the bulk call that takes a list named as the collection, and of the key in its results.
+ * @throws Error if the SDL has no such call: the server must not start
+ */
+export function upsertResolvers<Document extends Stored, Input extends object>(
+  spec: UpsertSpec<Document, Input>,
+): Resolvers {
+  const { name } = spec.collection;
+  const call = publishedUpserts().find(({ list }) => list === name);
+  if (!call)
+    throw new Error(`schema/ has no mutation that takes ${name} with @per_element and matches a unique member`);
+  const bulk = { ...call, ...spec };
+  const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context) => bulkUpsert(bulk, args, context);
   return {
-    Mutation: {
-      [`upsert_${spec.list}`]: (_, args: Readonly<Record<string, unknown>>, context) => bulkUpsert(spec, args, context),
-    },
-    [`${spec.type}Result`]: { [spec.key]: (result) => (result as UpsertResult).key },
+    Mutation: { [call.operation]: Object.assign(resolve, { merge: spec.merge as Merge }) },
+    [call.result]: { [call.key]: (result) => (result as UpsertResult).key },
   };
 }
 
 /** Elements are as sent, not validated. */
-async function bulkUpsert<Document extends Stored, Input>(
-  spec: UpsertSpec<Document, Input>,
+async function bulkUpsert<Document extends Stored, Input extends object>(
+  spec: Bulk<Document, Input>,
   args: Readonly<Record<string, unknown>>,
   context: RequestContext,
 ): Promise<UpsertReport> {
   const { data } = context;
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
-  const check: Check = (element, room) => context.checkElement(spec.type, element, room);
+  const check: Check = (element, room) => context.checkElement(spec.element, element, room);
   const judged = await judge(args[spec.list] as readonly unknown[], spec, check, () => data.giveWay());
   for (let attempt = 1; ; attempt += 1) {
     try {
@@ -105,9 +110,9 @@ interface Sound<Document> {
 type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
 
 /** Decides the outcome of each element. */
-async function plan<Document extends Stored, Input>(
+async function plan<Document extends Stored, Input extends object>(
   { data, principal }: RequestContext,
-  spec: UpsertSpec<Document, Input>,
+  spec: Bulk<Document, Input>,
   judged: readonly Judged[],
   session: ClientSession,
   now: Date,
@@ -120,20 +125,24 @@ async function plan<Document extends Stored, Input>(
   const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
   return judged.map((one) => {
     const stands = existing.get(one.key);
-    const of = withFaults(one, faultsBeside(stands, one, spec.key));
+    const of = withFaults(one, faultsBeside(stands, one, spec));
     if (of.count > 0) return { of, outcome: 'failed' };
     return { of, ...step(stands, spec.merge(stands, of.element as Input, principal.organisation), now) };
   });
 }
 
 /** Faults of an element in relation to the existing object with its key, if any. */
-function faultsBeside(existing: Stored | undefined, { at, element, key, faults }: Judged, member: string): Fault[] {
+function faultsBeside(
+  existing: Stored | undefined,
+  { at, element, key, faults }: Judged,
+  { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
+): Fault[] {
   if (!isObject(element)) return [];
-  const found: Fault[] = [];
-  const { id, name } = element;
-  if (!existing && name === undefined) {
-    found.push({ pointer: `${at}/name`, code: 'required', detail: 'is required for a new object' });
-  }
+  const missing = existing ? [] : needed.filter((name) => element[name] === undefined);
+  const found = missing.map((name): Fault => {
+    return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
+  });
+  const { id } = element;
   const isJudged = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
   if (isJudged && id.toLowerCase() !== existing?._id) {
     const detail = existing

@@ -23,9 +23,6 @@ interface CustomerUpsert extends Given<typeof CLEARED> {
 /** Creates and updates customers by external_ref. */
 export const customerResolvers = upsertResolvers<Customer, CustomerUpsert>({
   collection: customers,
-  key: 'external_ref',
-  list: 'customers',
-  type: 'CustomerUpsert',
   merge: (existing, input) => {
     const members = {
       external_ref: input.external_ref,

@@ -25,9 +25,6 @@ const CLEARED: Omit<Clearable, 'currency'> = {
 /** Creates and updates products by sku; new ones have the organisation's currency unless they name one. */
 export const productResolvers = upsertResolvers<Product, ProductUpsert>({
   collection: products,
-  key: 'sku',
-  list: 'products',
-  type: 'ProductUpsert',
   merge: (existing, input, { currency }) => {
     const members = {
       sku: input.sku,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
+import { directiveOf, fieldsOf, loadDocument } from '../../schema/sdl';
 import { searchWords } from '../common/search';
 import { brokenTexts } from '../common/brokenTexts';
 import { readOne } from '../common/collection';
@@ -10,8 +11,15 @@ import { type Message, messages, requests, type RequestThread } from './requests
 
 /** What a new thread writes. */
 const STORED = { writes: [requests, messages] };
-/** Maximum length of a subject (schema/requests.graphql). */
-const SUBJECT_LENGTH = 200;
+/** Maximum length of a subject, in characters. */
+const SUBJECT_LENGTH = lengthOf('subject');
+/** Names of the members of the person who sent a request. */
+const OF_CONTACT = requests.stored.members.flatMap(({ name, members }) => (name === 'contact' ? members : []));
+
+function lengthOf(member: string): number {
+  const field = fieldsOf(loadDocument(), requests.stored.type).find(({ name }) => name.value === member);
+  return directiveOf(field, 'constraint')?.max_length ?? Infinity;
+}
 
 /** A thread's messages, oldest first. @throws AppError not_found if the thread does not exist. */
 export async function listMessages(
@@ -66,7 +74,7 @@ export async function openRequest(
       subject,
       status: 'open',
       customer_id: customerId,
-      contact: contact ? { name: contact.name, email: contact.email ?? null, phone: contact.phone ?? null } : null,
+      contact: contact ? withAll(contact) : null,
       message_count: 1,
       last_message_at: now,
       created_at: now,
@@ -85,6 +93,13 @@ export async function openRequest(
     await data.collection(messages).create([message], { session });
     return thread;
   }, STORED);
+}
+
+/** A contact with every member of the stored one; null where it says nothing. */
+function withAll(given: NonNullable<NewRequest['contact']>): RequestThread['contact'] {
+  const members = given as Readonly<Record<string, unknown>>;
+  const all = Object.fromEntries(OF_CONTACT.map(({ name }) => [name, members[name] ?? null]));
+  return all as unknown as RequestThread['contact'];
 }
 
 /** The given subject, or the first line of the text if it is missing or blank. */

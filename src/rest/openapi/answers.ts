@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode, REST_ERROR_CODES, RETRIES } from '../../errors';
+import { ERROR_CODES, type ErrorCode, exampleOf, REST_ERROR_CODES, RETRIES } from '../../errors';
 import { BUDGET_HEADERS, type SUCCESS_HEADERS } from '../../http/exchange';
 import { METHODS } from '../../schema/methods';
 import type { RestOperation } from '../routes/routes';
@@ -82,43 +82,20 @@ function response(status: number): object {
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },
-        examples: Object.fromEntries(codes.map((code) => [code, { value: exampleOf(code) }])),
+        examples: Object.fromEntries(codes.map((code) => [code, { value: problemOf(code) }])),
       },
     },
   };
 }
 
-function exampleOf(code: ErrorCode): object {
+function problemOf(code: ErrorCode): object {
   const { status, title } = ERROR_CODES[code];
-  return {
-    type: `/errors/${code}`,
-    title,
-    status,
-    detail: DETAILS[code] ?? `${title}.`,
-    code,
-    request_id: '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11',
-    ...EXTRAS[code],
-  };
+  const { detail, members } = exampleOf(code);
+  const always = { type: `/errors/${code}`, title, status, detail, code, request_id: REQUEST_ID };
+  return { ...always, ...members };
 }
 
-const DETAILS: Partial<Record<ErrorCode, string>> = {
-  invalid_request: 'limit: must be <= 100',
-  insufficient_scope: 'This needs a key with the scope products:write.',
-  organisation_suspended: 'The organisation is suspended.',
-  not_found: 'There is no such quote.',
-  cursor_expired: 'This cursor is older than 30 days, and events after it are no longer kept.',
-  validation_failed: '/text: is required',
-  rate_limited: 'Rate limit exceeded; retry in 23 s.',
-};
-
-const EXTRAS: Partial<Record<ErrorCode, object>> = {
-  invalid_request: { errors: [{ parameter: 'limit', code: 'range', detail: 'must be <= 100' }] },
-  insufficient_scope: { required_scope: 'products:write' },
-  validation_failed: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
-  rate_limited: { retry_after: 23 },
-  unavailable: { retry_after: 2 },
-  idempotency_in_progress: { retry_after: 1 },
-};
+const REQUEST_ID = '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11';
 
 interface Header {
   readonly description: string;
@@ -154,10 +131,7 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
     example,
   });
   return {
-    'X-Request-Id': text(
-      "Id of the request, as in the log; the caller's `X-Request-Id` if it is valid.",
-      '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11',
-    ),
+    'X-Request-Id': text("Id of the request, as in the log; the caller's `X-Request-Id` if it is valid.", REQUEST_ID),
     'RateLimit-Policy': text(
       'The rate limit: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers).',
       '"default";q=600;w=60',

@@ -1,6 +1,7 @@
+import { type GraphQLSchema, isObjectType } from 'graphql';
 import type { Fault } from '../../errors';
 import type { JsonSchema } from '../../schema/jsonSchema';
-import { isPageWithAll, wholeOf } from '../../schema/restDocument';
+import { isPageWithAll, itemName, omittedFrom } from '../../schema/restDocument';
 import type { Parameter } from './types';
 import type { Arguments } from '../routes/routes';
 import type { RestOperation } from '../routes/routes';
@@ -39,15 +40,28 @@ export function includeFaults(args: Arguments): Fault[] {
 }
 
 /** Adds the fields of `include` to items as optional, instead of separate page types. */
-export function describeIncluded(schemas: Readonly<Record<string, JsonSchema>>): Record<string, JsonSchema> {
+export function describeIncluded(
+  schema: GraphQLSchema,
+  schemas: Readonly<Record<string, JsonSchema>>,
+): Record<string, JsonSchema> {
+  const wholes = wholesOf(schema);
   const pages = Object.entries(schemas).filter(([name]) => !isPageWithAll(name));
   return Object.fromEntries(
-    pages.map(([name, schema]) => {
-      const whole = schemas[wholeOf(name) ?? ''];
+    pages.map(([name, item]) => {
+      const whole = schemas[wholes.get(name) ?? ''];
       // the added fields are not required
-      return [name, whole ? { ...schema, properties: { ...includedOf(whole), ...propertiesOf(schema) } } : schema];
+      return [name, whole ? { ...item, properties: { ...includedOf(whole), ...propertiesOf(item) } } : item];
     }),
   );
+}
+
+/** The types whose lists omit a field, by the type of the items. */
+function wholesOf(schema: GraphQLSchema): ReadonlyMap<string, string> {
+  const types = Object.values(schema.getTypeMap()).filter(isObjectType);
+  const omitting = types.filter((type) =>
+    Object.values(type.getFields()).some(({ astNode }) => astNode && omittedFrom(astNode) === 'LISTS'),
+  );
+  return new Map(omitting.map(({ name }) => [itemName(name), name]));
 }
 
 function includedOf(whole: JsonSchema): Readonly<Record<string, JsonSchema>> {

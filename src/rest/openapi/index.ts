@@ -69,7 +69,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
         },
       },
       schemas: openAnswers({
-        ...describeIncluded(componentSchemas(schema, { elementBounds: false, closed: false })),
+        ...describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false })),
         ...problemSchemas(statuses),
       }),
       responses: sharedResponses(statuses),

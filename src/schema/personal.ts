@@ -1,0 +1,75 @@
+import type { DocumentNode, FieldDefinitionNode } from 'graphql';
+import { directiveOf, fieldsOf } from './sdl';
+import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type Types } from './stored';
+
+/* Which stored objects are a customer's, and what of them is personal (docs/decisions/organisation-life.md). */
+
+/** The type whose objects are people, and businesses that may be one. */
+export const PERSON = 'Customer';
+
+/** Stored objects with data of a customer, and the parts of these. */
+export interface OfCustomer {
+  readonly stored: StoredType;
+  /** The members with the customer's id: `id` for the customer itself. */
+  readonly by: readonly string[];
+  readonly parts: readonly StoredType[];
+}
+
+/** The stored types with data of a customer: those that refer to one, the last of the schema first, then customers themselves. */
+export function typesOfCustomer(types: Types): OfCustomer[] {
+  const all = [...types.values()];
+  const partsOf = (stored: StoredType): StoredType[] => all.filter((one) => ownerOf(one, all) === stored);
+  const others = all.toReversed().filter(({ type }) => type !== PERSON);
+  const referring = others.map((stored) => ({ stored, by: referringMembers(stored), parts: partsOf(stored) }));
+  const person = types.get(PERSON);
+  return [
+    ...referring.filter(({ by }) => by.length > 0),
+    ...(person ? [{ stored: person, by: ['id'], parts: partsOf(person) }] : []),
+  ];
+}
+
+function referringMembers(stored: StoredType): string[] {
+  const named = stored.relations.filter(({ type, isList }) => type === PERSON && !isList).map(({ member }) => member);
+  const members = new Set([...named, referenceTo(PERSON)]);
+  return [...members].filter((member) => typeOf(stored, member) === 'ID');
+}
+
+/** What replaces a text that must not be empty. */
+export const ERASED = 'erased';
+
+/** The personal members of a stored type, with what replaces them. */
+export function erasedMembers(document: DocumentNode, { type, members }: StoredType): Record<string, unknown> {
+  const personal = new Set(
+    fieldsOf(document, type).flatMap((field) => (directiveOf(field, 'personal')?.erased ? [field.name.value] : [])),
+  );
+  return Object.fromEntries(
+    members.filter(({ name }) => personal.has(name)).map((member) => [member.name, erasedAs(member)]),
+  );
+}
+
+function erasedAs({ isList, isRequired }: StoredMember): unknown {
+  if (isList) return [];
+  return isRequired ? ERASED : null;
+}
+
+/** Whether a member can be replaced: by nothing, by an empty list or by a text. */
+export function canBeErased({ type, isList, isRequired }: StoredMember): boolean {
+  return isList || !isRequired || type === 'String';
+}
+
+/** Whether people may write anything into a member, or into one inside it. */
+export function takesFreeText(
+  document: DocumentNode,
+  field: FieldDefinitionNode,
+  { type, members }: StoredMember,
+): boolean {
+  if (members.length > 0) {
+    const fields = fieldsOf(document, type);
+    return members.some((member) => {
+      const inner = fields.find(({ name }) => name.value === member.name);
+      return inner !== undefined && takesFreeText(document, inner, member);
+    });
+  }
+  const { pattern = '', one_of: values } = directiveOf(field, 'constraint') ?? {};
+  return type === 'String' && !pattern.startsWith('^') && values === undefined;
+}
