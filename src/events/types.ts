@@ -1,7 +1,7 @@
 import { eventTypesOf, publicCollections } from '../schema/eventTypes';
 import { loadDocument } from '../schema/sdl';
 
-export { GAP, type EventType, type PublicCollection } from '../schema/eventTypes';
+export { GAP, type PublicCollection } from '../schema/eventTypes';
 
 /** Every collection with public objects, by its name. */
 export const PUBLIC = publicCollections(loadDocument());

@@ -72,7 +72,9 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
       expect(await dialog.isVisible()).toBe(true);
       // in the moment in which it is closed, which no caller could look at between
       const inside = 'document.querySelector("#webhook-secret-dialog';
-      expect(await page.evaluate(`${inside} form button.primary").click(), ${inside} [data-secret]").textContent`)).toBe('');
+      expect(
+        await page.evaluate(`${inside} form button.primary").click(), ${inside} [data-secret]").textContent`),
+      ).toBe('');
       await dialog.waitFor({ state: 'hidden' });
       expect(await page.content()).not.toContain(secret);
       await page.locator('#events').getByText('Webhook endpoint added').waitFor();
