@@ -1,4 +1,4 @@
-import { ROWS } from '../schema/mcpGaps';
+import { ROWS } from '../schema/gaps/mcpGaps';
 import type { Selected } from '../schema/written';
 import { isUntrusted } from './tools';
 

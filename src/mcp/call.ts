@@ -3,7 +3,7 @@ import { AppError, type Fault, invalidRequest, shorten, validationFailed } from 
 import { argumentChecks } from '../schema/argumentChecks';
 import type { Schemas } from '../schema/build';
 import { inKeptSpelling } from '../schema/compared';
-import { FIELDS, IDEMPOTENCY_KEY } from '../schema/mcpGaps';
+import { FIELDS, IDEMPOTENCY_KEY } from '../schema/gaps/mcpGaps';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';

@@ -4,7 +4,7 @@ import type { Schemas } from '../schema/build';
 import { coerceArguments } from '../schema/argumentChecks';
 import { withRawElements } from '../schema/elements';
 import { createExecutor } from '../schema/execution';
-import { ROWS } from '../schema/mcpGaps';
+import { ROWS } from '../schema/gaps/mcpGaps';
 import { everyField, type Field, type NotWritten, type Selected, writerOf } from '../schema/written';
 import type { Tool } from './tools';
 

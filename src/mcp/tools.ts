@@ -3,7 +3,7 @@ import type { RequestContext } from '../context';
 import { AppError } from '../errors';
 import type { Schemas } from '../schema/build';
 import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
-import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/mcpGaps';
+import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/gaps/mcpGaps';
 import type { Operation } from '../schema/operations';
 import { directiveOf } from '../schema/sdl';
 import { everyField, type Field, type Selected } from '../schema/written';

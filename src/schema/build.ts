@@ -8,7 +8,7 @@ import { findOperations, type Operation } from './operations';
 import { scalars } from './scalars';
 import { describeRequirements } from './requirements';
 import { deriveRestDocument, findIncludes, isPage, listWith } from './restDocument';
-import type { CheckedResource } from './sentences';
+import type { CheckedResource } from './gaps/sentences';
 import { storedTypes } from './stored';
 
 export interface Schemas {

@@ -5,7 +5,7 @@ import { collections, resolvers } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
 import { mergeResolvers, type Resolvers } from '../../src/schema/guard';
 import { loadDocument } from '../../src/schema/sdl';
-import type { CheckedResource } from '../../src/schema/sentences';
+import type { CheckedResource } from '../../src/schema/gaps/sentences';
 import { settingsResolvers } from '../../src/settings/resolvers';
 import { webhookResolvers } from '../../src/webhooks/resolvers';
 

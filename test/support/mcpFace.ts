@@ -1,6 +1,6 @@
 import { toolsOf } from '../../src/mcp/tools';
 import type { Schemas } from '../../src/schema/build';
-import { FIELDS, IDEMPOTENCY_KEY } from '../../src/schema/mcpGaps';
+import { FIELDS, IDEMPOTENCY_KEY } from '../../src/schema/gaps/mcpGaps';
 import type { Answer, Json } from './client';
 import type { Face } from './operations';
 

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
-import { filterGaps } from '../../src/schema/filterGaps';
+import { filterGaps } from '../../src/schema/gaps/filterGaps';
 import { collections } from '../../src/resources';
-import type { CheckedResource } from '../../src/schema/sentences';
+import type { CheckedResource } from '../../src/schema/gaps/sentences';
 import { loadDocument } from '../../src/schema/sdl';
 
 const LIST: CheckedResource = {

@@ -1,7 +1,7 @@
 import { parse } from 'graphql';
 import { collections } from '../../src/resources';
 import { refuseGaps } from '../../src/schema/gaps';
-import type { CheckedResource } from '../../src/schema/sentences';
+import type { CheckedResource } from '../../src/schema/gaps/sentences';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks the published schema in one way after another; each gap must be reported with what to write where. */

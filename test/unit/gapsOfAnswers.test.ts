@@ -135,11 +135,6 @@ describe('a definition', () => {
       'Problem has the name of the type of errors on REST: rename it',
     ],
     [
-      'of a page that nothing fills',
-      'extend type ProductPage { total: Int }',
-      'ProductPage.total is filled by nothing, since Query.products returns data, has_more, next_cursor: remove it, or add a resolver of it',
-    ],
-    [
       'of the root types',
       'schema { query: Query }',
       'the root type of mutation is none, not Mutation: remove the schema definition',

@@ -1,6 +1,6 @@
 import { parse } from 'graphql';
 import { DEFAULT_LIMIT } from '../../src/database/pagination';
-import { PAGE_SIZE } from '../../src/schema/listGaps';
+import { PAGE_SIZE } from '../../src/schema/gaps/listGaps';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks lists and totals of the published schema in one way after another. */

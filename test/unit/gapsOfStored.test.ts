@@ -3,9 +3,9 @@ import { Schema } from 'mongoose';
 import { OWN } from '../../src/cli/common/open';
 import { collections } from '../../src/resources';
 import type { Resolver } from '../../src/schema/guard';
-import { OF_DOCUMENTS } from '../../src/schema/memberGaps';
-import type { CheckedResource } from '../../src/schema/sentences';
-import { OWN_COLLECTIONS } from '../../src/schema/storedGaps';
+import { OF_DOCUMENTS } from '../../src/schema/gaps/memberGaps';
+import type { CheckedResource } from '../../src/schema/gaps/sentences';
+import { OWN_COLLECTIONS } from '../../src/schema/gaps/storedGaps';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks stored types, their reads and their resources in one way after another. */

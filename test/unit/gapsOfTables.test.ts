@@ -54,7 +54,7 @@ test.each<[string, string | RegExp, string, string]>([
     'a group of totals that the code lacks',
     /(enum TotalsGroup \{)/,
     '$1 WEEK',
-    'enum TotalsGroup has WEEK, which src/schema/totalsGaps.ts lacks: add it there, or remove it',
+    'enum TotalsGroup has WEEK, which src/schema/gaps/totalsGaps.ts lacks: add it there, or remove it',
   ],
   [
     'an outcome of elements that the schema lacks',

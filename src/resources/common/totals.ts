@@ -4,7 +4,7 @@ import { ROWS_OF_PIECE } from '../../database/courtesy';
 import { nativeCollection } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { invalidRequest } from '../../errors';
-import type { TOTALS_GROUPS } from '../../schema/totalsGaps';
+import type { TOTALS_GROUPS } from '../../schema/gaps/totalsGaps';
 
 /* Totals for dashboards (docs/decisions/dashboard-totals.md). */
 

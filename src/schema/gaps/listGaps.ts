@@ -1,10 +1,10 @@
 import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
 import { shapeGaps } from './answerShapes';
-import { filterOf } from './filters';
-import type { Resolvers } from './guard';
-import { allFieldNodes, directiveOf, fieldsOf, isListType, namedType, PAGE, pageOf, rowName } from './sdl';
+import { filterOf } from '../filters';
+import type { Resolvers } from '../guard';
+import { allFieldNodes, directiveOf, fieldsOf, isListType, namedType, PAGE, pageOf, rowName } from '../sdl';
 import { sentences } from './sentences';
-import { type StoredType, storedTypes, type Types } from './stored';
+import { type StoredType, storedTypes, type Types } from '../stored';
 
 /* Finds lists whose pages would not be what the schema says. */
 

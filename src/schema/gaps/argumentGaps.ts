@@ -1,7 +1,7 @@
 import { type DocumentNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
-import { filterOf } from './filters';
+import { filterOf } from '../filters';
 import { type FieldPlace, type InputPlace, placesOf } from './places';
-import { directiveOf, isListType, namedType, pageOf } from './sdl';
+import { directiveOf, isListType, namedType, pageOf } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds filters and bulk calls where they have no effect, and what a bulk call takes from others. */

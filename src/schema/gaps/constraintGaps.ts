@@ -9,9 +9,9 @@ import {
   valueFromAST,
 } from 'graphql';
 import { type FieldPlace, type InputPlace, placesOf } from './places';
-import { type Constraint, directiveOf, isListType, namedType } from './sdl';
+import { type Constraint, directiveOf, isListType, namedType } from '../sdl';
 import { sentences } from './sentences';
-import { isTextFormat } from './validation';
+import { isTextFormat } from '../validation';
 
 /* Finds constraints that bound nothing, that nothing meets, or that no check could be made of. */
 

@@ -1,9 +1,9 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
 import { Kind } from 'graphql';
-import { omittedFrom } from './restDocument';
-import { directiveOf, fieldsOf, isListType, namedType, rowName } from './sdl';
+import { omittedFrom } from '../restDocument';
+import { directiveOf, fieldsOf, isListType, namedType, rowName } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { type Relation, type StoredType, typeOf, type Types, typesIn } from './stored';
+import { type Relation, type StoredType, typeOf, type Types, typesIn } from '../stored';
 
 /* Finds fields that lead to other stored objects and would not do what the schema says. */
 

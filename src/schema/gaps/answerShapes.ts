@@ -1,6 +1,6 @@
 import { type DocumentNode, print } from 'graphql';
-import type { Resolvers } from './guard';
-import { fieldsOf } from './sdl';
+import type { Resolvers } from '../guard';
+import { fieldsOf } from '../sdl';
 import { sentences } from './sentences';
 
 /**

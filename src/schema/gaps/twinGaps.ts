@@ -1,13 +1,13 @@
 import { type DocumentNode, type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
 import { boundGaps } from './bounds';
-import { IF_MATCH } from './entityTags';
-import type { Resolvers } from './guard';
-import { itemName, omittedFrom } from './restDocument';
-import { allFieldNodes, directiveOf, fieldsOf, inputFieldsOf, isListType, namedType, rootFieldNodes } from './sdl';
+import { IF_MATCH } from '../entityTags';
+import type { Resolvers } from '../guard';
+import { itemName, omittedFrom } from '../restDocument';
+import { allFieldNodes, directiveOf, fieldsOf, inputFieldsOf, isListType, namedType, rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
-import { type StoredType, storedTypes } from './stored';
+import { type StoredType, storedTypes } from '../stored';
 import { upsertGaps } from './upsertGaps';
-import { upsertsOf } from './upserts';
+import { upsertsOf } from '../upserts';
 import { writeGaps } from './writeGaps';
 
 /* Finds types and arguments that go with a stored type, by their names or by what they are for, and contradict it. */

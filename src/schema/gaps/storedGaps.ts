@@ -1,14 +1,14 @@
 import type { DocumentNode } from 'graphql';
-import { filterOf } from './filters';
-import type { Resolvers } from './guard';
+import { filterOf } from '../filters';
+import type { Resolvers } from '../guard';
 import { indexGaps } from './indexGaps';
 import { memberGaps } from './memberGaps';
 import { personalGaps } from './personalGaps';
 import { readGaps } from './readGaps';
 import { relationGaps } from './relationGaps';
-import { allFieldNodes, directiveOf, rootFieldNodes } from './sdl';
+import { allFieldNodes, directiveOf, rootFieldNodes } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { type StoredMember, type StoredType, storedTypes, typeOf, type Types, typesIn } from './stored';
+import { type StoredMember, type StoredType, storedTypes, typeOf, type Types, typesIn } from '../stored';
 import { totalsGaps } from './totalsGaps';
 
 /* Finds stored types and searches that would not do what the schema says. */

@@ -6,9 +6,9 @@ import {
   print,
   type TypeNode,
 } from 'graphql';
-import { ETAG, IF_MATCH, IF_MATCH_HEADER, takesIfMatch } from './entityTags';
-import { isMethod, METHODS } from './methods';
-import { fieldsOf, isListType, namedType, type RootType } from './sdl';
+import { ETAG, IF_MATCH, IF_MATCH_HEADER, takesIfMatch } from '../entityTags';
+import { isMethod, METHODS } from '../methods';
+import { fieldsOf, isListType, namedType, type RootType } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds arguments that a request on REST could not send, or that would not do what the schema says. */

@@ -1,8 +1,8 @@
 import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
-import { type Filter, filterOf } from './filters';
-import { directiveOf, isListType, namedType, pageOf, rootFieldNodes } from './sdl';
+import { type Filter, filterOf } from '../filters';
+import { directiveOf, isListType, namedType, pageOf, rootFieldNodes } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { rowFieldsOf } from './stored';
+import { rowFieldsOf } from '../stored';
 
 /* Finds list arguments that would not do what the schema says. */
 

@@ -1,6 +1,6 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
-import { omittedFrom } from './restDocument';
-import { directiveOf, fieldsOf, isListType, namedType, type RootType } from './sdl';
+import { omittedFrom } from '../restDocument';
+import { directiveOf, fieldsOf, isListType, namedType, type RootType } from '../sdl';
 import { sentences } from './sentences';
 
 /** Arguments that tools have beside those of their operation. */

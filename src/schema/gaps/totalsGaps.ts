@@ -1,9 +1,9 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind, print } from 'graphql';
 import { shapeGaps } from './answerShapes';
-import type { Resolvers } from './guard';
-import { directiveOf, fieldsOf, namedType, rootFieldNodes } from './sdl';
+import type { Resolvers } from '../guard';
+import { directiveOf, fieldsOf, namedType, rootFieldNodes } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { rowFieldsOf, type StoredType, totalledAmounts, typeOf, type Types } from './stored';
+import { rowFieldsOf, type StoredType, totalledAmounts, typeOf, type Types } from '../stored';
 
 /* Finds totals that would not do what the schema says. */
 

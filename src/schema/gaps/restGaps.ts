@@ -1,8 +1,8 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
-import { isMethod, METHODS } from './methods';
+import { isMethod, METHODS } from '../methods';
 import { requestGaps, type Route } from './requestGaps';
-import { listWith, omittedFrom, pathWith } from './restDocument';
-import { allFieldNodes, directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from './sdl';
+import { listWith, omittedFrom, pathWith } from '../restDocument';
+import { allFieldNodes, directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds routes that REST could not serve as the schema says. */

@@ -15,8 +15,8 @@ import {
   valueFromAST,
 } from 'graphql';
 import { type Place, placesOf } from './places';
-import { omittedFrom } from './restDocument';
-import { directiveOf, rootFieldNodes, rowName } from './sdl';
+import { omittedFrom } from '../restDocument';
+import { directiveOf, rootFieldNodes, rowName } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds directives with values that they do not take, and where they have no effect. */

@@ -1,4 +1,4 @@
-import type { Constraint } from './sdl';
+import type { Constraint } from '../sdl';
 import { sentences } from './sentences';
 
 /* Compares the bounds of two values, one of which becomes the other. */

@@ -1,10 +1,10 @@
 import { type DocumentNode, Kind, print } from 'graphql';
 import { shapeGaps } from './answerShapes';
-import type { Resolvers } from './guard';
+import type { Resolvers } from '../guard';
 import { mergeGaps } from './mergeGaps';
-import { directiveOf, inputFieldsOf, namedType, rootFieldNodes } from './sdl';
+import { directiveOf, inputFieldsOf, namedType, rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
-import { type BulkUpsert, OUTCOMES, RESULTS } from './upserts';
+import { type BulkUpsert, OUTCOMES, RESULTS } from '../upserts';
 
 /* Finds bulk upserts that would not do what the schema says. */
 

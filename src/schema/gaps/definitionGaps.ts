@@ -1,14 +1,13 @@
 import { type DocumentNode, type GraphQLSchema, Kind, OperationTypeNode } from 'graphql';
-import type { Resolvers } from './guard';
-import { isPageWithAll } from './restDocument';
-import { scalars } from './scalars';
-import { fieldsOf, pageOf, rootFieldNodes } from './sdl';
+import { isPageWithAll } from '../restDocument';
+import { scalars } from '../scalars';
+import { rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds types and operations whose definitions the server does not go by. */
 
 /** One message per gap, with what to change where. */
-export function definitionGaps(document: DocumentNode, schema: GraphQLSchema, resolvers: Resolvers): string[] {
+export function definitionGaps(document: DocumentNode, schema: GraphQLSchema): string[] {
   return [
     ...rootGaps(schema),
     ...repeatedNames(document),
@@ -18,7 +17,6 @@ export function definitionGaps(document: DocumentNode, schema: GraphQLSchema, re
         : [],
     ),
     ...Object.keys(schema.getTypeMap()).flatMap(nameGaps),
-    ...pageGaps(document, resolvers),
   ];
 }
 
@@ -62,21 +60,4 @@ function nameGaps(type: string): string[] {
     use !== undefined && `${type} has the name of the type of ${use}: rename it`,
     isPageWithAll(type) && `${type} has a name that pages have on REST: rename it`,
   );
-}
-
-const OF_PAGES = ['data', 'has_more', 'next_cursor'];
-
-/** Finds members of pages that lists which follow from the SDL do not have. */
-function pageGaps(document: DocumentNode, resolvers: Resolvers): string[] {
-  return rootFieldNodes(document).flatMap(({ kind, field }) => {
-    const page = pageOf(field);
-    // what answers from bytes is such a list
-    if (page === undefined || !resolvers[kind]?.[field.name.value]?.writerOf) return [];
-    return fieldsOf(document, page)
-      .filter(({ name }) => !OF_PAGES.includes(name.value) && !resolvers[page]?.[name.value])
-      .map(
-        ({ name }) =>
-          `${page}.${name.value} is filled by nothing, since ${kind}.${field.name.value} returns ${OF_PAGES.join(', ')}: remove it, or add a resolver of it`,
-      );
-  });
 }

@@ -12,10 +12,10 @@ import {
   isObjectType,
   isRequiredArgument,
 } from 'graphql';
-import { ETAG } from './entityTags';
-import { rootFields } from './jsonSchema';
-import { omittedFrom } from './restDocument';
-import { directiveOf, PAGE } from './sdl';
+import { ETAG } from '../entityTags';
+import { rootFields } from '../jsonSchema';
+import { omittedFrom } from '../restDocument';
+import { directiveOf, PAGE } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds answers that REST or tools, which return every field, could not give, and errors that would take others with them. */

@@ -1,8 +1,8 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
-import { directiveOf, namedType, rootFieldNodes } from './sdl';
+import { directiveOf, namedType, rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
-import type { Types } from './stored';
-import { upsertsOf } from './upserts';
+import type { Types } from '../stored';
+import { upsertsOf } from '../upserts';
 
 /* Finds writes that the wrong keys may make, or whose answer leads nowhere. */
 

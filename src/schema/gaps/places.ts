@@ -8,7 +8,7 @@ import {
   isTypeExtensionNode,
   Kind,
 } from 'graphql';
-import { isObjectNode, SUBSCRIPTION } from './sdl';
+import { isObjectNode, SUBSCRIPTION } from '../sdl';
 
 /* The places of the SDL that can have directives, as sentences name them. */
 

@@ -1,8 +1,8 @@
 import type { DocumentNode } from 'graphql';
-import { canBeErased, takesFreeText, typesOfCustomer } from './personal';
-import { allFieldNodes, directiveOf, fieldsOf } from './sdl';
+import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
+import { allFieldNodes, directiveOf, fieldsOf } from '../sdl';
 import { sentences } from './sentences';
-import type { StoredType, Types } from './stored';
+import type { StoredType, Types } from '../stored';
 
 /* Finds personal data that erasing a customer would leave. */
 

@@ -1,10 +1,10 @@
 import { type DocumentNode, type FieldDefinitionNode, print } from 'graphql';
-import { ETAG } from './entityTags';
-import type { Resolvers } from './guard';
-import { omittedFrom } from './restDocument';
-import { fieldsOf } from './sdl';
+import { ETAG } from '../entityTags';
+import type { Resolvers } from '../guard';
+import { omittedFrom } from '../restDocument';
+import { fieldsOf } from '../sdl';
 import { sentences } from './sentences';
-import { type StoredMember, type StoredType, typesIn } from './stored';
+import { type StoredMember, type StoredType, typesIn } from '../stored';
 
 /* Finds members of stored types that could not be stored, or are not. */
 

@@ -1,7 +1,7 @@
 import type { DocumentNode, InputValueDefinitionNode } from 'graphql';
-import type { Organisation } from '../access/principal';
-import type { Merge } from './guard';
-import { inputFieldsOf } from './sdl';
+import type { Organisation } from '../../access/principal';
+import type { Merge } from '../guard';
+import { inputFieldsOf } from '../sdl';
 import {
   everyMember,
   isNeeded,
@@ -12,8 +12,8 @@ import {
   storedSample,
   type Variant,
 } from './samples';
-import type { StoredMember } from './stored';
-import type { BulkUpsert } from './upserts';
+import type { StoredMember } from '../stored';
+import type { BulkUpsert } from '../upserts';
 
 /*
  * Finds what a merge, which is code, does not do of what the schema says of a bulk upsert: it is tried with elements that differ in one

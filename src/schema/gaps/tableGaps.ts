@@ -1,12 +1,12 @@
 import type { DocumentNode } from 'graphql';
-import { MCP_ACCESS } from '../access/mcpAccess';
-import { PLANS } from '../access/plans';
-import { ALL_ROLES, ROLES } from '../access/roles';
-import { SCOPES } from '../access/scopes';
-import { enumValuesOf } from './sdl';
+import { MCP_ACCESS } from '../../access/mcpAccess';
+import { PLANS } from '../../access/plans';
+import { ALL_ROLES, ROLES } from '../../access/roles';
+import { SCOPES } from '../../access/scopes';
+import { enumValuesOf } from '../sdl';
 import { sentences } from './sentences';
 import { TOTALS_GROUPS } from './totalsGaps';
-import { OUTCOMES } from './upserts';
+import { OUTCOMES } from '../upserts';
 
 /* Finds values that an enum of the schema and the table of the code that goes with it do not both have. */
 
@@ -21,7 +21,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   MemberRole: { file: 'src/access/roles.ts', values: ALL_ROLES },
   Plan: { file: 'src/access/plans.ts', values: Object.keys(PLANS) },
   McpAccess: { file: 'src/access/mcpAccess.ts', values: MCP_ACCESS },
-  TotalsGroup: { file: 'src/schema/totalsGaps.ts', values: TOTALS_GROUPS },
+  TotalsGroup: { file: 'src/schema/gaps/totalsGaps.ts', values: TOTALS_GROUPS },
   UpsertOutcome: { file: 'src/schema/upserts.ts', values: OUTCOMES },
 };
 

@@ -1,17 +1,17 @@
 import { buildASTSchema, type DocumentNode, type FieldDefinitionNode } from 'graphql';
-import { ROLES } from '../access/roles';
-import { SCOPES } from '../access/scopes';
+import { ROLES } from '../../access/roles';
+import { SCOPES } from '../../access/scopes';
 import { answerGaps, endlessGaps } from './answerGaps';
 import { argumentGaps } from './argumentGaps';
 import { constraintGaps } from './constraintGaps';
 import { definitionGaps } from './definitionGaps';
 import { directiveGaps, valueGaps } from './directiveGaps';
 import { filterGaps } from './filterGaps';
-import type { Resolvers } from './guard';
+import type { Resolvers } from '../guard';
 import { listGaps } from './listGaps';
 import { markGaps, toolGaps } from './mcpGaps';
 import { restGaps } from './restGaps';
-import { allFieldNodes, directiveOf, isRootType, SUBSCRIPTION } from './sdl';
+import { allFieldNodes, directiveOf, isRootType, SUBSCRIPTION } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
 import { storedGaps } from './storedGaps';
 import { tableGaps } from './tableGaps';
@@ -33,7 +33,7 @@ export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resourc
     ...argumentGaps(document),
     ...directiveGaps(document, schema),
     ...constraintGaps(document, schema),
-    ...definitionGaps(document, schema, resolvers),
+    ...definitionGaps(document, schema),
     ...twinGaps(document, resolvers),
     ...tableGaps(document),
   ]);
