@@ -32,7 +32,8 @@ beforeAll(async () => {
   const valid = (await makeKey(gateway, organisation)).key;
   const revoked = await makeKey(gateway, organisation);
   await gateway.control.apiKeys.revoke(revoked.id);
-  const mistyped = `${valid.slice(0, -7)}${valid.at(-7) === 'a' ? 'b' : 'a'}${valid.slice(-6)}`;
+  // another letter, not the same in lower case: search finds a key's product whatever its case
+  const mistyped = `${valid.slice(0, -7)}${valid.at(-7)?.toLowerCase() === 'a' ? 'b' : 'a'}${valid.slice(-6)}`;
   secrets = { valid, revoked: revoked.key, mistyped, unknown: generateKey(DEFAULT_KEY_PREFIX, PEPPER).key };
 });
 afterAll(async () => {
