@@ -98,6 +98,11 @@ export function inputFieldsOf(document: DocumentNode, type: string): InputValueD
   return (inputsByType(document).get(type) ?? []).flatMap(({ fields = [] }) => fields);
 }
 
+/** Whether a type is an input type, of which JSON makes an object. */
+export function isInputObject(document: DocumentNode, type: string): boolean {
+  return inputsByType(document).has(type);
+}
+
 const enumNodes = keptOf((document) =>
   document.definitions.filter(
     (node) => node.kind === Kind.ENUM_TYPE_DEFINITION || node.kind === Kind.ENUM_TYPE_EXTENSION,

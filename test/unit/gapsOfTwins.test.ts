@@ -103,12 +103,6 @@ test.each<[string, string | RegExp, string, string]>([
     'Mutation.upsert_products has the scope PRODUCTS_READ, with which keys read Query.products: use another for writes',
   ],
   [
-    'a Location that leads to nothing',
-    '@rest(path: "/requests/:id")',
-    '@rest(path: "/threads/:id")',
-    'Mutation.open_request has @rest(status: 201), whose Location is /requests/{id}, but no GET of that reads what it returns: add one, or remove the status',
-  ],
-  [
     'a member that no page has',
     /(type ProductPage \{)/,
     '$1 total: Int',

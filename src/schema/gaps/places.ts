@@ -8,7 +8,7 @@ import {
   isTypeExtensionNode,
   Kind,
 } from 'graphql';
-import { isObjectNode, SUBSCRIPTION } from '../sdl';
+import { isObjectNode, keptOf, SUBSCRIPTION } from '../sdl';
 
 /* The places of the SDL that can have directives, as sentences name them. */
 
@@ -42,14 +42,7 @@ export interface Places {
   readonly inputs: readonly InputPlace[];
 }
 
-/** Kept, since several checks ask for them. */
-const known = new WeakMap<DocumentNode, Places>();
-
-export function placesOf(document: DocumentNode): Places {
-  let places = known.get(document);
-  if (!places) known.set(document, (places = findPlaces(document)));
-  return places;
-}
+export const placesOf = keptOf(findPlaces);
 
 function findPlaces({ definitions }: DocumentNode): Places {
   const fields = definitions.flatMap(fieldsIn);

@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { ETAG, IF_MATCH, IF_MATCH_HEADER, takesIfMatch } from '../entityTags';
 import { isMethod, METHODS } from '../methods';
-import { fieldsOf, isListType, namedType, type RootType } from '../sdl';
+import { fieldsOf, isInputObject, isListType, namedType, type RootType } from '../sdl';
 import { sentences } from './sentences';
 
 /* Finds arguments that a request on REST could not send, or that would not do what the schema says. */
@@ -30,7 +30,7 @@ const INCLUDE = 'include';
 export function requestGaps(document: DocumentNode, route: Route, routes: readonly Route[]): string[] {
   const { field, path, method } = route;
   const hasBody = isMethod(method) && METHODS[method].hasBody;
-  const inputs = inputTypes(document);
+  const isObject = (type: TypeNode): boolean => isInputObject(document, namedType(type));
   const inPath = path.split('/').filter((segment) => segment.startsWith(':'));
   const ofArguments = (field.arguments ?? []).flatMap((argument) => {
     const name = argument.name.value;
@@ -38,24 +38,20 @@ export function requestGaps(document: DocumentNode, route: Route, routes: readon
     return sentences(
       name === INCLUDE && `takes ${INCLUDE}, which lists on REST use themselves: rename it`,
       ...(isInPath
-        ? pathGaps(argument, inputs)
+        ? pathGaps(argument, isObject)
         : hasBody
           ? bodyGaps(argument, method)
-          : queryGaps(argument, inputs, method)),
+          : queryGaps(argument, isObject, method)),
     );
   });
   return [...ofArguments, ...versionGaps(document, route, routes)];
 }
 
-function inputTypes({ definitions }: DocumentNode): ReadonlySet<string> {
-  return new Set(
-    definitions.flatMap((node) => (node.kind === Kind.INPUT_OBJECT_TYPE_DEFINITION ? node.name.value : [])),
-  );
-}
+type IsObject = (type: TypeNode) => boolean;
 
-function pathGaps({ name, type }: InputValueDefinitionNode, inputs: ReadonlySet<string>): string[] {
+function pathGaps({ name, type }: InputValueDefinitionNode, isObject: IsObject): string[] {
   return sentences(
-    (isListType(type) || inputs.has(namedType(type))) &&
+    (isListType(type) || isObject(type)) &&
       `takes ${name.value} from its path, which cannot contain ${print(type)}: use a scalar or an enum`,
     name.value === IF_MATCH &&
       `takes ${IF_MATCH} from its path, but REST takes it from the header ${IF_MATCH_HEADER}: rename it`,
@@ -63,10 +59,10 @@ function pathGaps({ name, type }: InputValueDefinitionNode, inputs: ReadonlySet<
 }
 
 /** Gaps of what a query string has to carry. */
-function queryGaps({ name, type }: InputValueDefinitionNode, inputs: ReadonlySet<string>, method: string): string[] {
+function queryGaps({ name, type }: InputValueDefinitionNode, isObject: IsObject, method: string): string[] {
   const isNested = isListType(elementOf(type));
   return sentences(
-    (inputs.has(namedType(type)) || isNested) &&
+    (isObject(type) || isNested) &&
       `takes ${name.value}, but the query of a ${method} cannot contain ${print(type)}: use scalars, enums or lists of them`,
   );
 }

@@ -4,7 +4,7 @@ import { sentences } from './sentences';
 import type { Types } from '../stored';
 import { upsertsOf } from '../upserts';
 
-/* Finds writes that the wrong keys may make, or whose answer leads nowhere. */
+/* Finds writes that the wrong keys may make. */
 
 /** One message per gap, with what to change where. */
 export function writeGaps(document: DocumentNode, types: Types): string[] {
@@ -16,11 +16,7 @@ export function writeGaps(document: DocumentNode, types: Types): string[] {
     if (kind !== 'Mutation') return [];
     const type = namedType(field.type);
     const bulk = types.has(type) ? byName.get(upserts.get(type) ?? '') : undefined;
-    const found = [
-      ...scopeGaps(field, reads),
-      ...(bulk ? pairGaps(field, bulk, type) : []),
-      ...locationGaps(field, reads),
-    ];
+    const found = [...scopeGaps(field, reads), ...(bulk ? pairGaps(field, bulk, type) : [])];
     return found.map((gap) => `Mutation.${field.name.value} has ${gap}`);
   });
 }
@@ -47,20 +43,5 @@ function pairGaps(field: FieldDefinitionNode, bulk: FieldDefinitionNode, type: s
     isChange &&
       own !== other &&
       `the scope ${String(own)}, but Mutation.${bulk.name.value} changes each ${type} with ${String(other)}: use the same scope`,
-  );
-}
-
-const CREATED = 201;
-
-/** Finds a Location that leads to nothing. */
-function locationGaps(field: FieldDefinitionNode, reads: readonly FieldDefinitionNode[]): string[] {
-  const rest = directiveOf(field, 'rest');
-  if (rest?.status !== CREATED) return [];
-  const isRead = reads.some(
-    (one) => directiveOf(one, 'rest')?.path === `${rest.path}/:id` && namedType(one.type) === namedType(field.type),
-  );
-  return sentences(
-    !isRead &&
-      `@rest(status: ${String(CREATED)}), whose Location is ${rest.path}/{id}, but no GET of that reads what it returns: add one, or remove the status`,
   );
 }
