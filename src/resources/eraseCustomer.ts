@@ -4,9 +4,9 @@ import { nativeCollection } from '../database/native';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { collections } from '.';
-import { ERASED, erasedMembers, typesOfCustomer } from '../schema/personal';
+import { erasedMembers, typesOfCustomer } from '../schema/personal';
 import { loadDocument, namedType, rootFieldNodes } from '../schema/sdl';
-import { referenceTo } from '../schema/stored';
+import { referenceTo, storedTypes } from '../schema/stored';
 import type { Resource, Row } from './common/resource';
 import { changedAt, isSameRow, writeRows } from './common/rows';
 
@@ -14,8 +14,6 @@ import { changedAt, isSameRow, writeRows } from './common/rows';
  * One customer's personal data, wherever a copy is: members with @personal, in the customer, in what refers to it and in the parts of
  * that (docs/decisions/organisation-life.md).
  */
-
-export { ERASED };
 
 /** Rows changed in one transaction. */
 const AT_ONCE = 200;
@@ -38,14 +36,13 @@ interface Erasable {
 /** The resources with personal data of customers, customers last. */
 function erasables(): Erasable[] {
   const document = loadDocument();
-  const types = new Map(collections.map(({ stored }) => [stored.type, stored]));
   const resources = new Map(collections.map((resource) => [resource.stored.type, resource]));
   const erasable = ({ type }: Resource['stored']) => {
     const resource = resources.get(type);
     return resource ? [{ resource, erased: erasedMembers(document, resource.stored) }] : [];
   };
   const hasAny = ({ erased }: Pick<Erasable, 'erased'>): boolean => Object.keys(erased).length > 0;
-  return typesOfCustomer(types).flatMap(({ stored, by, parts: all }) => {
+  return typesOfCustomer(storedTypes(document)).flatMap(({ stored, by, parts: all }) => {
     const parts = all.flatMap(erasable).filter(hasAny);
     const own = by.map((member) => (member === 'id' ? '_id' : member));
     return erasable(stored)

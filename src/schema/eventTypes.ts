@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { SCOPES, type Scope, type ScopeName } from '../access/scopes';
-import { directiveOf, enumValuesOf, loadDocument, rootFieldNodes } from './sdl';
+import { directiveOf, enumValuesOf, keptOf, loadDocument, rootFieldNodes } from './sdl';
 import { ownerOf, referenceTo, storedTypes } from './stored';
 
 /* What can happen to which objects, derived from the stored types of the SDL (docs/decisions/events.md). */
@@ -73,20 +73,20 @@ function typesOf({ object, hasStatus, part }: PublicCollection): string[] {
   return ['created', 'updated', ...(hasStatus ? ['status_changed'] : []), 'deleted'].map((what) => `${object}.${what}`);
 }
 
-let names: readonly string[] | undefined;
+const namesIn = keptOf((document) => eventTypesOf(document).map(({ name }) => name));
 
 /** The names of all types of events: what an argument with @event_types takes. */
 export function eventTypeNames(): readonly string[] {
-  return (names ??= eventTypesOf(loadDocument()).map(({ name }) => name));
+  return namesIn(loadDocument());
 }
 
-let scopes: readonly ScopeName[] | undefined;
+const scopesIn = keptOf((document) => {
+  const read = new Set(eventTypesOf(document).map(({ scope }) => scope));
+  const all = enumValuesOf(document, 'Scope').map(({ name }) => name.value as ScopeName);
+  return all.filter((name) => read.has(SCOPES[name]));
+});
 
 /** The scopes of which a key needs one to hear of any event (@access(events: true)), in the order of the enum. */
 export function eventScopes(): readonly ScopeName[] {
-  if (scopes) return scopes;
-  const document = loadDocument();
-  const read = new Set(eventTypesOf(document).map(({ scope }) => scope));
-  const all = enumValuesOf(document, 'Scope').map(({ name }) => name.value as ScopeName);
-  return (scopes = all.filter((name) => read.has(SCOPES[name])));
+  return scopesIn(loadDocument());
 }

@@ -1,4 +1,5 @@
-import { ERASED, eraseCustomer } from '../../resources/eraseCustomer';
+import { eraseCustomer } from '../../resources/eraseCustomer';
+import { ERASED } from '../../schema/personal';
 import { customers } from '../../resources/customers/customers';
 import { CommandFailure, EXIT, isAbort, notFound } from '../common/failure';
 import type { JsonOption } from '../common/help';

@@ -17,7 +17,7 @@ import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../../schema/elements';
 import { describeIncluded, includeParameter } from './include';
 import { hasEntityTag, readsOneObject, restOperations } from '../routes/routes';
-import { answersPage, type Linked, linksOf, operationId } from './links';
+import { answersPage, type Linked, linksOf, operationIdOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
 import { parameterExample, refuseMissingExamples, requestExample, responseExample } from './examples';
@@ -98,7 +98,7 @@ function describe(one: Linked, links: object): OpenApiOperation {
   const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument) && argument.name !== IF_MATCH) : [];
   const judgedAlone = perElement(bodyArguments);
   return {
-    operationId: operationId(one),
+    operationId: operationIdOf(one),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
     description: `${describedWith(field) ?? ''}\n\n${requirement(operation)}`,
     tags: [tagOf(rest.path)],

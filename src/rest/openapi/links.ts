@@ -1,4 +1,5 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
+import { operationId } from '../../schema/operations';
 import { readsOneObject, type RestOperation } from '../routes/routes';
 
 /** An operation and its root field. */
@@ -12,14 +13,8 @@ export function answersPage({ type }: Pick<Linked['field'], 'type'>): boolean {
   return getNamedType(type).name.endsWith('Page');
 }
 
-/**
- * The operationId, and so the method name in generated clients: a verb and an object. Reads get a verb, since their name
- * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
- * have one.
- */
-export function operationId({ operation: { name, rest }, field }: Linked): string {
-  if (rest.method !== 'GET') return name;
-  return `${membersOf(field).includes('data') ? 'list' : 'get'}_${name}`;
+export function operationIdOf({ operation: { name, rest }, field }: Linked): string {
+  return operationId(name, rest.method, membersOf(field));
 }
 
 interface Link {
@@ -41,7 +36,7 @@ export function linksOf({ operation, field }: Linked, all: readonly Linked[]): R
   const links: Record<string, Link> = {};
   const add = (target: Linked, parameter: string, pointer: string, description: string): void => {
     if (target.operation === operation) return;
-    const id = operationId(target);
+    const id = operationIdOf(target);
     links[id] = { operationId: id, parameters: { [parameter]: `$response.body#${pointer}` }, description };
   };
   const [, pointer] = ID_POINTERS.find(([member]) => members.includes(member)) ?? [];

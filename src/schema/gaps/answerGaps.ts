@@ -98,12 +98,16 @@ function isStored(type: GraphQLNamedType | undefined): boolean {
   return isObjectType(type) && [type.astNode, ...type.extensionASTNodes].some((node) => directiveOf(node, 'stored'));
 }
 
-/** Whether a field of a stored type leads to other stored objects. */
-function leadsToStored(schema: GraphQLSchema, type: GraphQLObjectType, field: Field): boolean {
-  if (!isStored(type)) return false;
+/** Whether a field leads to stored objects: to one, or to a page of them. */
+function returnsStored(schema: GraphQLSchema, field: Field): boolean {
   const inner = getNamedType(field.type);
   const row = inner.name.endsWith(PAGE) ? schema.getType(inner.name.slice(0, -PAGE.length)) : undefined;
   return isStored(inner) || isStored(row);
+}
+
+/** Whether a field of a stored type leads to other stored objects. */
+function leadsToStored(schema: GraphQLSchema, type: GraphQLObjectType, field: Field): boolean {
+  return isStored(type) && returnsStored(schema, field);
 }
 
 /** Finds fields whose errors, such as that of a missing scope, would take what is beside them, since they cannot be null. */
@@ -135,11 +139,8 @@ function nullGaps(schema: GraphQLSchema): string[] {
 /** Finds types without end inside stored ones, which nothing could read the members of. Checked before all else. */
 export function endlessGaps(schema: GraphQLSchema): string[] {
   const read = new Set<GraphQLObjectType>();
-  const leads = (type: GraphQLObjectType, field: Field): boolean => {
-    const inner = getNamedType(field.type);
-    const row = inner.name.endsWith(PAGE) ? schema.getType(inner.name.slice(0, -PAGE.length)) : undefined;
-    return isStored(inner) || isStored(row) || (isStored(type) && field.name === ETAG);
-  };
+  const leads = (type: GraphQLObjectType, field: Field): boolean =>
+    returnsStored(schema, field) || (isStored(type) && field.name === ETAG);
   const inside = (type: GraphQLObjectType, around: readonly GraphQLObjectType[]): string[] => {
     if (read.has(type)) return [];
     read.add(type);

@@ -1,5 +1,6 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
 import { isMethod, METHODS } from '../methods';
+import { operationId } from '../operations';
 import { requestGaps, type Route } from './requestGaps';
 import { listWith, omittedFrom, pathWith } from '../restDocument';
 import { allFieldNodes, directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../sdl';
@@ -69,7 +70,7 @@ function conflicts(document: DocumentNode): (route: Route) => string[] {
   const [places, paths, ids] = [new Map<string, string>(), new Map<string, Route>(), new Map<string, string>()];
   return (route) => {
     const { place, method, path } = route;
-    const [pattern, id] = [patternOf(path), operationId(document, route)];
+    const [pattern, id] = [patternOf(path), idOf(document, route)];
     const [same, first, other] = [places.get(`${method} ${pattern}`), paths.get(pattern) ?? route, ids.get(id)];
     places.set(`${method} ${pattern}`, place);
     paths.set(pattern, first);
@@ -84,11 +85,9 @@ function conflicts(document: DocumentNode): (route: Route) => string[] {
   };
 }
 
-/** As src/rest/openapi/links.ts names operations. */
-function operationId(document: DocumentNode, { field, method }: Route): string {
-  if (method !== 'GET') return field.name.value;
-  const isList = fieldsOf(document, namedType(field.type)).some(({ name }) => name.value === 'data');
-  return `${isList ? 'list' : 'get'}_${field.name.value}`;
+function idOf(document: DocumentNode, { field, method }: Route): string {
+  const members = fieldsOf(document, namedType(field.type)).map(({ name }) => name.value);
+  return operationId(field.name.value, method, members);
 }
 
 /** Finds what REST has itself for the lists that `include` adds a field to. */

@@ -3,7 +3,16 @@ import { boundGaps } from './bounds';
 import { IF_MATCH } from '../entityTags';
 import type { Resolvers } from '../guard';
 import { itemName, omittedFrom } from '../restDocument';
-import { allFieldNodes, directiveOf, fieldsOf, inputFieldsOf, isListType, namedType, rootFieldNodes } from '../sdl';
+import {
+  allFieldNodes,
+  directiveOf,
+  fieldsOf,
+  inputFieldsOf,
+  isInputObject,
+  isListType,
+  namedType,
+  rootFieldNodes,
+} from '../sdl';
 import { sentences } from './sentences';
 import { type StoredType, storedTypes } from '../stored';
 import { upsertGaps } from './upsertGaps';
@@ -68,7 +77,7 @@ function memberGaps(document: DocumentNode, { place, member, type, field, isAmen
   const other = `${type}.${field.name.value}`;
   const [given, wanted] = [namedType(member.type), namedType(field.type)];
   const isObject = fieldsOf(document, wanted).length > 0;
-  const isInput = inputFieldsOf(document, given).length > 0;
+  const isInput = isInputObject(document, given);
   const isSame = isListType(member.type) === isListType(field.type) && (isObject ? isInput : given === wanted);
   if (!isSame) return [`${place} is ${print(member.type)}, but ${other} is ${print(field.type)}: use the same type`];
   return [
