@@ -1,12 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { type AddressInfo, Server as NetServer } from 'node:net';
 import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { createGateway, type GatewayOptions } from './gateway';
 import { type Connections, trackConnections } from './http/connections';
 import { openExchange } from './http/exchange';
+import { type OpenPort, ownPort, type PortOpener } from './http/ports';
 import { refuseBroken } from './http/refusals';
 
 export interface ServerOptions extends GatewayOptions {
+  /** Where connections come from; a port of this process unless given. */
+  readonly openPort?: PortOpener | undefined;
   /** Overrides of the production timeouts, for tests. */
   readonly timeouts?: Partial<typeof TIMEOUTS>;
 }
@@ -45,17 +47,11 @@ const MAX_HEADER_BYTES = 16 * 1024;
 /** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and connections there. */
 const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
-/** Connections that may wait to be accepted, if the system allows it; with Node's 511, connections in a burst would be reset. */
-const BACKLOG = 4096;
 const SWEEP_EVERY = 50;
-/** After this many turns of the event loop without a new connection, none is waiting; each turn accepts one. */
-const QUIET_TURNS = 5;
-/** Maximum time for that, in milliseconds; a busy server with a long queue needs seconds. */
-const ACCEPT_WITHIN = 5000;
 
 /** Starts serving both APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { config, logger } = options;
+  const { config, logger, openPort = ownPort } = options;
   const timeouts = { ...TIMEOUTS, ...options.timeouts };
   const server = createServer({
     requestTimeout: timeouts.request,
@@ -88,9 +84,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
   });
   const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;
-  const adminUrl = ADMIN_PORT === undefined ? undefined : await listen(admin, ADMIN_HOST, ADMIN_PORT).catch(atAdmin);
-  const url = await listen(server, HOST, PORT).catch((error: unknown) => {
-    admin.close();
+  const adminPort =
+    ADMIN_PORT === undefined
+      ? undefined
+      : await openPort(admin, { name: 'ADMIN_PORT', host: ADMIN_HOST, port: ADMIN_PORT }).catch(atAdmin);
+  const port = await openPort(server, { name: 'PORT', host: HOST, port: PORT }).catch(async (error: unknown) => {
+    await adminPort?.close();
     throw error;
   });
   // only a gateway that serves records events and sends them
@@ -99,16 +98,16 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   async function end(): Promise<void> {
     const latest = performance.now() + timeouts.drain;
     const begun = gateway.beginDrain();
-    await closeGently(server, connections, { delay: config.DRAIN_DELAY * 1000, idle: timeouts.idle, latest });
+    await closeGently(server, port, connections, { delay: config.DRAIN_DELAY * 1000, idle: timeouts.idle, latest });
     // a database that does not respond may hold up what is under way
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
     // last, so that a drain can be watched to its end
-    admin.close();
+    await adminPort?.close();
     admin.closeAllConnections();
   }
 
-  return { url, adminUrl, drain: () => (draining ??= end()) };
+  return { url: port.url, adminUrl: adminPort?.url, drain: () => (draining ??= end()) };
 }
 
 /** Marks an error as one of ADMIN_PORT. */
@@ -124,47 +123,22 @@ function createAdmin(serve: (request: IncomingMessage, response: ServerResponse)
   return server;
 }
 
-async function listen(server: Server, host: string, wanted: number): Promise<string> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ port: wanted, host, backlog: BACKLOG }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const { port } = server.address() as AddressInfo;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${String(port)}`;
-}
-
 /** Closes the port after a delay, then each connection when it is idle; destroys the rest at the deadline. */
 async function closeGently(
   server: Server,
+  port: OpenPort,
   connections: Connections,
   { delay, idle, latest }: { readonly delay: number; readonly idle: number; readonly latest: number },
 ): Promise<void> {
   connections.announceEnd();
   await pause(delay);
-  await acceptWaiting(server);
-  // http's own close would destroy idle connections at once, including those on which a request is arriving
-  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve));
+  await port.close();
   while (connections.count() > 0 && performance.now() < latest) {
     connections.endIdle(idle);
     await pause(SWEEP_EVERY);
   }
-  server.closeAllConnections();
-  await closed;
-  // stops http's own timers
+  // also stops http's own timers
   server.close();
-}
-
-/** Accepts connections that the system has already opened, because closing the port would reset them. */
-async function acceptWaiting(server: Server): Promise<void> {
-  let quiet = 0;
-  const onConnection = (): void => {
-    quiet = 0;
-  };
-  server.on('connection', onConnection);
-  const latest = performance.now() + ACCEPT_WITHIN;
-  for (; quiet < QUIET_TURNS && performance.now() < latest; quiet += 1) await turn();
-  server.off('connection', onConnection);
+  server.closeAllConnections();
+  while (connections.count() > 0) await turn();
 }

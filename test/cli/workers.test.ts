@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect, type Socket } from 'node:net';
 import { eventually } from '../http/eventually';
 import { commandLine, finished, firstLine, makeOrganisation } from './commandLine';
 
@@ -132,15 +132,61 @@ describe('serve --workers 2', () => {
       );
       return counts.reduce((sum, count) => sum + count, 0) > 0;
     });
+    const callers = Array.from({ length: 8 }, () => connectUntilRefused(served.url));
     served.child.kill('SIGTERM');
     await eventually(async () => (await get(`${served.url}/readyz`).catch(() => 503)) === 503);
+    const ends = await Promise.all(callers);
     call.end(body.slice(5));
     const [response] = await answered;
     response.resume();
     expect(response.statusCode).toBe(200);
+    // the system resets a connection that it accepts in the moment that the port closes
+    expect(ends.filter((end) => end !== 'ECONNREFUSED').length).toBeLessThan(4);
     expect(await served.end).toMatchObject({ code: 0 });
     expect(workers.filter(isAlive)).toEqual([]);
   });
+});
+
+/** Requests on a connection each, one after the other, until one is not answered; returns its error. */
+async function connectUntilRefused(url: string): Promise<string> {
+  for (;;) {
+    try {
+      await get(`${url}/livez`);
+    } catch (error) {
+      return String(((error as Error).cause as NodeJS.ErrnoException | undefined)?.code);
+    }
+  }
+}
+
+test('above MAX_CONNECTIONS a connection is closed and counted, and a worker that has room gets the next', async () => {
+  const child = cli.start(['serve', '--workers', '2', '--json'], { ADMIN_PORT: '0', MAX_CONNECTIONS: '4' });
+  const end = finished(child);
+  const { url, admin_url: admin } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
+  await eventually(async () => (await countOfWorkers({ url: admin })) === 2, START);
+  const metric = async (name: string): Promise<number[]> => {
+    const text = await (await fetch(`${admin}/metrics`, { headers: { connection: 'close' } })).text();
+    return [...text.matchAll(new RegExp(`^scopegate_${name}\\{.*\\} (\\d+)$`, 'gm'))].map(([, count]) => Number(count));
+  };
+  const open = async (): Promise<Socket> => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await once(socket, 'connect');
+    return socket;
+  };
+  const sockets = [await open(), await open(), await open(), await open()];
+  await eventually(async () => String(await metric('http_connections')) === '2,2');
+  const refused = await open();
+  await once(refused.resume(), 'close');
+  expect((await metric('http_connections_dropped_total')).reduce((sum, count) => sum + count, 0)).toBe(1);
+
+  // both of one worker
+  for (const at of [0, 2]) sockets[at]!.destroy();
+  await eventually(async () => String((await metric('http_connections')).sort()) === '0,2');
+  const again = [await open(), await open()];
+  await eventually(async () => String(await metric('http_connections')) === '2,2');
+  expect(again.map(({ closed }) => closed)).toEqual([false, false]);
+  for (const socket of [...sockets, ...again]) socket.destroy();
+  child.kill('SIGTERM');
+  expect(await end).toMatchObject({ code: 0 });
 });
 
 test('workers exit by themselves if their parent process is killed', async () => {

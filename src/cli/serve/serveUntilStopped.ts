@@ -1,10 +1,9 @@
 import { hostname } from 'node:os';
 import type { Config } from '../../config';
 import type { Logger } from 'pino';
-import type { GatewayOptions } from '../../gateway';
 import { describeError, toggleDebug } from '../../log';
 import { toAppError } from '../../mask';
-import { type RunningServer, startServer } from '../../server';
+import { type RunningServer, type ServerOptions, startServer } from '../../server';
 import { openTracing } from '../../tracing';
 import { version } from '../../version';
 import { OldServerError } from '../../database/version';
@@ -28,6 +27,8 @@ export interface ServeOptions {
   readonly anyPort?: boolean;
   /** Number of this worker of `serve --workers`. */
   readonly worker?: string | undefined;
+  /** Where its connections come from; a port of this process unless given. */
+  readonly openPort?: ServerOptions['openPort'];
 }
 
 /**
@@ -37,7 +38,7 @@ export interface ServeOptions {
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { logger, anyPort = false, worker }: ServeOptions,
+  { logger, anyPort = false, worker, openPort }: ServeOptions,
 ): Promise<void> {
   const signal = interruption(worker !== undefined);
   const onToggle = (): void => {
@@ -62,7 +63,7 @@ export async function serveUntilStopped(
       const server = await listen(
         store,
         { ...config, PORT },
-        { ...shown, worker, logger, ...(tracing && { tracing }) },
+        { ...shown, worker, openPort, logger, ...(tracing && { tracing }) },
       );
       if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
       await releaseStartMemory();
@@ -95,7 +96,7 @@ export async function reachClusters({ databases }: Store): Promise<void> {
 async function listen(
   { databases, control }: Store,
   config: Config,
-  options: Pick<GatewayOptions, 'demoKey' | 'logger' | 'tracing' | 'worker'>,
+  options: Pick<ServerOptions, 'demoKey' | 'logger' | 'tracing' | 'worker' | 'openPort'>,
 ): Promise<RunningServer> {
   const { logger } = options;
   await databases.gateways.start({

@@ -6,6 +6,7 @@ import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, speakThrough } from '../common/terminal';
 import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
+import { portOfFirstProcess } from './sharedPorts';
 import { type Listening, runWorkers } from './workers';
 
 interface WithWorkers extends Prepared {
@@ -57,7 +58,7 @@ async function work(
     };
     // each has to know the number of its pepper, or it would hash no key anew
     const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
-    await serveUntilStopped(config, prepareOne, { logger, worker });
+    await serveUntilStopped(config, prepareOne, { logger, worker, openPort: portOfFirstProcess });
   } finally {
     // the channel to the first process would keep this one alive
     process.disconnect();

@@ -6,6 +6,7 @@ import { within } from '../../within';
 import { CommandFailure } from '../common/failure';
 import { aborted } from '../common/signals';
 import type { Prepared } from './serveUntilStopped';
+import { sharePorts } from './sharedPorts';
 
 /* `serve --workers`: this process shares limits and metrics between workers, which listen on one port and serve. */
 
@@ -43,6 +44,7 @@ export async function runWorkers(
 ): Promise<void> {
   shareLimits();
   shareMetrics();
+  sharePorts();
   const workers = new Set<Worker>();
   const interrupted = aborted(signal).then(() => {
     signal.throwIfAborted();

@@ -1,0 +1,214 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Server } from 'node:http';
+import { createServer, type Server as NetServer, type Socket } from 'node:net';
+import { ACCEPT_WITHIN, acceptWaiting, listen, type PortName, type PortOpener } from '../../http/ports';
+import { within } from '../../within';
+
+/*
+ * The ports of `serve --workers`: the first process accepts connections and gives them to workers. Not node:cluster's own way,
+ * because that destroys connections that are on their way when the last worker closes its port, or never answers them.
+ */
+
+/** Connections that may wait for a worker that is busy; above that they are closed. */
+const MOST_UNTAKEN = 1024;
+/** Above the time in which the first process accepts the last connections, in milliseconds. */
+const CLOSED_WITHIN = 2 * ACCEPT_WITHIN;
+
+type FromWorker =
+  | { readonly scopegate: 'open port'; readonly name: PortName; readonly host: string; readonly port: number }
+  /** How many connections it took since the last one, and whether it has room for more. */
+  | { readonly scopegate: 'took'; readonly name: PortName; readonly count: number; readonly hasRoom: boolean }
+  | { readonly scopegate: 'close port'; readonly name: PortName };
+
+type ToWorker =
+  | { readonly scopegate: 'port opened'; readonly name: PortName; readonly url: string }
+  | { readonly scopegate: 'port refused'; readonly name: PortName; readonly code: string; readonly message: string }
+  /** With the connection; `dropped` is how many were closed since the last one because no worker took them. */
+  | { readonly scopegate: 'connection'; readonly name: PortName; readonly dropped: number }
+  | { readonly scopegate: 'port closed'; readonly name: PortName };
+
+interface Member {
+  /** Connections given that it has not told to have taken. */
+  untaken: number;
+  hasRoom: boolean;
+}
+
+/** Opens ports for the workers of this process, and closes each when the last worker has closed it. */
+export function sharePorts(): void {
+  const ports = new Map<PortName, ReturnType<typeof sharedPort>>();
+  const portOf = (name: PortName) => {
+    const port = ports.get(name) ?? sharedPort(name);
+    ports.set(name, port);
+    return port;
+  };
+  cluster.on('exit', (worker) => {
+    for (const port of ports.values()) port.remove(worker);
+  });
+  cluster.on('message', (worker, message: FromWorker) => {
+    switch (message.scopegate) {
+      case 'open port':
+        void portOf(message.name).open(worker, message);
+        break;
+      case 'took':
+        portOf(message.name).took(worker, message);
+        break;
+      case 'close port':
+        void portOf(message.name).close(worker);
+    }
+  });
+}
+
+function sharedPort(name: PortName) {
+  /** In the order of their last connection. */
+  const members = new Map<Worker, Member>();
+  let listener: { readonly server: NetServer; readonly url: Promise<string> } | undefined;
+  /** What PORT=0 has picked, for a worker that comes when the port is closed because all others died. */
+  let picked: number | undefined;
+  let dropped = 0;
+
+  /** The one that has room and the fewest untaken connections, and of several the one that waits the longest. */
+  function next(): [Worker, Member] | undefined {
+    let best: [Worker, Member] | undefined;
+    for (const entry of members) {
+      if (!best || rank(entry[1]) < rank(best[1])) best = entry;
+    }
+    return best;
+  }
+
+  function give(socket: Socket): void {
+    const [worker, member] = next() ?? [];
+    if (!worker || !member || member.untaken >= MOST_UNTAKEN) {
+      dropped += 1;
+      socket.destroy();
+      return;
+    }
+    members.delete(worker);
+    members.set(worker, member);
+    member.untaken += 1;
+    worker.send({ scopegate: 'connection', name, dropped } satisfies ToWorker, socket, (error) => {
+      if (error) socket.destroy();
+    });
+    dropped = 0;
+  }
+
+  function start(host: string, port: number) {
+    // the worker reads, and finds all that was sent
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, give);
+    return { server, url: listen(server, { host, port: picked ?? port }) };
+  }
+
+  function remove(worker: Worker): void {
+    if (!members.delete(worker) || members.size > 0) return;
+    listener?.server.close();
+    listener = undefined;
+  }
+
+  return {
+    async open(worker: Worker, { host, port }: { readonly host: string; readonly port: number }): Promise<void> {
+      listener ??= start(host, port);
+      try {
+        const url = await listener.url;
+        if (!worker.isConnected()) return;
+        picked = Number(new URL(url).port);
+        members.set(worker, { untaken: 0, hasRoom: true });
+        tell(worker, { scopegate: 'port opened', name, url });
+      } catch (error) {
+        listener = undefined;
+        const { code = '', message } = error as NodeJS.ErrnoException;
+        tell(worker, { scopegate: 'port refused', name, code, message });
+      }
+    },
+    took(worker: Worker, { count, hasRoom }: { readonly count: number; readonly hasRoom: boolean }): void {
+      const member = members.get(worker);
+      if (!member) return;
+      member.untaken -= count;
+      member.hasRoom = hasRoom;
+    },
+    remove,
+    async close(worker: Worker): Promise<void> {
+      // somebody has to take what the system has already accepted
+      if (members.size === 1 && members.has(worker) && listener) await acceptWaiting(listener.server);
+      remove(worker);
+      tell(worker, { scopegate: 'port closed', name });
+    },
+  };
+}
+
+const rank = ({ untaken, hasRoom }: Member): number => untaken + (hasRoom ? 0 : MOST_UNTAKEN);
+
+/** Opens ports through the first process, for a worker. */
+export const portOfFirstProcess: PortOpener = (server, wish) =>
+  new Promise((resolve, reject) => {
+    const { name } = wish;
+    let open = 0;
+    let saidRoom = true;
+    let onClosed: () => void = () => undefined;
+    const hasRoom = (): boolean => open < server.maxConnections;
+
+    function took(count: number): void {
+      saidRoom = hasRoom();
+      say({ scopegate: 'took', name, count, hasRoom: saidRoom });
+    }
+
+    function take(socket: Socket | undefined): void {
+      // one that was closed on its way is none
+      if (socket && !hasRoom()) drop(server, socket);
+      else if (socket) {
+        open += 1;
+        socket.once('close', () => {
+          open -= 1;
+          if (!saidRoom && hasRoom()) took(0);
+        });
+        // as on connections that http accepts
+        socket.allowHalfOpen = true;
+        server.emit('connection', socket);
+      }
+      took(1);
+    }
+
+    process.on('message', (message: ToWorker, socket?: Socket) => {
+      if (message.name !== name) return;
+      switch (message.scopegate) {
+        case 'port opened':
+          // http starts its timers then
+          server.emit('listening');
+          resolve({ url: message.url, close });
+          break;
+        case 'port refused':
+          reject(Object.assign(new Error(message.message), { code: message.code }));
+          break;
+        case 'connection':
+          for (let one = 0; one < message.dropped; one += 1) server.emit('drop');
+          take(socket);
+          break;
+        case 'port closed':
+          onClosed();
+      }
+    });
+    say({ scopegate: 'open port', ...wish });
+
+    async function close(): Promise<void> {
+      const closed = new Promise<void>((done) => {
+        onClosed = done;
+        // the port ends with the first process
+        process.once('disconnect', done);
+        if (!process.connected) done();
+      });
+      say({ scopegate: 'close port', name });
+      await within(CLOSED_WITHIN, closed).catch(() => undefined);
+    }
+  });
+
+function drop(server: Server, socket: Socket): void {
+  socket.destroy();
+  server.emit('drop');
+}
+
+function say(message: FromWorker): void {
+  // one that cannot be sent is to a process that has died
+  if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
+}
+
+function tell(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message);
+}
