@@ -38,7 +38,7 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
 
 /** The code of an error from Apollo, by its HTTP status. */
 function callerFaultCode(error: unknown): ErrorCode {
-  const status = error instanceof GraphQLError && (error.extensions.http as { status?: number } | undefined)?.status;
+  const status = error instanceof GraphQLError && error.extensions.http?.status;
   if (status === 405) return 'method_not_allowed';
   return status === 406 ? 'not_acceptable' : 'invalid_request';
 }

@@ -103,10 +103,10 @@ async function connect(issuer: string, id: string, secret: string): Promise<Clie
   const library = await import('openid-client');
   const url = new URL(issuer);
   // config.ts allows http for loopback only; the library marks this as deprecated to make it stand out
-  /* eslint-disable @typescript-eslint/no-deprecated */
+  /* oxlint-disable typescript/no-deprecated */
   const allowances: ((client: Library.Configuration) => void)[] =
     url.protocol === 'http:' ? [library.allowInsecureRequests] : [];
-  /* eslint-enable @typescript-eslint/no-deprecated */
+  /* oxlint-enable typescript/no-deprecated */
   const found = await library.discovery(url, id, secret, undefined, { execute: allowances });
   const server = found.serverMetadata();
   // the specification's default

@@ -12,6 +12,7 @@ const FILES = [
   'tsconfig.json',
   'tsconfig.build.json',
   'jest.config.js',
+  'oxlint.config.mjs',
   'CONTRIBUTING.md',
   'SECURITY.md',
 ];

@@ -2,7 +2,7 @@ import { STATELESS } from '../../src/mcp/protocol';
 import { expectDescribed } from './openapi';
 
 /** Parsed JSON of an answer, untyped for use in tests. */
-// eslint-disable-next-line @typescript-eslint/no-explicit-any -- expectations state what they expect there
+// oxlint-disable-next-line typescript/no-explicit-any -- expectations state what they expect there
 export type Json = any;
 
 export interface Answer {

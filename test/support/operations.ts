@@ -92,7 +92,7 @@ export const REST: Face = {
     const others = { ...args };
     const path = rest!.path.replaceAll(/:(\w+)/g, (_match, name: string) => {
       const value = others[name] as string;
-      // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- a path parameter is not sent again in the body or query
+      // oxlint-disable-next-line typescript/no-dynamic-delete -- a path parameter is not sent again in the body or query
       delete others[name];
       return value;
     });

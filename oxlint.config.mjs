@@ -1,0 +1,164 @@
+/*
+ * The arrows of ARCHITECTURE.md: what each folder or file at the root of src may import of the others. Whoever is not named
+ * here imports what it likes (main, server, gateway); nobody imports what is not in its line, types included.
+ */
+const ARROWS = {
+  errors: [],
+  version: [],
+  units: [],
+  within: [],
+  access: ['errors', 'within'],
+  config: ['access'],
+  log: ['access', 'config'],
+  tracing: ['config'],
+  database: ['config', 'errors', 'units', 'within'],
+  mask: ['database', 'errors'],
+  organisations: ['access', 'config', 'database', 'errors', 'units'],
+  context: ['access', 'database', 'errors', 'organisations', 'tracing'],
+  metrics: ['access', 'database', 'within'],
+  http: ['access', 'config', 'context', 'database', 'errors', 'log', 'metrics', 'schema', 'tracing', 'units'],
+  schema: ['access', 'context', 'errors', 'units'],
+  resources: ['context', 'database', 'errors', 'schema'],
+  events: ['access', 'context', 'database', 'errors', 'log', 'organisations', 'schema', 'units'],
+  webhooks: [
+    'access',
+    'config',
+    'context',
+    'database',
+    'errors',
+    'events',
+    'log',
+    'organisations',
+    'schema',
+    'units',
+    'version',
+    'within',
+  ],
+  rest: ['access', 'context', 'errors', 'http', 'schema'],
+  graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
+  mcp: ['context', 'errors', 'http', 'mask', 'schema', 'units', 'version'],
+  pages: ['errors', 'http', 'units', 'version'],
+  settings: [
+    'access',
+    'config',
+    'context',
+    'database',
+    'errors',
+    'http',
+    'mask',
+    'organisations',
+    'pages',
+    'schema',
+    'units',
+  ],
+  recording: ['access', 'http', 'log', 'metrics', 'organisations', 'within'],
+  faces: ['graphql', 'http', 'mcp', 'metrics', 'rest', 'settings'],
+  limits: ['access', 'config', 'log', 'metrics'],
+  published: ['events', 'resources', 'rest', 'schema', 'settings', 'webhooks'],
+};
+const ROOMS = [...Object.keys(ARROWS), 'cli', 'gateway', 'main', 'server'];
+
+const arrows = Object.entries(ARROWS).flatMap(([room, allowed]) => {
+  const forbidden = ROOMS.filter((other) => other !== room && !allowed.includes(other));
+  const message = `src/${room} may import ${allowed.join(', ') || 'nothing'} of the rooms of src (ARCHITECTURE.md).`;
+  const rules = (start) => ({
+    'no-restricted-imports': [
+      'error',
+      { patterns: [{ regex: `^${start}(${forbidden.join('|')})(\\.js|/|$)`, message }] },
+    ],
+  });
+  return [
+    { files: [`src/${room}.ts`], rules: rules('\\./') },
+    { files: [`src/${room}/**`], rules: rules('(\\.\\./)+') },
+  ];
+});
+
+/** typescript-eslint's strict and stylistic sets, but no-unsafe-enum-assignment, which Oxlint lacks. */
+const TYPES = `
+  adjacent-overload-signatures array-type await-thenable ban-tslint-comment class-literal-property-style
+  consistent-generic-constructors consistent-indexed-object-style consistent-type-assertions
+  consistent-type-definitions consistent-type-imports dot-notation no-array-delete no-base-to-string
+  no-confusing-non-null-assertion no-confusing-void-expression no-deprecated no-duplicate-enum-values
+  no-duplicate-type-constituents no-dynamic-delete no-empty-object-type no-explicit-any no-extra-non-null-assertion
+  no-extraneous-class no-floating-promises no-for-in-array no-generated-empty-object-type no-implied-eval
+  no-inferrable-types no-invalid-void-type no-meaningless-void-operator no-misused-new no-misused-promises
+  no-misused-spread no-mixed-enums no-namespace no-non-null-asserted-nullish-coalescing
+  no-non-null-asserted-optional-chain no-non-null-assertion no-redundant-type-constituents no-require-imports
+  no-this-alias no-unnecessary-boolean-literal-compare no-unnecessary-condition no-unnecessary-template-expression
+  no-unnecessary-type-arguments no-unnecessary-type-assertion no-unnecessary-type-constraint
+  no-unnecessary-type-conversion no-unnecessary-type-parameters no-unsafe-argument no-unsafe-assignment
+  no-unsafe-call no-unsafe-declaration-merging no-unsafe-enum-comparison no-unsafe-function-type
+  no-unsafe-member-access no-unsafe-return no-unsafe-unary-minus no-useless-default-assignment
+  no-wrapper-object-types non-nullable-type-assertion-style only-throw-error prefer-as-const prefer-find
+  prefer-for-of prefer-function-type prefer-includes prefer-literal-enum-member prefer-namespace-keyword
+  prefer-nullish-coalescing prefer-optional-chain prefer-promise-reject-errors prefer-reduce-type-parameter
+  prefer-regexp-exec prefer-return-this-type prefer-string-starts-ends-with related-getter-setter-pairs
+  require-await triple-slash-reference unbound-method unified-signatures use-unknown-in-catch-callback-variable
+`;
+
+const LANGUAGE = `
+  no-array-constructor no-console no-empty-function no-unused-expressions no-useless-constructor no-var prefer-const
+  prefer-rest-params prefer-spread
+`;
+
+const named = (text, prefix = '') =>
+  Object.fromEntries(
+    text
+      .trim()
+      .split(/\s+/)
+      .map((rule) => [prefix + rule, 'error']),
+  );
+/** No exceptions by default. */
+const none = (...options) => Object.fromEntries(options.map((option) => [option, false]));
+
+export default {
+  plugins: ['typescript'],
+  options: { typeAware: true, typeCheck: true },
+  categories: { correctness: 'off' },
+  ignorePatterns: ['dist', 'dist-test', 'node_modules', '.data', '.cache', 'coverage', 'public', 'examples'],
+  overrides: [
+    {
+      files: ['**/*.ts'],
+      rules: {
+        ...named(LANGUAGE),
+        ...named(TYPES, 'typescript/'),
+        'typescript/ban-ts-comment': ['error', { minimumDescriptionLength: 10 }],
+        'typescript/restrict-plus-operands': [
+          'error',
+          none('allowAny', 'allowBoolean', 'allowNullish', 'allowNumberAndString', 'allowRegExp'),
+        ],
+        'typescript/restrict-template-expressions': [
+          'error',
+          none('allowAny', 'allowBoolean', 'allowNever', 'allowNullish', 'allowNumber', 'allowRegExp'),
+        ],
+        'typescript/return-await': ['error', 'error-handling-correctness-only'],
+        'no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
+        'max-lines': ['error', { max: 300, skipBlankLines: true, skipComments: true }],
+      },
+    },
+    {
+      files: ['src/**/*.ts'],
+      rules: {
+        'no-restricted-properties': [
+          'error',
+          { object: 'process', property: 'env', message: 'config.ts is the only reader of the environment.' },
+        ],
+      },
+    },
+    { files: ['src/config.ts'], rules: { 'no-restricted-properties': 'off' } },
+    ...arrows,
+    {
+      files: ['test/**/*.ts'],
+      rules: Object.fromEntries(
+        [
+          'non-null-assertion',
+          'unsafe-assignment',
+          'unsafe-member-access',
+          'unsafe-argument',
+          'unsafe-call',
+          'unsafe-return',
+        ].map((rule) => [`typescript/no-${rule}`, 'off']),
+      ),
+    },
+  ],
+};
