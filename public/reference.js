@@ -5,6 +5,7 @@ import { followReading } from './reference/current.js';
 import { tellsWhatIsOpen, withoutItsOwnBars } from './reference/layout.js';
 import { openLinked } from './reference/links.js';
 import { drawList, operationsOf } from './reference/list.js';
+import { resolvesLocally } from './reference/resolve.js';
 import { samples } from './reference/samples.js';
 import { askBeforeSending, withIdempotencyKey } from './reference/writes.js';
 
@@ -45,6 +46,7 @@ const ui = window.SwaggerUIBundle({
   // no standalone preset, which would add a topbar
   presets: [window.SwaggerUIBundle.presets.apis],
   plugins: [
+    resolvesLocally,
     withoutItsOwnBars,
     tellsWhatIsOpen((ids) => list.markOpen(ids)),
     errorsInOneLine,

@@ -47,6 +47,32 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
   }, 120_000);
   afterAll(() => scene.close());
 
+  test('resolves what operations refer to as Swagger UI would', async () => {
+    await scene.visit('/api/v1/docs', async (page) => {
+      await list(page).getByRole('link').first().waitFor();
+      const paths = [...WRITES.map(({ path, method }) => [path, method]), ['/quotes', 'get'], ['/events', 'get']];
+      const both = (await page.evaluate(
+        `(async (paths, all) => {
+          const document_ = await (await fetch('/api/v1/openapi.json')).json();
+          const { SwaggerUIBundle } = globalThis;
+          const ui = SwaggerUIBundle({ spec: document_, domNode: document.createElement('div'), presets: [SwaggerUIBundle.presets.apis] });
+          const { resolvesLocally } = await import('/assets/reference/resolve.js');
+          const options = { baseDoc: 'https://api.example.com/openapi.json' };
+          for (const path of all) await resolvesLocally().fn.resolveSubtree(document_, ['paths', ...path]);
+          const ways = [ui.getSystem().fn, resolvesLocally().fn];
+          return Promise.all(
+            ways.map((way) =>
+              Promise.all(paths.map(async (path) => (await way.resolveSubtree(document_, ['paths', ...path], options)).spec)),
+            ),
+          );
+        })(${JSON.stringify(paths)}, ${JSON.stringify(OPERATIONS.map(({ path, method }) => [path, method]))})`,
+      )) as unknown[][];
+      expect(JSON.stringify(both[0])).toContain('$$ref');
+      expect(JSON.stringify(both[0])).not.toContain('"$ref"');
+      expect(both[1]).toEqual(both[0]);
+    });
+  }, 60_000);
+
   test('finds operations by name and path; each has a link that survives a reload', async () => {
     const { faults } = await scene.visit('/api/v1/docs', async (page) => {
       const links = list(page).getByRole('link');
