@@ -51,7 +51,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
     await scene.visit('/api/v1/docs', async (page) => {
       await list(page).getByRole('link').first().waitFor();
       const paths = [...WRITES.map(({ path, method }) => [path, method]), ['/quotes', 'get'], ['/events', 'get']];
-      const both = (await page.evaluate(
+      const both = await page.evaluate<unknown[][]>(
         `(async (paths, all) => {
           const document_ = await (await fetch('/api/v1/openapi.json')).json();
           const { SwaggerUIBundle } = globalThis;
@@ -66,7 +66,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('the reference', () => {
             ),
           );
         })(${JSON.stringify(paths)}, ${JSON.stringify(OPERATIONS.map(({ path, method }) => [path, method]))})`,
-      )) as unknown[][];
+      );
       expect(JSON.stringify(both[0])).toContain('$$ref');
       expect(JSON.stringify(both[0])).not.toContain('"$ref"');
       expect(both[1]).toEqual(both[0]);

@@ -39,8 +39,8 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('samples in the reference', () => {
       await samples.locator('.samples-copy').click();
       // copied again within 3 s, it says so already
       texts[language] = await eventually(async () => {
-        const text = (await page.evaluate('navigator.clipboard.readText()')) as string;
-        return text === (await samples.getByRole('group', { name: 'Code' }).innerText()) && text;
+        const text = await page.evaluate<string>('navigator.clipboard.readText()');
+        return text === (await samples.getByRole('group', { name: 'Code' }).innerText()) ? text : undefined;
       });
     }
     await operation.getByRole('button', { name: 'Copied' }).waitFor();
