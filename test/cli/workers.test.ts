@@ -37,7 +37,7 @@ async function serve(...args: string[]): Promise<Served> {
 }
 
 /** Pids of a process' children. */
-function childrenOf({ child: { pid } }: Served): number[] {
+function childrenOf({ child: { pid } }: Pick<Served, 'child'>): number[] {
   const file = `/proc/${String(pid)}/task/${String(pid)}/children`;
   return readFileSync(file, 'utf8').trim().split(' ').map(Number);
 }
@@ -197,7 +197,7 @@ test('workers exit by themselves if their parent process is killed', async () =>
   await eventually(() => !workers.some(isAlive));
 });
 
-test('with ADMIN_PORT, the health and metrics of all workers are on that port', async () => {
+test('with ADMIN_PORT, the health and metrics of all workers are on that port, also after all were killed', async () => {
   const child = cli.start(['serve', '--workers', '2', '--json'], { ADMIN_PORT: '0' });
   const end = finished(child);
   const { url, admin_url: admin } = JSON.parse(await firstLine(child)) as { url: string; admin_url: string };
@@ -205,6 +205,12 @@ test('with ADMIN_PORT, the health and metrics of all workers are on that port', 
   expect([await get(`${url}/api/v1/products`), await get(`${admin}/readyz`)]).toEqual([401, 200]);
   expect(await get(`${url}/metrics`)).toBe(404);
   await eventually(async () => (await countOfWorkers({ url: admin })) === 2, START);
+  for (const pid of childrenOf({ child })) process.kill(pid, 'SIGKILL');
+  // at the same ports
+  const again = async (): Promise<boolean> => (await countOfWorkers({ url: admin }).catch(() => 0)) === 2;
+  await eventually(async () => !(await again()));
+  await eventually(again, START);
+  expect(await get(`${url}/api/v1/products`)).toBe(401);
   child.kill('SIGTERM');
   expect(await end).toMatchObject({ code: 0 });
 });

@@ -109,7 +109,8 @@ function sharedPort(name: PortName) {
       try {
         const url = await listener.url;
         if (!worker.isConnected()) return;
-        picked = Number(new URL(url).port);
+        // not by URL, which leaves out port 80
+        picked = Number(url.slice(url.lastIndexOf(':') + 1));
         members.set(worker, { untaken: 0, hasRoom: true });
         tell(worker, { scopegate: 'port opened', name, url });
       } catch (error) {
