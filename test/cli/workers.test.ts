@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { eventually } from '../http/eventually';
 import { commandLine, finished, firstLine, makeOrganisation } from './commandLine';
 
@@ -213,6 +214,25 @@ test('with ADMIN_PORT, the health and metrics of all workers are on that port, a
   expect(await get(`${url}/api/v1/products`)).toBe(401);
   child.kill('SIGTERM');
   expect(await end).toMatchObject({ code: 0 });
+});
+
+test('connections that a worker has not got when it is killed go to another', async () => {
+  const served = await serve();
+  const [killed, other] = childrenOf(served) as [number, number];
+  for (const pid of [killed, other]) process.kill(pid, 'SIGSTOP');
+  const open = Array.from({ length: 16 }, () => connect(Number(new URL(served.url).port), '127.0.0.1'));
+  await Promise.all(open.map((socket) => once(socket, 'connect')));
+  const answers = open.map(async (socket) => {
+    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    return (await text(socket).catch(() => '')).slice(0, 12);
+  });
+  process.kill(killed, 'SIGKILL');
+  process.kill(other, 'SIGCONT');
+  // one at a time is on its way to each worker
+  const answered = (await Promise.all(answers)).filter((answer) => answer === 'HTTP/1.1 200');
+  expect(answered.length).toBeGreaterThanOrEqual(15);
+  served.child.kill('SIGTERM');
+  expect(await served.end).toMatchObject({ code: 0 });
 });
 
 test('a port in use is reported once, and no process keeps running', async () => {

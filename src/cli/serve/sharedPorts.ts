@@ -16,21 +16,32 @@ const CLOSED_WITHIN = 2 * ACCEPT_WITHIN;
 
 type FromWorker =
   | { readonly scopegate: 'open port'; readonly name: PortName; readonly host: string; readonly port: number }
-  /** How many connections it took since the last one, and whether it has room for more. */
-  | { readonly scopegate: 'took'; readonly name: PortName; readonly count: number; readonly hasRoom: boolean }
+  /** The number of the last connection that it took, and whether it has room for more. */
+  | { readonly scopegate: 'took'; readonly name: PortName; readonly last: number; readonly hasRoom: boolean }
   | { readonly scopegate: 'close port'; readonly name: PortName };
 
 type ToWorker =
   | { readonly scopegate: 'port opened'; readonly name: PortName; readonly url: string }
   | { readonly scopegate: 'port refused'; readonly name: PortName; readonly code: string; readonly message: string }
   /** With the connection; `dropped` is how many were closed since the last one because no worker took them. */
-  | { readonly scopegate: 'connection'; readonly name: PortName; readonly dropped: number }
+  | { readonly scopegate: 'connection'; readonly name: PortName; readonly number: number; readonly dropped: number }
   | { readonly scopegate: 'port closed'; readonly name: PortName };
 
+/** A connection that was given to a worker. */
+interface Given {
+  readonly number: number;
+  /** Kept open until the worker has it: one that dies before would leave its caller waiting. */
+  readonly socket: Socket;
+  /** The worker may have read from it. */
+  isSent: boolean;
+}
+
 interface Member {
-  /** Connections given that it has not told to have taken. */
-  untaken: number;
+  /** Until it closes its port. */
+  isOpen: boolean;
   hasRoom: boolean;
+  /** Connections given that it has not told to have taken, in their order. */
+  readonly untaken: Given[];
 }
 
 /** Opens ports for the workers of this process, and closes each when the last worker has closed it. */
@@ -42,7 +53,7 @@ export function sharePorts(): void {
     return port;
   };
   cluster.on('exit', (worker) => {
-    for (const port of ports.values()) port.remove(worker);
+    for (const port of ports.values()) port.ended(worker);
   });
   cluster.on('message', (worker, message: FromWorker) => {
     switch (message.scopegate) {
@@ -59,17 +70,20 @@ export function sharePorts(): void {
 }
 
 function sharedPort(name: PortName) {
-  /** In the order of their last connection. */
+  /** Until they end, in the order of their last connection. */
   const members = new Map<Worker, Member>();
   let listener: { readonly server: NetServer; readonly url: Promise<string> } | undefined;
   /** What PORT=0 has picked, for a worker that comes when the port is closed because all others died. */
   let picked: number | undefined;
   let dropped = 0;
+  let given = 0;
+
+  const openMembers = (): [Worker, Member][] => [...members].filter(([, { isOpen }]) => isOpen);
 
   /** The one that has room and the fewest untaken connections, and of several the one that waits the longest. */
   function next(): [Worker, Member] | undefined {
     let best: [Worker, Member] | undefined;
-    for (const entry of members) {
+    for (const entry of openMembers()) {
       if (!best || rank(entry[1]) < rank(best[1])) best = entry;
     }
     return best;
@@ -77,16 +91,19 @@ function sharedPort(name: PortName) {
 
   function give(socket: Socket): void {
     const [worker, member] = next() ?? [];
-    if (!worker || !member || member.untaken >= MOST_UNTAKEN) {
+    if (!worker || !member || member.untaken.length >= MOST_UNTAKEN) {
       dropped += 1;
       socket.destroy();
       return;
     }
     members.delete(worker);
     members.set(worker, member);
-    member.untaken += 1;
-    worker.send({ scopegate: 'connection', name, dropped } satisfies ToWorker, socket, (error) => {
-      if (error) socket.destroy();
+    given += 1;
+    const one = { number: given, socket, isSent: false };
+    member.untaken.push(one);
+    const message = { scopegate: 'connection', name, number: given, dropped } satisfies ToWorker;
+    worker.send(message, socket, { keepOpen: true }, () => {
+      one.isSent = true;
     });
     dropped = 0;
   }
@@ -97,8 +114,8 @@ function sharedPort(name: PortName) {
     return { server, url: listen(server, { host, port: picked ?? port }) };
   }
 
-  function remove(worker: Worker): void {
-    if (!members.delete(worker) || members.size > 0) return;
+  function closeIfUnused(): void {
+    if (openMembers().length > 0) return;
     listener?.server.close();
     listener = undefined;
   }
@@ -111,7 +128,7 @@ function sharedPort(name: PortName) {
         if (!worker.isConnected()) return;
         // not by URL, which leaves out port 80
         picked = Number(url.slice(url.lastIndexOf(':') + 1));
-        members.set(worker, { untaken: 0, hasRoom: true });
+        members.set(worker, { isOpen: true, hasRoom: true, untaken: [] });
         tell(worker, { scopegate: 'port opened', name, url });
       } catch (error) {
         listener = undefined;
@@ -119,36 +136,47 @@ function sharedPort(name: PortName) {
         tell(worker, { scopegate: 'port refused', name, code, message });
       }
     },
-    took(worker: Worker, { count, hasRoom }: { readonly count: number; readonly hasRoom: boolean }): void {
+    took(worker: Worker, { last, hasRoom }: { readonly last: number; readonly hasRoom: boolean }): void {
       const member = members.get(worker);
       if (!member) return;
-      member.untaken -= count;
       member.hasRoom = hasRoom;
+      while (member.untaken[0] && member.untaken[0].number <= last) member.untaken.shift()?.socket.destroy();
     },
-    remove,
     async close(worker: Worker): Promise<void> {
+      const member = members.get(worker);
       // somebody has to take what the system has already accepted
-      if (members.size === 1 && members.has(worker) && listener) await acceptWaiting(listener.server);
-      remove(worker);
+      if (member?.isOpen && openMembers().length === 1 && listener) await acceptWaiting(listener.server);
+      if (member) member.isOpen = false;
+      closeIfUnused();
       tell(worker, { scopegate: 'port closed', name });
+    },
+    ended(worker: Worker): void {
+      const { untaken = [] } = members.get(worker) ?? {};
+      members.delete(worker);
+      closeIfUnused();
+      for (const { socket, isSent } of untaken) {
+        if (isSent) socket.destroy();
+        else give(socket);
+      }
     },
   };
 }
 
-const rank = ({ untaken, hasRoom }: Member): number => untaken + (hasRoom ? 0 : MOST_UNTAKEN);
+const rank = ({ untaken, hasRoom }: Member): number => untaken.length + (hasRoom ? 0 : MOST_UNTAKEN);
 
 /** Opens ports through the first process, for a worker. */
 export const portOfFirstProcess: PortOpener = (server, wish) =>
   new Promise((resolve, reject) => {
     const { name } = wish;
     let open = 0;
+    let last = 0;
     let saidRoom = true;
     let onClosed: () => void = () => undefined;
     const hasRoom = (): boolean => open < server.maxConnections;
 
-    function took(count: number): void {
+    function took(): void {
       saidRoom = hasRoom();
-      say({ scopegate: 'took', name, count, hasRoom: saidRoom });
+      say({ scopegate: 'took', name, last, hasRoom: saidRoom });
     }
 
     function take(socket: Socket | undefined): void {
@@ -158,13 +186,13 @@ export const portOfFirstProcess: PortOpener = (server, wish) =>
         open += 1;
         socket.once('close', () => {
           open -= 1;
-          if (!saidRoom && hasRoom()) took(0);
+          if (!saidRoom && hasRoom()) took();
         });
         // as on connections that http accepts
         socket.allowHalfOpen = true;
         server.emit('connection', socket);
       }
-      took(1);
+      took();
     }
 
     process.on('message', (message: ToWorker, socket?: Socket) => {
@@ -180,6 +208,7 @@ export const portOfFirstProcess: PortOpener = (server, wish) =>
           break;
         case 'connection':
           for (let one = 0; one < message.dropped; one += 1) server.emit('drop');
+          last = message.number;
           take(socket);
           break;
         case 'port closed':
