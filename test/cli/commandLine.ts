@@ -16,7 +16,10 @@ export type { Finished };
 export type Environment = Readonly<Record<string, string>>;
 
 let server: Promise<CommandServer> | undefined;
+const running = new Set<ChildProcess>();
 afterAll(async () => {
+  // a failed test leaves its commands, which would keep the run from ending
+  for (const child of running) child.kill('SIGTERM');
   await (await server)?.stop();
 });
 
@@ -69,11 +72,14 @@ function basic(environment: Environment): Environment {
 }
 
 function spawnCommand(args: readonly string[], environment: Environment): ChildProcess {
-  return spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [PROGRAM, ...args], {
     cwd: ROOT,
     env: basic(environment),
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  running.add(child);
+  child.once('close', () => running.delete(child));
+  return child;
 }
 
 /** A child's output and exit code. */

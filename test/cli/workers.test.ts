@@ -216,22 +216,37 @@ test('with ADMIN_PORT, the health and metrics of all workers are on that port, a
   expect(await end).toMatchObject({ code: 0 });
 });
 
+/** Opens connections, each with a request; the promises are of the first bytes of their answers. */
+async function requests(url: string, count: number): Promise<Promise<string>[]> {
+  const sockets = Array.from({ length: count }, () => connect(Number(new URL(url).port), '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  return sockets.map(async (socket) => {
+    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+    return (await text(socket).catch(String)).slice(0, 12);
+  });
+}
+
 test('connections that a worker has not got when it is killed go to another', async () => {
   const served = await serve();
   const [killed, other] = childrenOf(served) as [number, number];
   for (const pid of [killed, other]) process.kill(pid, 'SIGSTOP');
-  const open = Array.from({ length: 16 }, () => connect(Number(new URL(served.url).port), '127.0.0.1'));
-  await Promise.all(open.map((socket) => once(socket, 'connect')));
-  const answers = open.map(async (socket) => {
-    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    return (await text(socket).catch(() => '')).slice(0, 12);
-  });
+  const answers = await requests(served.url, 16);
   process.kill(killed, 'SIGKILL');
   process.kill(other, 'SIGCONT');
   // one at a time is on its way to each worker
   const answered = (await Promise.all(answers)).filter((answer) => answer === 'HTTP/1.1 200');
   expect(answered.length).toBeGreaterThanOrEqual(15);
   served.child.kill('SIGTERM');
+  expect(await served.end).toMatchObject({ code: 0 });
+});
+
+test('SIGTERM lets the connections that wait to be accepted be answered', async () => {
+  const served = await serve();
+  served.child.kill('SIGSTOP');
+  const answers = await requests(served.url, 400);
+  served.child.kill('SIGTERM');
+  served.child.kill('SIGCONT');
+  expect(new Set(await Promise.all(answers))).toEqual(new Set(['HTTP/1.1 200']));
   expect(await served.end).toMatchObject({ code: 0 });
 });
 
