@@ -213,7 +213,7 @@ test('the counts of a minute are written with one command, for any number of key
   await gateway.control.usage.add(entries);
   expect(sent).toEqual(['update']);
   const rows = gateway.databases.control.collection('key_usage');
-  expect(await rows.countDocuments({ key_id: /^key/, requests: 2, errors: 1 })).toBe(6000);
-  await rows.deleteMany({ key_id: /^key/ });
+  expect(await rows.countDocuments({ key_id: { $regex: '^key' }, requests: 2, errors: 1 })).toBe(6000);
+  await rows.deleteMany({ key_id: { $regex: '^key' } });
   await gateway.stop();
 });
