@@ -102,8 +102,8 @@ function sharedPort(name: PortName) {
     const one = { number: given, socket, isSent: false };
     member.untaken.push(one);
     const message = { scopegate: 'connection', name, number: given, dropped } satisfies ToWorker;
-    worker.send(message, socket, { keepOpen: true }, () => {
-      one.isSent = true;
+    worker.send(message, socket, { keepOpen: true }, (error) => {
+      one.isSent = !error;
     });
     dropped = 0;
   }
