@@ -27,7 +27,7 @@ export const queryCost: Case = {
   name: 'query-cost',
   title: 'Small but expensive queries',
   what: ({ hostileQueries }) =>
-    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: queries of 1.2 KB whose fragments double at each of 27 or 60 levels, on data and on the schema, and nested lists of a million rows. Then it sends the largest query allowed, 20,000 rows with ${String(LINES)} lines each, ${String(LARGEST_RUNS)} times, and the same with ${String(MANY_LINES)} lines each. Meanwhile another key reads and \`livez\` is polled, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query gets 400 before anything runs, the largest query 200, the one with ${String(MANY_LINES)} lines 400, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} during the largest), the gateway does not crash, and its memory afterwards is at most ${String(MEMORY_BOUND)} MiB above what it was.`,
+    `One key sends ${number(hostileQueries)} GraphQL queries, ${String(AT_ONCE)} at once: queries of 1.2 KB whose fragments double at each of 27 or 60 levels, on data and on the schema, and nested lists of a million rows. Then it sends the largest query allowed, 20,000 rows with ${String(LINES)} lines each, ${String(LARGEST_RUNS)} times, and the same with ${String(MANY_LINES)} lines each. Meanwhile another key reads and \`livez\` is polled, twenty times a second. The gateway has ${String(HEAP)} MiB of heap. Promise: each hostile query gets 400 before anything runs, the largest query 200, the one with ${String(MANY_LINES)} lines 400, every other request 200 within ${milliseconds(BESIDE_BOUND)} (${milliseconds(BESIDE_LARGEST_BOUND)} during the largest; a run that breaks this is repeated once, since a stall of the machine does not repeat), the gateway does not crash, and its memory afterwards is at most ${String(MEMORY_BOUND)} MiB above what it was.`,
   async run({ rig, scale, tell }) {
     const [gateway] = await rig.gateways({ NODE_OPTIONS: `--max-old-space-size=${String(HEAP)}` });
     const [heavy, light] = [await rig.newTenant('query-cost'), await rig.newTenant('query-cost-light')];
@@ -38,11 +38,21 @@ export const queryCost: Case = {
     const pid = gateway.pid();
     const before = (await residentMiB(pid)) ?? 0;
 
-    const hostile = await beside(gateway, light, () => sendHostile(gateway, heavy.key, scale.hostileQueries));
+    const during = async (bound: number, work: () => Promise<Sent>): Promise<Phase> => {
+      const phase = await beside(gateway, light, work);
+      if (slowest(phase.others) <= bound || phase.others.failed > 0) return phase;
+      // a stall of the machine does not repeat, one by the queries does
+      tell(`another request took ${milliseconds(slowest(phase.others))}; once more`);
+      return beside(gateway, light, work);
+    };
+    let round = 0;
+    const hostile = await during(BESIDE_BOUND, () =>
+      sendHostile(gateway, heavy.key, { round: round++, total: scale.hostileQueries }),
+    );
     tell(`hostile queries: ${hostile.result.tally.toString()}`);
-    const largest = await beside(gateway, light, () => sendLargest(gateway, heavy.key));
+    const largest = await during(BESIDE_LARGEST_BOUND, () => sendLargest(gateway, heavy.key));
     tell(`largest allowed query: ${largest.result.tally.toString()}`);
-    const tooLong = await beside(gateway, light, () => sendLargest(gateway, long.key));
+    const tooLong = await during(BESIDE_LARGEST_BOUND, () => sendLargest(gateway, long.key));
     tell(`with ${String(MANY_LINES)} lines: ${tooLong.result.tally.toString()}`);
     await sleep(2000);
     const after = (await residentMiB(pid)) ?? 0;
@@ -128,14 +138,19 @@ async function send(sent: Sent, gateway: Gateway, path: string, key?: string, qu
   if (reply.kind === 'answer') sent.bytes = Math.max(sent.bytes, reply.body.length);
 }
 
-async function sendHostile(gateway: Gateway, key: string, total: number): Promise<Sent> {
+async function sendHostile(
+  gateway: Gateway,
+  key: string,
+  { round, total }: { readonly round: number; readonly total: number },
+): Promise<Sent> {
   const sent = nothingSent();
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < total) {
       const at = next++;
       // each query is unique, so that nothing cached from one helps the next
-      await send(sent, gateway, '/graphql', key, `${HOSTILE[at % HOSTILE.length] ?? ''} #${String(at)}`);
+      const query = `${HOSTILE[at % HOSTILE.length] ?? ''} #${String(round)}-${String(at)}`;
+      await send(sent, gateway, '/graphql', key, query);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
@@ -148,12 +163,15 @@ async function sendLargest(gateway: Gateway, key: string): Promise<Sent> {
   return sent;
 }
 
+/** What a load got, what others got meanwhile, and the peak memory. */
+interface Phase {
+  readonly result: Sent;
+  readonly others: Sent;
+  readonly peak: number;
+}
+
 /** Runs `work` while another key reads and `livez` is polled; returns its result, their answers and the peak memory. */
-async function beside<T>(
-  gateway: Gateway,
-  light: Tenant,
-  work: () => Promise<T>,
-): Promise<{ result: T; others: Sent; peak: number }> {
+async function beside(gateway: Gateway, light: Tenant, work: () => Promise<Sent>): Promise<Phase> {
   const others = nothingSent();
   let [isOver, peak] = [false, 0];
   const ask = async (path: string, key?: string): Promise<void> => {
