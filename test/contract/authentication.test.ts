@@ -1,4 +1,5 @@
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
+import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { eventually } from '../http/eventually';
 import { makeKey } from '../support/factories';
@@ -17,7 +18,7 @@ beforeAll(async () => {
   gateway = await startRecordedGateway();
   const organisation = await makeStocked(gateway);
   key = await makeKey(gateway, organisation);
-  const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1) });
+  const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
   const revoked = await makeKey(gateway, organisation);
   await gateway.control.apiKeys.revoke(revoked.id);
   const otherSecret = await makeKey(gateway, organisation);

@@ -1,5 +1,6 @@
 import { request } from 'node:http';
 import type { Organisation } from '../../src/access/principal';
+import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -85,7 +86,7 @@ describe('rotation', () => {
   });
 
   test('a revoked, expired or unknown key cannot be rotated', async () => {
-    const [revoked, ended] = [await makeWith({}), await makeWith({ expiresAt: new Date(Date.now() - 1) })];
+    const [revoked, ended] = [await makeWith({}), await makeWith({ expiresAt: new Date(Date.now() - MINUTE) })];
     await gateway.control.apiKeys.revoke(revoked.id);
     for (const id of [revoked.id, ended.id, '6a87d3f9-05a6-40c4-9e50-b9b52d014355']) {
       expect(await gateway.control.apiKeys.rotate(id, { overlap: DAY })).toBeUndefined();

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { type Office, openOffice, type Person, signIn } from './people';
@@ -110,7 +111,7 @@ test('a repeat gets the key in its current state, and a new one after a day', as
   const again = await send(admin, CREATE, SHOP, key);
   expect(again.body.data.value).toEqual({ key: first.body.data.value.key, api_key: { id, state: 'revoked' } });
   const rows = gateway.databases.control.collection('key_answers');
-  await rows.updateOne({ key_id: id }, { $set: { ends_at: new Date(Date.now() - 1) } });
+  await rows.updateOne({ key_id: id }, { $set: { ends_at: new Date(Date.now() - MINUTE) } });
   const later = await send(admin, CREATE, { ...SHOP, name: 'later' }, key);
   expect(later.body.data.value.api_key.id).not.toBe(id);
 });

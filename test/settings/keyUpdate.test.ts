@@ -1,3 +1,4 @@
+import { MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -99,7 +100,7 @@ describe('an admin', () => {
   test('cannot change a key that has ended', async () => {
     const revoked = await make();
     await admin.call('revoke_api_key', { id: revoked.id });
-    const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1) });
+    const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
     for (const { id } of [revoked, expired]) {
       expect(await admin.call('update_api_key', { id, expires_at: inHours(1) })).toMatchObject({
         ...{ code: 'validation_failed', errors: [{ pointer: '/id', code: 'ended' }] },

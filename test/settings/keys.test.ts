@@ -1,3 +1,4 @@
+import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { documentOf, operations, userArguments, userOperations } from '../support/operations';
@@ -200,7 +201,7 @@ describe('a signed-in user', () => {
     const [live, revoked, expired] = [
       await makeKey(gateway, own, { expiresAt: new Date(Date.now() + HOUR) }),
       await makeKey(gateway, own),
-      await makeKey(gateway, own, { expiresAt: new Date(Date.now() - 1) }),
+      await makeKey(gateway, own, { expiresAt: new Date(Date.now() - MINUTE) }),
     ];
     await there.call('revoke_api_key', { id: revoked.id });
     const ids = async (state?: string): Promise<[string, string][]> =>

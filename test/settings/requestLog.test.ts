@@ -1,6 +1,7 @@
 import { requestLog } from '../../src/organisations/requestLog';
 import type { RequestRow } from '../../src/organisations/requestRows';
 import { controlModels } from '../../src/organisations/models';
+import { MINUTE } from '../../src/units';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -142,7 +143,7 @@ describe('the request log', () => {
     const { gateway, organisation, admin } = office;
     const [elsewhere, expired] = await Promise.all([
       makeKey(gateway, organisation),
-      makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - 1) }),
+      makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) }),
     ]);
     await admin.call('update_api_key', { id: elsewhere.id, allowed_ranges: ['192.0.2.0/24'] });
     for (const [{ key, id }, reason] of [

@@ -5,6 +5,7 @@ import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
 import { events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
 import { openWrites } from '../../src/database/slots';
+import { MINUTE } from '../../src/units';
 import { canaryRecords, secretsIn } from './attackCanaries';
 import { type Client, client, type Json } from './client';
 import { makeKey, makeOrganisation, store } from './factories';
@@ -59,7 +60,7 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
   await gateway.control.organisations.setPlan(spent.organisation.id, 'starter');
   const suspended = await makeHolding(gateway, 'suspended');
   await gateway.control.organisations.suspend(suspended.organisation.id);
-  const expired = await makeKey(gateway, own.organisation, { expiresAt: new Date(Date.now() - 1) });
+  const expired = await makeKey(gateway, own.organisation, { expiresAt: new Date(Date.now() - MINUTE) });
   const revoked = await makeKey(gateway, own.organisation);
   await gateway.control.apiKeys.revoke(revoked.id);
   const callers: Record<Exclude<KeyKind, 'scope missing'>, Client> = {
