@@ -45,10 +45,7 @@ export const queryCost: Case = {
       tell(`another request took ${milliseconds(slowest(phase.others))}; once more`);
       return beside(gateway, light, work);
     };
-    let round = 0;
-    const hostile = await during(BESIDE_BOUND, () =>
-      sendHostile(gateway, heavy.key, { round: round++, total: scale.hostileQueries }),
-    );
+    const hostile = await during(BESIDE_BOUND, () => sendHostile(gateway, heavy.key, scale.hostileQueries));
     tell(`hostile queries: ${hostile.result.tally.toString()}`);
     const largest = await during(BESIDE_LARGEST_BOUND, () => sendLargest(gateway, heavy.key));
     tell(`largest allowed query: ${largest.result.tally.toString()}`);
@@ -138,19 +135,14 @@ async function send(sent: Sent, gateway: Gateway, path: string, key?: string, qu
   if (reply.kind === 'answer') sent.bytes = Math.max(sent.bytes, reply.body.length);
 }
 
-async function sendHostile(
-  gateway: Gateway,
-  key: string,
-  { round, total }: { readonly round: number; readonly total: number },
-): Promise<Sent> {
+async function sendHostile(gateway: Gateway, key: string, total: number): Promise<Sent> {
   const sent = nothingSent();
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < total) {
       const at = next++;
       // each query is unique, so that nothing cached from one helps the next
-      const query = `${HOSTILE[at % HOSTILE.length] ?? ''} #${String(round)}-${String(at)}`;
-      await send(sent, gateway, '/graphql', key, query);
+      await send(sent, gateway, '/graphql', key, `${HOSTILE[at % HOSTILE.length] ?? ''} #${randomUUID()}`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

@@ -1,12 +1,9 @@
-import type { ChildProcess } from 'node:child_process';
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { openDatabaseProxy } from '../../faults/databaseProxy';
 import { recordKinds } from '../../src/resources';
 import { northwind } from '../support/factories';
-import { commandLine, finished, type Finished, makeOrganisation, NORTHWIND } from './commandLine';
+import { commandLine, type Finished, makeOrganisation, NORTHWIND } from './commandLine';
 
 /** The number of rows in each file; those of the contract's files are written out. */
 const RECORDS: Readonly<Record<string, number>> = {
@@ -244,52 +241,6 @@ test('a path with nothing to import is an error that lists the expected files', 
   expect(missing.stderr).toContain('no such file or folder');
   expect(other).toMatchObject({ code: 2, stdout: '' });
 });
-
-test('Ctrl-C leaves complete batches, and running the import again completes it', async () => {
-  const { id: org } = await makeOrganisation(cli, 'Interrupted');
-  const [line = ''] = await northwindLines('products.ndjson', 1);
-  // four batches: the current one, the next, which may have started, and two that must not start
-  const total = 2_000;
-  const lines = Array.from({ length: total }, (_, index) =>
-    line
-      .replace('NW-001', `NW-${String(index)}`)
-      .replace(/"id": "[^"]*"/, `"id": "99999999-4477-5b15-966e-${String(index).padStart(12, '0')}"`),
-  );
-  const path = join(await newFolder(), 'products.ndjson');
-  await writeFile(path, lines.join('\n'));
-
-  const { code, stdout } = await interruptedAtFirstWrite(['import', '--org', org, path, '--json']);
-  expect(code).toBe(130);
-  const { created = 0 } = (JSON.parse(stdout) as ImportAnswer).files.products ?? {};
-  expect([500, 1_000]).toContain(created);
-
-  const { files } = await cli.json<ImportAnswer>('import', '--org', org, path);
-  expect(files.products).toEqual({ read: total, created: total - created, updated: 0, unchanged: created, failed: 0 });
-});
-
-/** Milliseconds. */
-const SIGNAL_DELIVERED = 1000;
-
-/** Runs a command and sends Ctrl-C after the database has inserted products and before the reply, inside the transaction. */
-async function interruptedAtFirstWrite(args: string[]): Promise<Finished> {
-  let child: ChildProcess | undefined;
-  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
-    onReply: async (reply, command) => {
-      if (command?.insert === 'products' && !child?.killed) {
-        child?.kill('SIGINT');
-        // a busy machine delivers the signal after milliseconds in which batches would complete
-        await sleep(SIGNAL_DELIVERED);
-      }
-      return reply;
-    },
-  });
-  try {
-    child = cli.start(args, { MONGODB_URI: proxy.uri });
-    return await finished(child);
-  } finally {
-    await proxy.close();
-  }
-}
 
 test('error messages escape control characters from the file', async () => {
   const { id } = await makeOrganisation(cli, 'Hostile');

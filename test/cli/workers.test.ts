@@ -2,9 +2,9 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
+import type { AddressInfo, Socket } from 'node:net';
 import { eventually } from '../http/eventually';
+import { head, openWire } from '../operation/wire';
 import { commandLine, finished, firstLine, makeOrganisation } from './commandLine';
 
 const LIMIT = 30;
@@ -168,11 +168,7 @@ test('above MAX_CONNECTIONS a connection is closed and counted, and a worker tha
     const text = await (await fetch(`${admin}/metrics`, { headers: { connection: 'close' } })).text();
     return [...text.matchAll(new RegExp(`^scopegate_${name}\\{.*\\} (\\d+)$`, 'gm'))].map(([, count]) => Number(count));
   };
-  const open = async (): Promise<Socket> => {
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    await once(socket, 'connect');
-    return socket;
-  };
+  const open = async (): Promise<Socket> => (await openWire(url)).socket;
   const sockets = [await open(), await open(), await open(), await open()];
   await eventually(async () => String(await metric('http_connections')) === '2,2');
   const refused = await open();
@@ -218,11 +214,10 @@ test('with ADMIN_PORT, the health and metrics of all workers are on that port, a
 
 /** Opens connections, each with a request; the promises are of the first bytes of their answers. */
 async function requests(url: string, count: number): Promise<Promise<string>[]> {
-  const sockets = Array.from({ length: count }, () => connect(Number(new URL(url).port), '127.0.0.1'));
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  return sockets.map(async (socket) => {
-    socket.write('GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
-    return (await text(socket).catch(String)).slice(0, 12);
+  const wires = await Promise.all(Array.from({ length: count }, () => openWire(url)));
+  return wires.map(async ({ send, whole }) => {
+    send(`${head('GET /livez', 'Connection: close')}\r\n`);
+    return (await whole()).slice(0, 12);
   });
 }
 

@@ -114,7 +114,10 @@ function sharedPort(name: PortName) {
     return { server, url: listen(server, { host, port: picked ?? port }) };
   }
 
-  function closeIfUnused(): void {
+  /** Gives it no more connections. */
+  function leave(member: Member): void {
+    if (!member.isOpen) return;
+    member.isOpen = false;
     if (openMembers().length > 0) return;
     listener?.server.close();
     listener = undefined;
@@ -146,15 +149,15 @@ function sharedPort(name: PortName) {
       const member = members.get(worker);
       // somebody has to take what the system has already accepted
       if (member?.isOpen && openMembers().length === 1 && listener) await acceptWaiting(listener.server);
-      if (member) member.isOpen = false;
-      closeIfUnused();
+      if (member) leave(member);
       tell(worker, { scopegate: 'port closed', name });
     },
     ended(worker: Worker): void {
-      const { untaken = [] } = members.get(worker) ?? {};
+      const member = members.get(worker);
+      if (!member) return;
       members.delete(worker);
-      closeIfUnused();
-      for (const { socket, isSent } of untaken) {
+      leave(member);
+      for (const { socket, isSent } of member.untaken) {
         if (isSent) socket.destroy();
         else give(socket);
       }

@@ -1,0 +1,59 @@
+import type { ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openDatabaseProxy } from '../../faults/databaseProxy';
+import { northwind } from '../support/factories';
+import { commandLine, finished, type Finished, makeOrganisation } from './commandLine';
+
+interface ImportAnswer {
+  readonly files: { readonly products?: Readonly<Record<string, number>> };
+}
+
+const cli = commandLine();
+
+test('Ctrl-C leaves complete batches, and running the import again completes it', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Interrupted');
+  // four batches: the current one, the next, which may have started, and two that must not start
+  const total = 2_000;
+  const [product] = northwind('products');
+  const lines = Array.from({ length: total }, (_, index) =>
+    JSON.stringify({ ...product, sku: `NW-${String(index)}`, id: randomUUID() }),
+  );
+  const path = join(await mkdtemp(join(tmpdir(), 'scopegate-cli-')), 'products.ndjson');
+  await writeFile(path, lines.join('\n'));
+
+  const { code, stdout } = await interruptedAtFirstWrite(['import', '--org', org, path, '--json']);
+  expect(code).toBe(130);
+  const { created = 0 } = (JSON.parse(stdout) as ImportAnswer).files.products ?? {};
+  expect([500, 1_000]).toContain(created);
+
+  const { files } = await cli.json<ImportAnswer>('import', '--org', org, path);
+  expect(files.products).toEqual({ read: total, created: total - created, updated: 0, unchanged: created, failed: 0 });
+});
+
+/** Milliseconds. */
+const SIGNAL_DELIVERED = 1000;
+
+/** Runs a command and sends Ctrl-C after the database has inserted products and before the reply, inside the transaction. */
+async function interruptedAtFirstWrite(args: string[]): Promise<Finished> {
+  let child: ChildProcess | undefined;
+  const proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI ?? '', {
+    onReply: async (reply, command) => {
+      if (command?.insert === 'products' && !child?.killed) {
+        child?.kill('SIGINT');
+        // a busy machine delivers the signal after milliseconds in which batches would complete
+        await sleep(SIGNAL_DELIVERED);
+      }
+      return reply;
+    },
+  });
+  try {
+    child = cli.start(args, { MONGODB_URI: proxy.uri });
+    return await finished(child);
+  } finally {
+    await proxy.close();
+  }
+}
