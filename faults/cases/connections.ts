@@ -2,7 +2,8 @@ import { connect, type Socket } from 'node:net';
 import { isSuccess, labelOf, Tally } from '../client';
 import type { Gateway } from '../gateway';
 import { type Case, number, type Outcome, Promises } from '../outcome';
-import { openFiles, residentMiB } from '../processes';
+import { ownDescriptors } from '../metrics';
+import { residentMiB } from '../processes';
 import { milliseconds, quantile, sleep, until } from '../timing';
 
 const AT_ONCE = 200;
@@ -11,7 +12,7 @@ const SETTLE = 10_000;
 /** Number of requests of another client while the connections are open. */
 const requestsBeside = (connections: number): number => Math.min(500, connections / 5);
 const SLOWEST_BOUND = 2000;
-/** Database and keep-alive connections may come and go. */
+/** Keep-alive connections may come and go. */
 const FILES_SLACK = 20;
 /** Memory a later round may need beyond the first, after garbage collection, in MiB. */
 const LEAK_BOUND = 80;
@@ -38,7 +39,7 @@ export const connections: Case = {
     const warm = Array.from({ length: 50 }, () => gateway.call({ method: 'GET', path: '/api/v1/me', key: tenant.key }));
     await Promise.all(warm);
     const before = (await residentMiB(gateway.pid())) ?? 0;
-    const filesBefore = (await openFiles(gateway.pid())) ?? 0;
+    const filesBefore = await ownDescriptors(gateway);
     const rounds: Round[] = [];
     for (let round = 1; round <= scale.connectionRounds; round += 1) {
       rounds.push(await hold(gateway, tenant.key, scale.connections, filesBefore));
@@ -102,7 +103,7 @@ async function hold(gateway: Gateway, key: string, wanted: number, filesBefore: 
   for (const socket of sockets) socket.destroy();
   let filesLeft = 0;
   await until(async () => {
-    filesLeft = ((await openFiles(gateway.pid())) ?? 0) - filesBefore;
+    filesLeft = (await ownDescriptors(gateway)) - filesBefore;
     return filesLeft <= FILES_SLACK;
   }, 20_000);
   // time for garbage collection

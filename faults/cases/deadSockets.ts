@@ -1,8 +1,8 @@
 import { askBeside, describe, keepServed } from '../beside';
 import { sendHalf } from '../halfBody';
-import { IN_HAND, metric } from '../metrics';
+import { IN_HAND, metric, ownDescriptors } from '../metrics';
 import { type Case, number, type Outcome, Promises } from '../outcome';
-import { openFiles, residentMiB } from '../processes';
+import { residentMiB } from '../processes';
 import { sleep, until } from '../timing';
 
 /** Number of connections reset at a time. */
@@ -12,7 +12,7 @@ const PATHS = ['/api/v1/products/bulk', '/api/v1/customers/bulk', '/api/v1/reque
 const SLOWEST_BOUND = 2000;
 /** Maximum permanent growth of memory, in MiB; each leaked connection would cost about 13 KiB. */
 const GROWTH_BOUND = 80;
-/** Database and keep-alive connections may come and go. */
+/** Keep-alive connections may come and go. */
 const FILES_SLACK = 20;
 
 /** Callers disconnect in the middle of a body. */
@@ -49,14 +49,14 @@ export const deadSockets: Case = {
     await waves();
     // the background requests count as well
     await until(async () => (await metric(gateway, IN_HAND)) <= 2, 10_000);
-    const [before, files] = [await residentMiB(gateway.pid()), await openFiles(gateway.pid())];
+    const [before, files] = [await residentMiB(gateway.pid()), await ownDescriptors(gateway)];
     await waves();
     tell(`${number(scale.deadSockets)} connections reset`);
     const [read, live] = await Promise.all([reads.stop(), lives.stop()]);
     let [inHand, filesLeft] = [NaN, NaN];
     await until(async () => {
       inHand = await metric(gateway, IN_HAND);
-      filesLeft = ((await openFiles(gateway.pid())) ?? 0) - (files ?? 0);
+      filesLeft = (await ownDescriptors(gateway)) - files;
       return inHand === 0 && filesLeft <= FILES_SLACK;
     }, 20_000);
     const growth = ((await residentMiB(gateway.pid())) ?? 0) - (before ?? 0);

@@ -1,7 +1,11 @@
 import { Gauge, type Registry } from 'prom-client';
+import { within } from '../within';
 import { tally } from './tally';
 
 /* What the metrics say of webhooks. */
+
+/** How long a page of metrics waits for the counts, in milliseconds: less than a scraper, or the page of all workers, waits for it. */
+const COUNTS_WITHIN = 1000;
 
 export interface WebhookMetricsOptions {
   /** What this gateway delivers. */
@@ -29,8 +33,8 @@ export function addWebhooks(
     labelNames: ['state'] as const,
     registers,
     async collect() {
-      // without a database the last counts stay
-      const counts = await webhookEndpoints().catch(() => undefined);
+      // the last counts stay while the database is away or slow, when the other metrics matter most
+      const counts = await within(COUNTS_WITHIN, webhookEndpoints()).catch(() => undefined);
       for (const [state, count] of counts ?? []) this.set({ state }, count);
     },
   });
