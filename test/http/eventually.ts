@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Timeout in milliseconds. */
-const PATIENCE = 10_000;
+/** Timeout in milliseconds; slow machines have needed more than ten seconds. */
+const PATIENCE = 30_000;
 /** How often to look, in milliseconds: looking without a pause would slow what it waits for. */
 const LOOK_EVERY = 5;
 

@@ -8,6 +8,7 @@
 const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
+const { takeTurn } = require('./turns');
 
 /** Stands for the worker's realm where Jest expects a vm context. */
 const OWN_REALM = {};
@@ -44,9 +45,13 @@ module.exports = class OwnRealm {
     this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
   }
 
-  async setup() {}
+  async setup() {
+    const { TEST_TURN } = process.env;
+    if (TEST_TURN !== undefined) this.endTurn = await takeTurn(TEST_TURN);
+  }
 
   async teardown() {
+    await this.endTurn?.();
     this.fakeTimersModern.dispose();
     for (const restore of this.restore) restore();
     // Jest wraps it for each file

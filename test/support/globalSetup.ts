@@ -27,5 +27,6 @@ export default async function globalSetup(): Promise<void> {
   });
   globalThis.testDatabase = database;
   process.env.TEST_MONGODB_URI = database.uri;
+  if (database.kind === 'secantusdb') process.env.TEST_TURN = join(folder, 'turn');
   process.env.WRITTEN_ANSWERS = join(folder, 'written-answers');
 }
