@@ -4,6 +4,7 @@ const { MongoBulkWriteError, MongoServerError, MongoServerSelectionError, MongoN
 
 const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
+const TYPE_MISMATCH = 14;
 
 /** Names of errors which mean that the database is not responding. */
 const UNAVAILABLE: readonly string[] = [
@@ -102,6 +103,11 @@ export function areDuplicateKeys(error: unknown): boolean {
 /** Whether the database's user may not do it. */
 export function isUnauthorised(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === UNAUTHORISED;
+}
+
+/** Whether the server does not take a value of this type there. */
+export function isTypeMismatch(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === TYPE_MISMATCH;
 }
 
 /** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */

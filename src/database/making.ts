@@ -1,5 +1,6 @@
 import mongoose, { type Connection, type mongo } from 'mongoose';
 import type { Collection, Index } from './collection';
+import { isTypeMismatch } from './faults';
 
 /*
  * Makes collections with their indexes. Each of both is a file of the database's server, which may open a limited number,
@@ -102,15 +103,18 @@ export async function makeIndexes(
     .createIndexes(missing.length > 0 ? [...missing] : [OF_ID]);
 }
 
-/** Drops indexes that no query needs any more; one command. */
+/** Drops indexes that no query needs any more; one command, or one for each on SecantusDB's Python server, which takes no list. */
 export async function dropIndexes(
   connection: Connection,
   { name }: AnyCollection,
   surplus: readonly string[],
 ): Promise<void> {
-  await native(connection).command({
-    dropIndexes: name,
-    index: [...surplus],
-    writeConcern: { w: 'majority', j: true },
-  });
+  const drop = (index: string | readonly string[]) =>
+    native(connection).command({ dropIndexes: name, index, writeConcern: { w: 'majority', j: true } });
+  try {
+    await drop(surplus);
+  } catch (error) {
+    if (!isTypeMismatch(error)) throw error;
+    for (const index of surplus) await drop(index);
+  }
 }

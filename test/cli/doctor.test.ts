@@ -98,7 +98,8 @@ describe('doctor --fix', () => {
       expect((made[0]!.indexes as { name: string }[]).map(({ name }) => name).sort()).toEqual(
         complete.filter((name) => name !== '_id_' && name !== 'number_1'),
       );
-      expect(sent.filter((one) => 'dropIndexes' in one)).toHaveLength(1);
+      // SecantusDB's Python server takes no list, and gets one for each then
+      expect(sent.filter(({ index }) => Array.isArray(index))).toHaveLength(1);
       expect(await names()).toEqual([...complete, 'made_by_the_operator'].sort());
       expect(fixed.checks.filter(({ name }) => name.includes(whole.id))).toEqual([]);
 

@@ -153,7 +153,7 @@ test('while its output is not read, it stops reading events', async () => {
     // what fits into pipes and buffers
     expect(reads).toBeLessThan(count / 100 / 2);
     command.hold(false);
-    expect(new Set(objects(await command.until(count))).size).toBe(count);
+    expect(new Set(objects(await command.until(count, 120_000))).size).toBe(count);
     expect(await command.end('SIGINT')).toBe(0);
   } finally {
     await proxy.close();

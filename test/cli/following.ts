@@ -19,7 +19,7 @@ export interface Followed {
   readonly lines: () => string[];
   readonly stderr: () => string;
   /** Waits until stdout has this many lines, and returns them. */
-  until(count: number): Promise<string[]>;
+  until(count: number, patience?: number): Promise<string[]>;
   /** Waits until stderr matches. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   /** Ends it, with a signal if one is given, and returns its exit code. */
@@ -44,12 +44,12 @@ export function followed(cli: CommandLine, args: string[], more: Environment = {
   let isClosed = false;
   void closed.then(() => (isClosed = true));
   const lines = (): string[] => stdout.split('\n').slice(0, -1);
-  const waiting = async <T>(look: () => T): Promise<NonNullable<T>> => {
+  const waiting = async <T>(look: () => T, patience = PATIENCE): Promise<NonNullable<T>> => {
     try {
       return await eventually(() => {
         if (isClosed && !look()) throw new Error('it has ended');
         return look();
-      }, PATIENCE);
+      }, patience);
     } catch (error) {
       throw new Error(`${String(error)}\nstdout: ${stdout}\nstderr: ${stderr}`, { cause: error });
     }
@@ -57,7 +57,7 @@ export function followed(cli: CommandLine, args: string[], more: Environment = {
   const command: Followed = {
     lines,
     stderr: () => stderr,
-    until: (count) => waiting(() => (lines().length >= count ? lines() : undefined)),
+    until: (count, patience) => waiting(() => (lines().length >= count ? lines() : undefined), patience),
     says: (pattern) => waiting(() => pattern.exec(stderr)),
     async end(signal) {
       if (signal) child.kill(signal);

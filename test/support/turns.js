@@ -1,24 +1,24 @@
-const { readFile, rm, writeFile } = require('node:fs/promises');
+const { mkdir, readdir, rm, writeFile } = require('node:fs/promises');
+const { join } = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
 
-/** How often to look whether it is free, in milliseconds. */
+/** How often to look whose turn it is, in milliseconds. */
 const LOOK_EVERY = 100;
 
 /**
- * Waits until no other worker runs a test file; returns what ends the turn. SecantusDB's Python server has one core: six files took
- * 260 s one after another, and three at a time 1,000 s, with waits of minutes in tests. globalSetup.ts names the file for it.
+ * Waits until no other worker runs a test file, in the order in which they came; returns what ends the turn. SecantusDB's Python server
+ * has one core: six files took 260 s one after another, and three at a time 1,000 s, with waits of minutes in tests. globalSetup.ts
+ * names the folder for it.
  */
-async function takeTurn(file) {
+async function takeTurn(folder) {
+  await mkdir(folder, { recursive: true });
+  const own = `${String(process.hrtime.bigint()).padStart(20, '0')}-${String(process.pid)}`;
+  await writeFile(join(folder, own), '');
   for (;;) {
-    try {
-      await writeFile(file, String(process.pid), { flag: 'wx' });
-      return () => rm(file, { force: true });
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
-    const holder = Number(await readFile(file, 'utf8').catch(() => ''));
-    // of a worker that was killed; empty while it is being written
-    if (holder > 0 && !isAlive(holder)) await rm(file, { force: true });
+    const [first] = (await readdir(folder)).sort();
+    if (first === own) return () => rm(join(folder, own), { force: true });
+    // of a worker that was killed
+    if (first !== undefined && !isAlive(Number(first.split('-')[1]))) await rm(join(folder, first), { force: true });
     else await sleep(LOOK_EVERY);
   }
 }
