@@ -6,11 +6,13 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { openTunnel } from './tunnel';
 import { eventually } from './eventually';
 import { raw } from './raw';
+import { untilReady } from './ready';
 
 let gateway: TestGateway;
 
 beforeAll(async () => {
   gateway = await startGateway();
+  await untilReady(gateway);
 });
 afterAll(() => gateway.stop());
 

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { commandLine, finished, firstLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
+import { untilReady } from '../http/ready';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { head, openWire } from './wire';
 import { operate, type OperatedGateway } from './gateway';
@@ -12,6 +13,7 @@ describe('with ADMIN_PORT', () => {
   let gateway: OperatedGateway;
   beforeAll(async () => {
     gateway = await operate({ ADMIN_PORT: '0' });
+    await untilReady(gateway);
   });
   afterAll(() => gateway.stop());
 

@@ -20,6 +20,8 @@ export async function operate(
     PORT: '0',
     RATE_LIMIT_PER_MINUTE: '1000000',
     CONTROL_DATABASE: 'scopegate_operation',
+    // it would record everything that was written since the last test of this kind
+    EVENTS: 'off',
     ...environment,
   });
   const store: Store = await openStore(config, () => undefined);

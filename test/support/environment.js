@@ -47,7 +47,10 @@ module.exports = class OwnRealm {
 
   async setup() {
     const { TEST_TURN } = process.env;
-    if (TEST_TURN !== undefined) this.endTurn = await takeTurn(TEST_TURN);
+    if (TEST_TURN === undefined) return;
+    this.endTurn = await takeTurn(TEST_TURN);
+    // Jest started by a test has the turn of that test
+    delete process.env.TEST_TURN;
   }
 
   async teardown() {
