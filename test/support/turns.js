@@ -7,8 +7,8 @@ const LOOK_EVERY = 100;
 
 /**
  * Waits until no other worker runs a test file, in the order in which they came; returns what ends the turn. SecantusDB's Python server
- * has one core: six files took 260 s one after another, and three at a time 1,000 s, with waits of minutes in tests. globalSetup.ts
- * names the folder for it.
+ * has one core: webhooks/delivery took 52 s alone, and 350 s beside two others on a busy machine, with waits past every limit.
+ * globalSetup.ts names the folder for it.
  */
 async function takeTurn(folder) {
   await mkdir(folder, { recursive: true });
