@@ -1,11 +1,20 @@
 import type { Gateway } from './gateway';
 import { openFiles } from './processes';
 
+/** Values from a gateway's metrics, of one moment; NaN for each if it does not answer. */
+async function metrics(gateway: Gateway, names: readonly string[]): Promise<number[]> {
+  const reply = await gateway.call({ method: 'GET', path: '/metrics', fresh: true }, 10_000);
+  const lines = reply.kind === 'answer' ? reply.body.split('\n') : [];
+  return names.map((name) => {
+    const line = lines.find((one) => one.startsWith(`${name} `));
+    return line === undefined ? NaN : Number(line.slice(name.length));
+  });
+}
+
 /** A value from a gateway's metrics; NaN if it does not answer. */
 export async function metric(gateway: Gateway, name: string): Promise<number> {
-  const reply = await gateway.call({ method: 'GET', path: '/metrics', fresh: true }, 10_000);
-  const line = reply.kind === 'answer' ? reply.body.split('\n').find((one) => one.startsWith(`${name} `)) : undefined;
-  return line === undefined ? NaN : Number(line.slice(name.length));
+  const [value = NaN] = await metrics(gateway, [name]);
+  return value;
 }
 
 /**
@@ -13,10 +22,10 @@ export async function metric(gateway: Gateway, name: string): Promise<number> {
  * up to its bound; NaN if it does not answer.
  */
 export async function ownDescriptors(gateway: Gateway): Promise<number> {
-  const pooled = await Promise.all(
-    ['checked_out', 'available'].map((state) =>
-      metric(gateway, `scopegate_database_connections{cluster="default",state="${state}"}`),
-    ),
+  const states = ['checked_out', 'available'];
+  const pooled = await metrics(
+    gateway,
+    states.map((state) => `scopegate_database_connections{cluster="default",state="${state}"}`),
   );
   return ((await openFiles(gateway.pid())) ?? NaN) - pooled.reduce((sum, count) => sum + count, 0);
 }

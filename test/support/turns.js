@@ -1,6 +1,7 @@
 const { mkdir, readdir, rm, writeFile } = require('node:fs/promises');
 const { join } = require('node:path');
 const { setTimeout: sleep } = require('node:timers/promises');
+const { isAlive } = require('../../src/database/embedded/liveness');
 
 /** How often to look whose turn it is, in milliseconds. */
 const LOOK_EVERY = 100;
@@ -20,14 +21,6 @@ async function takeTurn(folder) {
     // of a worker that was killed
     if (first !== undefined && !isAlive(Number(first.split('-')[1]))) await rm(join(folder, first), { force: true });
     else await sleep(LOOK_EVERY);
-  }
-}
-
-function isAlive(pid) {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
   }
 }
 
