@@ -1,0 +1,42 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startWatched, watch, type Watched } from '../support/watchdog';
+
+/* The watchdog of the tests in this folder itself: what is wrong is noticed, and what is right is not. */
+
+let gateway: Watched;
+beforeAll(async () => {
+  gateway = await startWatched();
+});
+afterAll(() => gateway.stop());
+
+test('an honest caller is not noticed', async () => {
+  const report = await watch(gateway, 'honest', async () => {
+    const headers = { authorization: `Bearer ${gateway.key}` };
+    for (let sent = 0; sent < 20; sent += 1) {
+      const answer = await fetch(`${gateway.url}/api/v1/products`, { headers: { ...headers, connection: 'close' } });
+      await answer.arrayBuffer();
+    }
+  });
+  expect(report.failures).toEqual([]);
+});
+
+test('a loop that is held is noticed', async () => {
+  const held = watch(gateway, 'held', async () => {
+    process.kill(gateway.pid, 'SIGSTOP');
+    await sleep(2500);
+    process.kill(gateway.pid, 'SIGCONT');
+  });
+  await expect(held).rejects.toThrow(/\/livez was late by \d{4} ms .*read was late/);
+});
+
+test('connections that stay are noticed', async () => {
+  const sockets: Socket[] = [];
+  const open = async (): Promise<void> => {
+    for (let opened = 0; opened < 5; opened += 1) sockets.push(connect(Number(new URL(gateway.url).port), '127.0.0.1'));
+    await sleep(100);
+  };
+  const left = watch(gateway, 'left', open, { settledWithin: 1000 });
+  await expect(left).rejects.toThrow(/connections are open/);
+  for (const socket of sockets) socket.destroy();
+});

@@ -1,0 +1,237 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { commandLine, type Environment, finished, firstLine } from '../cli/commandLine';
+
+/*
+ * Runs the worst that a caller can send against `serve` in a process of its own, and fails if others noticed: if /livez or another
+ * organisation's read was late, or if files, connections or memory did not come back. With WATCHDOG_REPORT set to a file, the figures of
+ * each run are appended to it.
+ */
+
+/** How late /livez may be, in milliseconds; where the machine is slow, so many times a fixed computation timed in the same run. */
+const LATE = 200;
+const COMPUTATIONS = 10;
+/** The other organisation's read also waits for the database, which is as slow as it is; its usual time so many times is added. */
+const READS = 10;
+/** Memory that may be kept, in MiB. */
+const KEPT = 64;
+/** Time for files, connections and memory to come back, in milliseconds. */
+const SETTLED_WITHIN = 15_000;
+/** How often the other organisation reads, in milliseconds, which stays below its key's limit. */
+const READ_EVERY = 150;
+/** How long it is watched before, so that the usual time of a read is known and what is loaded late is, in milliseconds. */
+const CALM = 1000;
+const MIB = 1024 * 1024;
+
+const COLLECTING = join(__dirname, 'collecting.cjs');
+const PROBE = join(__dirname, 'watchdogProbe.js');
+
+/** A served gateway under watch. */
+export interface Watched {
+  readonly url: string;
+  readonly pid: number;
+  /** Organisation and key of the caller that does the worst. */
+  readonly organisation: string;
+  readonly key: string;
+  /** Header of the other organisation's key. */
+  readonly other: string;
+  /** Another key, of that organisation unless given. */
+  makeKey(organisation?: string): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts `serve` with a control database of its own; limits are those of production unless given. */
+export async function startWatched(environment: Environment = {}): Promise<Watched> {
+  const cli = commandLine({ EVENTS: 'off', ...environment });
+  const makeOrganisation = async (name: string): Promise<string> =>
+    (await cli.json<{ id: string }>('org', 'create', '--name', name)).id;
+  const makeKey = async (of: string): Promise<string> =>
+    (await cli.json<{ key: string }>('key', 'create', '--org', of, '--name', 'key', '--scopes', 'all')).key;
+  const organisation = await makeOrganisation('Worst');
+  const child = cli.start(['serve'], { PORT: '0', NODE_OPTIONS: `--require ${COLLECTING}` });
+  const end = finished(child);
+  const url = (await firstLine(child)).replace('listening on ', '');
+  return {
+    url,
+    pid: child.pid!,
+    organisation,
+    key: await makeKey(organisation),
+    other: `Bearer ${await makeKey(await makeOrganisation('Other'))}`,
+    makeKey: (of = organisation) => makeKey(of),
+    async stop() {
+      child.kill('SIGTERM');
+      await end;
+    },
+  };
+}
+
+export interface Bounds {
+  /** Whether another organisation's reads are watched too; on by default. */
+  readonly reads?: boolean;
+  /** Memory that may be kept, in MiB. */
+  readonly kept?: number;
+  /** Time for files, connections and memory to come back, in milliseconds. */
+  readonly settledWithin?: number;
+  /** Memory that may be held at any time in addition to that of before, in MiB. */
+  readonly peak?: number;
+}
+
+/** Milliseconds and MiB. */
+export interface Report {
+  readonly late: number;
+  readonly lateLimit: number;
+  readonly readLate: number;
+  readonly readLimit: number;
+  /** Statuses other than 200 of either, 0 for none. */
+  readonly failures: readonly number[];
+  readonly files: readonly [before: number, after: number];
+  readonly connections: readonly [before: number, most: number, after: number];
+  readonly memory: readonly [before: number, most: number, after: number];
+}
+
+/** Runs `worst` while others are served. @throws an error that says all that is wrong */
+export async function watch(
+  { url, pid, other }: Watched,
+  name: string,
+  worst: () => Promise<unknown>,
+  bounds: Bounds = {},
+): Promise<Report> {
+  const targets = [
+    { url: `${url}/livez` },
+    { url: `${url}/api/v1/products?limit=1`, headers: { authorization: other }, every: READ_EVERY },
+  ].slice(0, bounds.reads === false ? 1 : 2);
+  const calm = await probing(targets, () => sleep(CALM));
+  const wrong = [...calm.livez.failures, ...calm.reads.failures];
+  if (wrong.length > 0) throw new Error(`others were answered ${wrong.join(', ')} before ${name} began`);
+  const port = Number(new URL(url).port);
+  await collected(pid);
+  const before = usage(pid, port);
+  let most = before;
+  const sampling = setInterval(() => {
+    const now = usage(pid, port);
+    most = {
+      files: Math.max(most.files, now.files),
+      connections: Math.max(most.connections, now.connections),
+      memory: Math.max(most.memory, now.memory),
+    };
+  }, 100);
+  const { livez, reads, computed } = await probing(targets, worst).finally(() => {
+    clearInterval(sampling);
+  });
+  const kept = bounds.kept ?? KEPT;
+  const isBack = (now: Usage): boolean =>
+    now.files <= before.files && now.connections <= before.connections && now.memory <= before.memory + kept * MIB;
+  const after = await settled({ pid, port, within: bounds.settledWithin ?? SETTLED_WITHIN }, isBack);
+  const usual = Math.max(calm.computed, computed) * COMPUTATIONS;
+  const mib = (bytes: number): number => Math.round(bytes / MIB);
+  const report: Report = {
+    late: Math.round(Math.max(0, ...livez.waits)),
+    lateLimit: Math.round(Math.max(LATE, usual)),
+    readLate: Math.round(Math.max(0, ...reads.waits)),
+    readLimit: Math.round(Math.max(LATE, usual) + READS * median(calm.reads.waits)),
+    failures: [...livez.failures, ...reads.failures],
+    files: [before.files, after.files],
+    connections: [before.connections, most.connections, after.connections],
+    memory: [mib(before.memory), mib(most.memory), mib(after.memory)],
+  };
+  const { WATCHDOG_REPORT: file } = process.env;
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify({ name, ...report })}\n`);
+  const faults = faultsOf(report, { ...bounds, kept });
+  if (faults.length > 0) throw new Error(`${name}: ${faults.join('; ')}`);
+  return report;
+}
+
+/** What is wrong with a report. */
+export function faultsOf(report: Report, { kept = KEPT, peak = Infinity }: Bounds = {}): string[] {
+  const { late, lateLimit, readLate, readLimit, failures, files, connections, memory } = report;
+  const more = (what: string, [before, after]: readonly [number, number]): string[] =>
+    after > before ? [`${String(after)} ${what} are open, ${String(before)} before`] : [];
+  return [
+    ...(late > lateLimit ? [`/livez was late by ${String(late)} ms (${String(lateLimit)} allowed)`] : []),
+    ...(readLate > readLimit
+      ? [`another organisation's read was late by ${String(readLate)} ms (${String(readLimit)} allowed)`]
+      : []),
+    ...(failures.length > 0 ? [`others were answered ${[...new Set(failures)].join(', ')}`] : []),
+    ...more('files', files),
+    ...more('connections', [connections[0], connections[2]]),
+    ...(memory[1] > memory[0] + peak ? [`${String(memory[1])} MiB were used, ${String(memory[0])} before`] : []),
+    ...(memory[2] > memory[0] + kept ? [`${String(memory[2])} MiB are kept, ${String(memory[0])} before`] : []),
+  ];
+}
+
+interface Seen {
+  readonly waits: readonly number[];
+  readonly failures: readonly number[];
+}
+
+/** Probes from a thread while `work` runs. */
+async function probing(
+  targets: readonly object[],
+  work: () => Promise<unknown>,
+): Promise<{ livez: Seen; reads: Seen; computed: number }> {
+  const thread = new Worker(PROBE, { workerData: targets });
+  const done = new Promise<{ results: Seen[]; computed: number }>((resolve, reject) => {
+    thread.once('message', resolve).once('error', reject);
+  });
+  try {
+    await work();
+    thread.postMessage('end');
+    const { results, computed } = await done;
+    const none: Seen = { waits: [], failures: [] };
+    return { livez: results[0] ?? none, reads: results[1] ?? none, computed };
+  } finally {
+    await thread.terminate();
+  }
+}
+
+interface Usage {
+  readonly files: number;
+  readonly connections: number;
+  readonly memory: number;
+}
+
+/** Files (not sockets, of which the database's may stay), connections to the port, and memory; all 0 where there is no /proc. */
+function usage(pid: number, port: number): Usage {
+  const folder = `/proc/${String(pid)}`;
+  if (!existsSync(folder)) return { files: 0, connections: 0, memory: 0 };
+  const open = readdirSync(`${folder}/fd`).flatMap((fd) => {
+    try {
+      return readlinkSync(`${folder}/fd/${fd}`);
+    } catch {
+      return [];
+    }
+  });
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const rows = readFileSync(`${folder}/net/tcp`, 'utf8').split('\n').slice(1);
+  const inodes = rows.map((row) => row.trim().split(/\s+/)).filter(([, address]) => address?.endsWith(local));
+  const ours = new Set(inodes.map(([, , , , , , , , , inode]) => `socket:[${String(inode)}]`));
+  return {
+    files: open.filter((target) => target.startsWith('/')).length,
+    connections: open.filter((target) => ours.has(target)).length,
+    memory: Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`${folder}/status`, 'utf8'))?.[1] ?? 0) * 1024,
+  };
+}
+
+/** Collects garbage there, which needs a moment in which it runs. */
+async function collected(pid: number): Promise<void> {
+  process.kill(pid, 'SIGWINCH');
+  await sleep(300);
+}
+
+async function settled(
+  { pid, port, within }: { readonly pid: number; readonly port: number; readonly within: number },
+  isSo: (now: Usage) => boolean,
+): Promise<Usage> {
+  const latest = performance.now() + within;
+  for (;;) {
+    await collected(pid);
+    const now = usage(pid, port);
+    if (isSo(now) || performance.now() > latest) return now;
+  }
+}
+
+function median(values: readonly number[]): number {
+  return values.toSorted((one, two) => one - two)[values.length >> 1] ?? 0;
+}
