@@ -4,7 +4,10 @@ import { subscriptionProbes } from '../support/attackStreams';
 import { expectedOutcome, expectedStatus, outcomeOf } from '../support/attackRule';
 import { hashOf, type Identity, type KeyKind, KEYS, makeScene, type Scene } from '../support/attackScene';
 import { canariesIn } from '../support/attackCanaries';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { startWatchedGateway } from '../support/commands';
+import type { TestGateway } from '../support/gateway';
+import { databaseName } from '../../src/database/organisationData';
+import type { Answer, Json } from '../support/client';
 import { CALLS, argumentsOf, operations } from '../support/operations';
 
 /*
@@ -38,9 +41,11 @@ let gateway: TestGateway;
 let scene: Scene;
 let probes: readonly Probe[];
 const total = { cells: 0, failures: 0 };
+/** Commands sent to the databases of organisations whose plan or state rejects every request. */
+const sentToClosed: string[] = [];
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startWatchedGateway();
   scene = await makeScene(gateway);
   probes = [
     ...(await argumentProbes(scene)),
@@ -50,6 +55,10 @@ beforeAll(async () => {
     ...(await subscriptionProbes(scene)),
     ...(await replayProbes(scene)),
   ];
+  const closed = scene.closed.map(({ id }) => databaseName(id));
+  gateway.databases.control.getClient().on('commandStarted', (event) => {
+    if (closed.includes(event.databaseName)) sentToClosed.push(event.commandName);
+  });
 });
 afterAll(async () => {
   const { cells, failures } = total;
@@ -102,6 +111,7 @@ describe.each(WAYS)('by %s', (way) => {
     expect(failures).toEqual([]);
     expect(cells.length).toBeGreaterThanOrEqual(KEYS.length);
     expect(await hashOf(gateway, scene.victim.organisation)).toBe(before);
+    expect(sentToClosed).toEqual([]);
   });
 });
 
@@ -114,15 +124,34 @@ async function failureOf({ probe, key, identity }: Cell): Promise<object | undef
   const found = {
     outcome: outcomeOf(kind, answer, value, error),
     status: answer.status,
+    told: toldBy(answer, error),
     leaks: leaksIn(answer, said, expected, key),
   };
-  const wanted = { outcome: expected, status: expectedStatus(face, operation, expected), leaks: [] };
+  const wanted = {
+    outcome: expected,
+    status: expectedStatus(face, operation, expected),
+    told: {
+      challenge: expected === 'unauthenticated' ? 'Bearer' : null,
+      isCounted: expected !== 'unauthenticated',
+      scope: expected === 'insufficient_scope' ? scope : undefined,
+    },
+    leaks: [],
+  };
   if (JSON.stringify(found) === JSON.stringify(wanted)) return undefined;
   return {
     cell: `${probe.way}: ${probe.title}, key ${key}, ${identity}`,
     found,
     wanted,
     text: answer.text.slice(0, 300),
+  };
+}
+
+/** What else an answer says about a rejection. */
+function toldBy({ headers }: Answer, error: Json): object {
+  return {
+    challenge: headers.get('www-authenticate'),
+    isCounted: headers.has('ratelimit'),
+    scope: error?.required_scope,
   };
 }
 

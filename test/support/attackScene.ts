@@ -46,6 +46,8 @@ export interface Scene {
   readonly other: Holding;
   /** The organisation under attack; none of the keys above belongs to it. */
   readonly victim: Holding;
+  /** Those of the keys 'plan off' and 'suspended'. */
+  readonly closed: readonly Organisation[];
   /** A caller with this kind of key; 'scope missing' lacks `scope`. */
   callerWith(kind: KeyKind, scope: Scope | undefined): Client;
   /** The organisation of a kind of key. */
@@ -81,6 +83,7 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
     own,
     other,
     victim,
+    closed: [spent.organisation, suspended.organisation],
     callerWith: (kind, scope) => (kind === 'scope missing' ? withoutScope.get(scope)! : callers[kind]),
     homeOf: (kind) => (kind === 'other organisation' ? other : own),
   };
