@@ -1,0 +1,57 @@
+import { Webhook } from 'standardwebhooks';
+import { eventually } from '../http/eventually';
+import { client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { newScene, openWorld, type Scene, untilArrived, type World } from './scene';
+
+/* One delivery from end to end. What happens when receivers fail is in delivery.test.ts. */
+
+let world: World;
+let one: Scene;
+
+beforeAll(async () => {
+  world = await openWorld();
+  one = await newScene(world, { types: ['quote.created', 'quote.updated'] });
+});
+afterAll(async () => {
+  await one.receiver.stop();
+  await world.stop();
+});
+
+test('changes in the database arrive at an endpoint, once and in order, signed with its secret, as in the feed', async () => {
+  const [quote = ''] = await one.write(1);
+  await one.change(quote);
+  await untilArrived(one, 2);
+  const webhook = new Webhook(one.secret);
+  const arrived = one.receiver.arrived.map(({ id, body, headers }) => {
+    expect(webhook.verify(body, headers)).toMatchObject({ id });
+    expect(() => webhook.verify(`${body} `, headers)).toThrow();
+    return JSON.parse(body) as unknown;
+  });
+  expect(arrived).toMatchObject([
+    { type: 'quote.created', object: { id: quote } },
+    { type: 'quote.updated', object: { id: quote }, changes: expect.arrayContaining(['total_minor']) as unknown },
+  ]);
+  const { key } = await makeKey(world.gateway, one.organisation);
+  expect((await client(world.gateway, key).get('/events')).body.data).toEqual(arrived);
+  await eventually(async () => (await one.rows('delivered')).length === 2);
+  expect(await one.endpoint()).toMatchObject({ state: 'enabled', waiting: 0 });
+  expect(one.receiver.arrived).toHaveLength(2);
+});
+
+test('an event that failed is sent again when its time comes, and can be sent again on demand', async () => {
+  const sent = one.receiver.arrived.length;
+  one.receiver.answer = () => 500;
+  await one.write(1);
+  await eventually(async () => (await one.rows('waiting')).length === 1);
+  one.receiver.answer = () => 204;
+  await one.hurry();
+  await untilArrived(one, sent + 2);
+  await eventually(async () => (await one.rows('waiting')).length === 0);
+  const [first, again] = one.receiver.arrived.slice(sent);
+  expect(again).toMatchObject({ id: first!.id, body: first!.body });
+  const { data } = await one.admin('webhook_deliveries', { endpoint: one.id });
+  await one.admin('resend_event', { endpoint: one.id, delivery: data[0].id });
+  await untilArrived(one, sent + 3);
+  expect(one.receiver.arrived.at(-1)!.event.id).toBe(first!.id);
+});
