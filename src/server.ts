@@ -74,9 +74,10 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   server.on('drop', metrics.connectionDropped);
   refuseBroken(server, connections, logger, metrics);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
-    connections.requestArrived(response);
-    const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies, turns });
-    void gateway.handle(exchange);
+    connections.requestArrived(response, () => {
+      const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies, turns });
+      void gateway.handle(exchange);
+    });
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
   server.on('request', serve).on('checkContinue', serve);
@@ -118,8 +119,14 @@ function atAdmin(error: unknown): never {
 /** The server of ADMIN_PORT, which answers a few machines briefly. */
 function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
   const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
-  const server = createServer({ ...times, maxHeaderSize: MAX_HEADER_BYTES }, serve);
+  const server = createServer({ ...times, maxHeaderSize: MAX_HEADER_BYTES });
   server.maxConnections = ADMIN_CONNECTIONS;
+  const connections = trackConnections(server);
+  server.on('request', (request, response) => {
+    connections.requestArrived(response, () => {
+      serve(request, response);
+    });
+  });
   return server;
 }
 

@@ -5,10 +5,15 @@ import type { Socket } from 'node:net';
 const LINGER = 1000;
 /** How long the rest of a rejected body is read before that, in total and between two bytes, in milliseconds (nginx's lingering_time and lingering_timeout). */
 const [LONGEST_REST, LONGEST_PAUSE] = [30_000, 5000];
+/** Requests that may wait for the one before them on their connection; with more it is closed. */
+const MOST_WAITING = 16;
 
 interface Use {
-  /** Requests that are not answered yet. */
-  readonly open: Set<ServerResponse>;
+  /**
+   * Requests that are not answered yet, in their order, with how each is begun. Only the first is begun: one behind it could not be sent,
+   * and would only hold its memory and files.
+   */
+  readonly open: Map<ServerResponse, () => void>;
   /** The last request, complete or not. */
   last?: IncomingMessage;
   idleSince: number;
@@ -18,13 +23,13 @@ interface Use {
 
 export type Connections = ReturnType<typeof trackConnections>;
 
-/** Tracks the connections of a server. */
+/** Tracks the connections of a server, each of which has one request answered at a time. */
 export function trackConnections(server: Server) {
   const uses = new Map<Socket, Use>();
   let endingSince: number | undefined;
 
   server.on('connection', (socket) => {
-    const open = new Set<ServerResponse>();
+    const open: Use['open'] = new Map();
     const use: Use = { open, idleSince: performance.now(), bytesRead: 0 };
     uses.set(socket, use);
     const destroySoon = socket.destroySoon.bind(socket);
@@ -35,38 +40,47 @@ export function trackConnections(server: Server) {
     };
     socket.once('close', () => {
       uses.delete(socket);
-      // Node emits `close` for the answer being sent, but not for pipelined ones behind it
+      // Node emits `close` for the answer being sent, but not for pipelined ones behind it, nor for one that is ended without a socket
       process.nextTick(() => {
-        for (const response of open) response.emit('close');
+        for (const response of open.keys()) response.destroy().emit('close');
       });
     });
   });
 
   return {
     count: (): number => uses.size,
-    /** Records a request; while the server drains, its answer ends the connection. */
-    requestArrived(response: ServerResponse): void {
+    /** Begins a request once those before it on its connection are answered; while the server drains, its answer ends the connection. */
+    requestArrived(response: ServerResponse, begin: () => void): void {
       // a pipelined response has no socket yet, so use the request's
       const { socket } = response.req;
       const use = uses.get(socket);
+      // what was received is parsed to its end, also if the connection is closed in the middle of it
+      if (!use || socket.destroyed) return;
+      if (use.open.size > MOST_WAITING) {
+        socket.destroy();
+        return;
+      }
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
-      if (!use) return;
-      use.open.add(response);
+      use.open.set(response, begin);
       use.last = response.req;
       response.once('close', () => {
         use.open.delete(response);
         use.idleSince = performance.now();
         use.bytesRead = socket.bytesRead;
+        const [next] = use.open;
+        // one without a socket is behind an answer that ended the connection
+        if (next?.[0].socket && !socket.destroyed) next[1]();
       });
+      if (use.open.size === 1) begin();
     },
     /** Whether an answer is being sent, so that nothing else may be written. */
-    isAnswering: (socket: Socket) => [...(uses.get(socket)?.open ?? [])].some(({ headersSent }) => headersSent),
+    isAnswering: (socket: Socket) => [...(uses.get(socket)?.open.keys() ?? [])].some(({ headersSent }) => headersSent),
     /** From now on, answers tell callers to use another connection: the last pending one of each connection, and all later ones. */
     announceEnd(): void {
       endingSince ??= performance.now();
       for (const { open } of uses.values()) {
         // only the last of several pipelined answers: those after the one that ends the connection would be lost
-        const last = [...open].at(-1);
+        const last = [...open.keys()].at(-1);
         if (last?.headersSent === false) last.setHeader('Connection', 'close');
       }
     },

@@ -101,18 +101,18 @@ test.each([['POST /settings/sign-in'], ['POST /settings/sign-out']])(
   },
 );
 
-test('pipelined requests waiting on a connection that is reset are logged with 499', async () => {
+test('of pipelined requests on a connection that is reset, the one that was begun is logged with 499, and no other is begun', async () => {
   const release = holdBack(gateway.control.apiKeys, 'find');
   const lines = gateway.logs.length;
   const socket = await begin(`${head('GET /api/v1/me', bearer)}\r\n`.repeat(5));
-  await eventually(async () => (await inHand()) === 5);
+  await eventually(async () => (await inHand()) === 1);
   socket.resetAndDestroy();
   const left = { path: '/api/v1/me', status: 499 };
   const logged = (): unknown[] => gateway.logs.slice(lines).filter(({ path }) => path === left.path);
-  await eventually(() => logged().length >= 5);
-  expect(logged()).toEqual(Array(5).fill(expect.objectContaining(left)));
+  await eventually(() => logged().length >= 1);
   release();
   await eventually(async () => (await inHand()) === 0);
+  expect(logged()).toEqual([expect.objectContaining(left)]);
 });
 
 test('a form sent with Expect: 100-continue gets 100 Continue', async () => {
