@@ -5,6 +5,7 @@ import { type Connections, trackConnections } from './http/connections';
 import { openExchange } from './http/exchange';
 import { type OpenPort, ownPort, type PortOpener } from './http/ports';
 import { refuseBroken } from './http/refusals';
+import { redact } from './log';
 
 export interface ServerOptions extends GatewayOptions {
   /** Where connections come from; a port of this process unless given. */
@@ -48,6 +49,11 @@ const MAX_HEADER_BYTES = 16 * 1024;
 const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
 const SWEEP_EVERY = 50;
+/** Characters of an address that cannot be read, in the log. */
+const MOST_LOGGED = 100;
+/** Said once, since every request behind such a proxy has it. */
+const UNREADABLE =
+  'X-Forwarded-For has no readable address where TRUST_PROXY says that of the caller is: keys with allowed addresses are refused';
 
 /** Starts serving both APIs, the pages, the health checks and the metrics. */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
@@ -73,10 +79,19 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { metrics, bodies, turns } = gateway;
   server.on('drop', metrics.connectionDropped);
   refuseBroken(server, connections, logger, metrics);
+  let isToldOfAddress = false;
+  const opening = {
+    ...{ trustedProxies: config.TRUST_PROXY, bodies, turns },
+    onUnreadable: (written: string): void => {
+      if (isToldOfAddress) return;
+      isToldOfAddress = true;
+      const found = { forwarded_for: redact(written.slice(0, MOST_LOGGED)), trust_proxy: config.TRUST_PROXY };
+      logger.warn(found, UNREADABLE);
+    },
+  };
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response, () => {
-      const exchange = openExchange(request, response, { trustedProxies: config.TRUST_PROXY, bodies, turns });
-      void gateway.handle(exchange);
+      void gateway.handle(openExchange(request, response, opening));
     });
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read

@@ -1,6 +1,9 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
+/** The address of a caller whose address cannot be read; it is in no range. */
+export const UNKNOWN_ADDRESS = 'unknown';
+
 /** The bucket that failed authentications are counted in: an IPv4 address, or an IPv6 /64, the usual size of one customer's network. */
 export function addressBucket(address: string): string {
   const parsed = parse(address);

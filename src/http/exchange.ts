@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isIP } from 'node:net';
-import { plainAddress } from '../access/addresses';
 import type { Refusal } from '../access/authenticate';
 import type { KeyPrincipal, Principal } from '../access/principal';
 import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
@@ -12,6 +10,7 @@ import type { Sunset } from '../schema/operations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from './bodyMemory';
+import { callerAddress } from './forwarded';
 import type { Turns } from './turns';
 
 /** A request and its response, with the fields for its log line. */
@@ -76,10 +75,16 @@ const AUTHORIZATION = 'authorization';
 /** A caller's own request id is kept if it is short, plain, and not a key. */
 const SANE_ID = /^[\w.:=+/@-]{1,128}$/;
 
+export interface ExchangeOptions extends Pick<Exchange, 'bodies' | 'turns'> {
+  readonly trustedProxies: number;
+  /** Called with an address in X-Forwarded-For that cannot be read. */
+  readonly onUnreadable?: (written: string) => void;
+}
+
 export function openExchange(
   request: IncomingMessage,
   response: ServerResponse,
-  { trustedProxies, bodies, turns }: Pick<Exchange, 'bodies' | 'turns'> & { readonly trustedProxies: number },
+  { trustedProxies, onUnreadable, bodies, turns }: ExchangeOptions,
 ): Exchange {
   const target = request.url ?? '/';
   const at = target.indexOf('?');
@@ -96,7 +101,7 @@ export function openExchange(
     path: at === -1 ? target : target.slice(0, at),
     search: at === -1 ? '' : target.slice(at),
     requestId,
-    address: callerAddress(request, trustedProxies),
+    address: callerAddress(request, trustedProxies, onUnreadable),
     log: {},
     bodies,
     turns,
@@ -174,15 +179,6 @@ export function soleAuthorization({ headers, rawHeaders }: IncomingMessage): str
 function singleHeader({ headers }: IncomingMessage, name: string): string | undefined {
   const value = headers[name];
   return Array.isArray(value) ? value.join(', ') : value;
-}
-
-/** The address of the caller, behind the given number of trusted proxies. */
-function callerAddress({ headers, socket }: IncomingMessage, trustedProxies: number): string {
-  const direct = socket.remoteAddress ?? '';
-  if (trustedProxies === 0) return plainAddress(direct);
-  const forwarded = String(headers['x-forwarded-for'] ?? '').split(',');
-  const claimed = forwarded.at(-trustedProxies)?.trim() ?? '';
-  return plainAddress(isIP(claimed) === 0 ? direct : claimed);
 }
 
 /** Warns the caller of a key that expires soon, in time to rotate it. */

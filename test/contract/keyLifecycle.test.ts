@@ -140,9 +140,28 @@ describe('address ranges', () => {
     ['2001:db8:1::5', 200],
     ['2001:db8:2::5', 401],
     ['::ffff:203.0.113.9', 200],
+    ['203.0.113.7:51234', 200],
+    ['"[2001:db8:1::5]:443"', 200],
+    ['[2001:db8:2::5]:443', 401],
   ])('a request from %s gets %i', async (address, status) => {
     const { key } = await makeWith({ allowedRanges: ['203.0.113.0/24', '2001:db8:1::/48'] });
     expect(await statusOf(key, { 'x-forwarded-for': address })).toBe(status);
+  });
+
+  test('a key that allows the proxy itself is refused where the address of the caller cannot be read, which is logged once', async () => {
+    const own = await startGateway({ TRUST_PROXY: '1' });
+    try {
+      const { key } = await makeWith({ allowedRanges: ['127.0.0.0/8', '::1/128'] });
+      for (const header of ['_hidden', 'unknown', '203.0.113.7:x']) {
+        const { status } = await client(own, key).get('/me', {}, { 'x-forwarded-for': header });
+        expect([header, status]).toEqual([header, 401]);
+      }
+      expect((await client(own, key).get('/me')).status).toBe(200);
+      const warnings = own.logs.filter(({ forwarded_for }) => forwarded_for !== undefined);
+      expect(warnings).toMatchObject([{ level: 40, forwarded_for: '_hidden', trust_proxy: 1 }]);
+    } finally {
+      await own.stop();
+    }
   });
 
   test('an address outside the ranges gets the same 401 as an unknown key', async () => {
