@@ -2,7 +2,8 @@
 # one is another line here, not another build of the same.
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
-COPY package.json package-lock.json tsconfig.json tsconfig.build.json ./
+COPY package.json package-lock.json ./
+COPY tools/build.js tools/
 COPY src src
 RUN npm ci && npm prune --omit=dev --ignore-scripts
 

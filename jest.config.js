@@ -1,14 +1,50 @@
+const FULL = require('./test/full');
+
 const swc = ['@swc/jest', { jsc: { parser: { syntax: 'typescript' }, target: 'es2022' }, sourceMaps: 'inline' }];
 
-/** Tests go through HTTP against a real server and a real database, which test/support/globalSetup.ts starts once. */
-module.exports = {
+const SHARED = {
   rootDir: __dirname,
-  testMatch: ['<rootDir>/test/**/*.test.ts'],
   transform: { '^.+\\.ts$': swc },
   testEnvironment: '<rootDir>/test/support/environment.js',
   runtime: '<rootDir>/test/support/runtime.js',
+};
+
+/** With a real database: one for each worker. */
+const WITH_DATABASE = {
+  ...SHARED,
   globalSetup: '<rootDir>/test/support/globalSetup.ts',
   globalTeardown: '<rootDir>/test/support/globalTeardown.ts',
+};
+
+const inRoot = (path) => `<rootDir>/${path}`;
+const LONG = FULL.map(inRoot);
+
+/** What a test needs; its path says which of these runs it, but for the list in test/full.js. CONTRIBUTING.md has the table. */
+const projects = [
+  { ...SHARED, displayName: 'unit', testMatch: [inRoot('test/unit/**/*.test.ts')] },
+  {
+    ...WITH_DATABASE,
+    displayName: 'api',
+    testMatch: [inRoot('test/**/*.test.ts')],
+    testPathIgnorePatterns: [inRoot('test/unit/'), String.raw`\.(system|browser)\.test\.ts$`, ...LONG],
+  },
+  {
+    ...WITH_DATABASE,
+    displayName: 'system',
+    testMatch: [inRoot('test/**/*.system.test.ts')],
+    testPathIgnorePatterns: LONG,
+  },
+  {
+    ...WITH_DATABASE,
+    displayName: 'browser',
+    testMatch: [inRoot('test/**/*.browser.test.ts')],
+    testPathIgnorePatterns: LONG,
+  },
+  { ...WITH_DATABASE, displayName: 'full', testMatch: LONG },
+];
+
+module.exports = {
+  projects,
   reporters: ['default', '<rootDir>/test/support/progressReporter.js'],
   testTimeout: 60_000,
   // also on two cores: a test waits for the database and for other processes a third of its time (13 % less than with two)

@@ -10,7 +10,6 @@ const PARTS = ['src', 'schema', 'public', 'examples', 'test', 'faults', 'tools',
 const FILES = [
   'package.json',
   'tsconfig.json',
-  'tsconfig.build.json',
   'jest.config.js',
   'oxlint.config.mjs',
   'CONTRIBUTING.md',

@@ -8,7 +8,7 @@ import { EVENTS, metric, type OpenedStream, type StreamRequest, subscribe } from
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
-/* The subscription to events (docs/decisions/subscription.md); its costs are in test/operation/streams.test.ts. */
+/* The subscription to events (docs/decisions/subscription.md); its costs are in test/operation/streams.system.test.ts. */
 
 let gateway: TestGateway;
 let bare: mongo.MongoClient;

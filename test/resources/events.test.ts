@@ -14,7 +14,7 @@ import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, FACES, type Face, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
-/* The feed of events, which are written here as another gateway's tail would (real ones: test/operation/events.test.ts). */
+/* The feed of events, which are written here as another gateway's tail would (real ones: test/operation/events.system.test.ts). */
 
 const operation = operations.find(({ name }) => name === 'events')!;
 let gateway: TestGateway;

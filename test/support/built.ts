@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { build as esbuild } from 'esbuild';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { transpile } from '../../tools/build';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -18,18 +19,7 @@ export const DOCUMENT = join(FOLDER, 'openapi.json');
 export async function buildProgram(): Promise<void> {
   // imported here, because tests only need the paths above
   const { build } = await import('esbuild');
-  // a module that became a folder would be found under its old name
-  await rm(FOLDER, { recursive: true, force: true });
-  const files = await readdir(join(ROOT, 'src'), { recursive: true });
-  await build({
-    entryPoints: files.filter((file) => /\.(ts|json)$/.test(file)).map((file) => join(ROOT, 'src', file)),
-    outdir: FOLDER,
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    loader: { '.json': 'copy' },
-    logLevel: 'error',
-  });
+  await transpile('dist-test');
   await bundle(build);
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'openapi'], { maxBuffer: 16 * 1024 * 1024 });
   await writeFile(DOCUMENT, stdout);

@@ -8,7 +8,6 @@
 const vm = require('node:vm');
 const { ModernFakeTimers } = require('@jest/fake-timers');
 const { ModuleMocker } = require('jest-mock');
-const { takeTurn } = require('./turns');
 
 /** Stands for the worker's realm where Jest expects a vm context. */
 const OWN_REALM = {};
@@ -45,16 +44,15 @@ module.exports = class OwnRealm {
     this.fakeTimersModern = new ModernFakeTimers({ config, global: globalThis });
   }
 
+  /** Each worker has a database of its own (globalSetup.ts). */
   async setup() {
-    const { TEST_TURN } = process.env;
-    if (TEST_TURN === undefined) return;
-    this.endTurn = await takeTurn(TEST_TURN);
-    // Jest started by a test has the turn of that test
-    delete process.env.TEST_TURN;
+    const { TEST_MONGODB_URIS, JEST_WORKER_ID = '1' } = process.env;
+    if (TEST_MONGODB_URIS === undefined) return;
+    const uris = TEST_MONGODB_URIS.split(' ');
+    process.env.TEST_MONGODB_URI = uris[Number(JEST_WORKER_ID) - 1] ?? uris[0];
   }
 
   async teardown() {
-    await this.endTurn?.();
     this.fakeTimersModern.dispose();
     for (const restore of this.restore) restore();
     // Jest wraps it for each file

@@ -1,32 +1,61 @@
-import { mkdtemp } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { chooseDatabase, type Database } from '../../src/database/embedded';
+import { isAlive } from '../../src/database/embedded/liveness';
 import { buildProgram } from './built';
 
 declare global {
-  var testDatabase: Database | undefined;
-  /** Where the database keeps its data. */
+  var testDatabases: readonly Database[] | undefined;
+  /** Everything that the run leaves on disk. */
   var testFolder: string | undefined;
 }
 
-/** Starts one database for the whole run, as the demo does; TEST_MONGODB_URI or MONGOD_BINARY select another. */
-export default async function globalSetup(): Promise<void> {
+const PREFIX = 'scopegate-test-';
+/** What a run needs at most, with some to spare, in bytes. */
+const ROOM = 4 * 1024 ** 3;
+
+/**
+ * Starts one database for each worker, as the demo does, so that files do not wait for each other's; TEST_MONGODB_URI selects one that is
+ * running, for all, and MONGOD_BINARY another program. environment.js gives each worker its own. Whatever tests leave in the
+ * folder for temporary files goes with the run's own.
+ */
+export default async function globalSetup({ maxWorkers }: { readonly maxWorkers: number }): Promise<void> {
   const { TEST_MONGODB_URI, MONGOD_BINARY, PATH } = process.env;
-  await buildProgram();
-  process.stderr.write('starting the test database\n');
-  const folder = await mkdtemp(join(tmpdir(), 'scopegate-test-'));
+  const folder = await runFolder();
   globalThis.testFolder = folder;
-  const database = await chooseDatabase({
-    MONGODB_URI: TEST_MONGODB_URI,
-    MONGOD_BINARY,
-    DATA_DIR: folder,
-    CACHE_DIR: join(__dirname, '..', '..', '.cache'),
-    PATH: PATH ?? '',
-    report: (line) => process.stderr.write(`${line}\n`),
-  });
-  globalThis.testDatabase = database;
-  process.env.TEST_MONGODB_URI = database.uri;
-  if (database.kind === 'secantusdb') process.env.TEST_TURN = join(folder, 'turn');
+  await mkdir((process.env.TMPDIR = join(folder, 'tmp')));
+  await buildProgram();
+  process.stderr.write('starting the test databases\n');
+  const start = (worker: number): Promise<Database> =>
+    chooseDatabase({
+      MONGODB_URI: TEST_MONGODB_URI,
+      MONGOD_BINARY,
+      DATA_DIR: join(folder, String(worker)),
+      CACHE_DIR: join(__dirname, '..', '..', '.cache'),
+      PATH: PATH ?? '',
+      report: (line) => {
+        if (worker === 1) process.stderr.write(`${line}\n`);
+      },
+    });
+  const first = await start(1);
+  const others = Array.from({ length: first.kind === 'uri' ? 0 : maxWorkers - 1 }, (_, index) => start(index + 2));
+  globalThis.testDatabases = [first, ...(await Promise.all(others))];
+  process.env.TEST_MONGODB_URIS = globalThis.testDatabases.map(({ uri }) => uri).join(' ');
   process.env.WRITTEN_ANSWERS = join(folder, 'written-answers');
+}
+
+/** In memory where there is room, because databases wait for the disk at each write. Removes what killed runs left. */
+async function runFolder(): Promise<string> {
+  const inMemory = await statfs('/dev/shm').then(
+    ({ bavail, bsize }) => bavail * bsize > ROOM,
+    () => false,
+  );
+  const place = inMemory ? '/dev/shm' : tmpdir();
+  const left = (await readdir(place)).filter((name) => {
+    const pid = name.startsWith(PREFIX) ? Number(name.slice(PREFIX.length).split('-')[0]) : NaN;
+    return Number.isInteger(pid) && !isAlive(pid);
+  });
+  for (const name of left) await rm(join(place, name), { recursive: true, force: true });
+  return mkdtemp(join(place, `${PREFIX}${String(process.pid)}-`));
 }

@@ -6,5 +6,5 @@ export default class ProgressReporter {
     test: { readonly path: string },
     result: { readonly numPassingTests: number; readonly numFailingTests: number },
   ): void;
-  onRunComplete(): void;
+  onRunComplete(contexts: ReadonlySet<{ readonly config: { readonly displayName: { readonly name: string } } }>): void;
 }

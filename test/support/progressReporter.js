@@ -1,9 +1,16 @@
+const { projects } = require('../../jest.config');
+
 /** Maximum time without output, in milliseconds. */
 const QUIET = 10_000;
 
+const NOT_RUN = [
+  ['system', 'Not run: tests of processes, signals and other programs (Redis), and of the pages in Chromium: npm run test:system'],
+  ['full', 'Not run: the long tests, the faults and generated clients: npm run test:full'],
+];
+
 /**
  * Shows progress where Jest prints no running count (in a pipe, in CI): if no file finishes for ten seconds, prints how far the
- * run is and which files are running.
+ * run is and which files are running. A run of some projects ends with what runs the others.
  */
 module.exports = class ProgressReporter {
   #running = new Map();
@@ -30,8 +37,12 @@ module.exports = class ProgressReporter {
     if (this.#timer) this.#wait();
   }
 
-  onRunComplete() {
+  onRunComplete(contexts) {
     clearInterval(this.#timer);
+    const ran = new Set([...contexts].map(({ config }) => config.displayName.name));
+    if (!ran.has('unit') || !ran.has('api')) return;
+    const not = projects.map(({ displayName }) => displayName).filter((name) => !ran.has(name));
+    for (const line of NOT_RUN.filter(([project]) => not.includes(project))) process.stderr.write(`${line[1]}\n`);
   }
 
   #wait() {

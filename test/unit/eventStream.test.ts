@@ -4,7 +4,7 @@ import { createReads } from '../../src/events/reads';
 import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
 import { createWaiting } from '../../src/events/waiting';
 
-/* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.test.ts. */
+/* Where a stream gets its events, and how many streams there may be; the rest is in test/operation/streams.system.test.ts. */
 
 const row = (_id: string): EventRow => ({
   _id,

@@ -37,9 +37,23 @@ test('in a pipe, prints what is running at least every ten seconds', () => {
   expect(written).toHaveLength(3);
   jest.advanceTimersByTime(1_000);
   expect(written.at(-1)).toBe('… 1 of 3 files, 5 tests, 35 s; running test/attacks/matrix.test.ts (35 s)\n');
-  reporter.onRunComplete();
+  reporter.onRunComplete(new Set());
   jest.advanceTimersByTime(60_000);
   expect(written).toHaveLength(4);
+});
+
+test('a run of some projects ends with the commands for the others', () => {
+  const ended = (...names: string[]): string[] => {
+    written = [];
+    new ProgressReporter().onRunComplete(new Set(names.map((name) => ({ config: { displayName: { name } } }))));
+    return written;
+  };
+  const [system, full] = [expect.stringContaining('npm run test:system'), expect.stringContaining('npm run test:full')];
+  expect(ended('unit', 'api')).toEqual([system, full]);
+  expect(ended('unit', 'api', 'system', 'browser')).toEqual([full]);
+  expect(ended('unit', 'api', 'system', 'browser', 'full')).toEqual([]);
+  // of files that somebody chose
+  expect(ended('api')).toEqual([]);
 });
 
 test('in a terminal, where Jest shows progress itself, prints nothing', () => {
