@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort, runToEnd, type Started, startProcess } from '../faults/processes';
 import { ROOT } from '../tools/facts';
-import { DELIVERING } from './growth/receiver';
+import { DELIVERING } from './events/receiver';
 import type { Target } from './load';
 import { type Cores, onServerCore } from './machine';
 import type { Rig } from './rig';
@@ -83,11 +83,16 @@ export async function start(
   return { name, url: `http://127.0.0.1:${String(port)}`, pid: started.pid, stop: () => started.stop(DRAIN) };
 }
 
-const PEERS = join(ROOT, 'bench', 'peers');
+/** Packages that only the comparison needs. */
+const PEERS = join(ROOT, '.cache', 'bench-peers');
+const PARSE_SERVER = 'parse-server@9.10.0';
+/** No package of a later day is installed, so that the versions are always the same without a lock file. */
+const BEFORE = '2026-11-22';
 
-/** Installs the packages that only the comparison needs, from their own lock file, unless they are installed. */
+/** Installs them unless they are installed. */
 export async function installPeers(): Promise<void> {
   if (existsSync(join(PEERS, 'node_modules', 'parse-server'))) return;
-  const args = ['ci', '--prefix', PEERS, '--ignore-scripts', '--no-audit', '--no-fund'];
+  const quiet = ['--no-save', '--no-package-lock', '--ignore-scripts', '--no-audit', '--no-fund'];
+  const args = ['install', '--prefix', PEERS, `--before=${BEFORE}`, ...quiet, PARSE_SERVER];
   await runToEnd('npm', args, process.env);
 }

@@ -4,7 +4,7 @@ import { cleanUp, cleanUpOnSignals } from '../faults/cleanup';
 import { runToEnd } from '../faults/processes';
 import { type Contestant, type ContestantName, installPeers, start } from './contestants';
 import { quotesOf } from './data';
-import { growthParts, measureGrowth } from './growth';
+import { measureEvents } from './events';
 import { divideCores } from './machine';
 import { type Fleet, measure, type MeasuredScenario } from './measure';
 import { HELP, type Options, readOptions } from './options';
@@ -68,8 +68,7 @@ async function run(options: Options): Promise<void> {
       .map((scenario) => (options.before === undefined ? scenario : withBefore(scenario)))
       .map((scenario) => (options.entries ? withEntries(scenario, options.entries) : scenario));
   const names = new Set(all(new Map()).flatMap(({ entries }) => entries.map(({ contestant }) => contestant)));
-  const parts = growthParts(options);
-  if (names.size === 0 && parts.length === 0) throw new Error('--only matches no scenario');
+  if (names.size === 0 && !options.events) throw new Error('--only matches no scenario');
   names.add('scopegate');
   if (names.has('parse')) await installPeers();
   const fleet = await startAll(names, (name) =>
@@ -97,9 +96,12 @@ async function run(options: Options): Promise<void> {
   }
   const startup = (options.only ?? options.entries) ? [] : await measureStartup(rig, content, options.isSmoke ? 1 : 5);
   printStartup(startup);
-  // the parts have servers of their own, which would share the work of tailing with these
+  // what measures events has servers of its own, which would share the work of tailing with these
   for (const name of names) await servers(name).stop();
-  const growth = await measureGrowth(rig, content, { ...options, parts, cores, say });
+  if (options.events) {
+    say('events …');
+    await measureEvents(rig, cores, content, options.isSmoke);
+  }
   const report: Report = {
     startedAt,
     seconds: process.uptime(),
@@ -110,7 +112,6 @@ async function run(options: Options): Promise<void> {
     measured,
     failures,
     startup,
-    growth,
   };
   const isWhole = !options.isSmoke && !options.only && !options.entries && options.before === undefined;
   if (isWhole) say(`written: ${(await writeReport(report)).join(', ')}`);

@@ -17,12 +17,8 @@ export interface Options {
   readonly entries: readonly string[] | undefined;
   /** Another checkout, already built, to measure as `before` in the same rounds. */
   readonly before: string | undefined;
-  readonly growth: boolean;
-  readonly soak: boolean;
   /** Whether to measure what events cost. */
   readonly events: boolean;
-  /** Duration of the soak test. */
-  readonly soakMinutes: number;
   /** Folder to which each server writes a CPU profile when it exits. */
   readonly profile: string | undefined;
   readonly help: boolean;
@@ -31,7 +27,7 @@ export interface Options {
 export const HELP = `npm run bench -- [options]
 
 Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their READMEs, and Parse Server, on the same database
-(MONGOD_BINARY, or else the first one available). Writes bench/report.md, bench/report.json and docs/images/performance.svg.
+(MONGOD_BINARY, or else the first one available). Writes bench/report.md and docs/images/performance.svg.
 
   --rounds N       number of rounds; each measures every contestant (default 9)
   --starts N       starts of each server, over which the rounds are divided, since what V8 makes of one differs (default 3)
@@ -40,10 +36,7 @@ Compares Scopegate with bare node:http, Fastify, Sofa and Apollo as in their REA
   --only A,B       only these scenarios; no report is written
   --entries A,B    only these entries of each scenario (Scopegate, node, …); no report is written
   --before DIR     also measure another checkout, already built; no report is written
-  --growth         also measure 10^3 to 10^6 quotes and 10 to 5,000 organisations (takes minutes)
-  --events         also measure what recording events costs, and how fast they arrive
-  --soak           also run ten minutes of load and check memory
-  --soak-minutes M duration of the soak test (default 10)
+  --events         also measure and print what recording events costs, and how fast they arrive
   --smoke          a few requests each, to check that everything works; no Parse Server, no report
   --profile DIR    each server writes a CPU profile there (node --cpu-prof), which makes it slower
   --help
@@ -61,10 +54,7 @@ export function readOptions(argv: readonly string[]): Options {
       only: { type: 'string' },
       entries: { type: 'string' },
       before: { type: 'string' },
-      growth: { type: 'boolean', default: false },
-      soak: { type: 'boolean', default: false },
       events: { type: 'boolean', default: false },
-      'soak-minutes': { type: 'string' },
       smoke: { type: 'boolean', default: false },
       profile: { type: 'string' },
       help: { type: 'boolean', short: 'h', default: false },
@@ -80,10 +70,7 @@ export function readOptions(argv: readonly string[]): Options {
     only: names(values.only),
     entries: names(values.entries),
     before: values.before,
-    growth: values.growth,
-    soak: values.soak,
     events: values.events,
-    soakMinutes: positive('--soak-minutes', values['soak-minutes'] ?? (values.smoke ? '0.05' : '10')),
     profile: values.profile,
     help: values.help,
   };

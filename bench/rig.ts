@@ -69,7 +69,7 @@ export async function openRig(): Promise<Rig> {
     HOST: '127.0.0.1',
     LOG_LEVEL: 'warn',
     RATE_LIMIT_PER_MINUTE: NO_LIMIT,
-    // thousands of organisations that use one collection of eight
+    // --events makes a hundred organisations, which use one collection of eight
     CLUSTER_FILES: '1000000',
   };
   const store = await openStore(readConfig(environment), () => undefined);

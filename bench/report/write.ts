@@ -3,8 +3,6 @@ import { join } from 'node:path';
 import { version } from '../../src/version';
 import { revision, ROOT } from '../../tools/facts';
 import { CONTESTANTS } from '../contestants';
-import { growthLines } from '../growth/report';
-import type { GrowthSection } from '../growth/section';
 import { judge } from '../judge';
 import type { Cores } from '../machine';
 import type { MeasuredScenario } from '../measure';
@@ -33,7 +31,6 @@ export interface Report {
   /** Scenarios that failed, and why. */
   readonly failures: readonly string[];
   readonly startup: readonly Startup[];
-  readonly growth: readonly GrowthSection[];
 }
 
 const SHORT_ROUNDS =
@@ -44,19 +41,11 @@ const BENCH = join(ROOT, 'bench');
 /** Explanations of missed goals, written after profiling: bench/misses.json, `scenario/figure/subject/against` → reason. */
 type Reasons = Readonly<Record<string, string>>;
 
-/** Writes the report, its figures as JSON, and the chart; returns their paths. */
+/** Writes the report and the chart; returns their paths. */
 export async function writeReport(report: Report): Promise<string[]> {
   const reasons = JSON.parse(await readFile(join(BENCH, 'misses.json'), 'utf8')) as Reasons;
-  const figures = report.measured.map((measured) => ({
-    scenario: measured.scenario.name,
-    connections: measured.scenario.connections,
-    figures: measured.figures,
-    goals: judge(measured),
-  }));
-  const facts = { ...report, revision: revision(), measured: figures };
   const files: [string, string][] = [
     [join(BENCH, 'report.md'), toMarkdown(report, reasons)],
-    [join(BENCH, 'report.json'), `${JSON.stringify(facts, null, 2)}\n`],
     [join(ROOT, 'docs', 'images', 'performance.svg'), drawChart(report.measured)],
   ];
   for (const [path, text] of files) await writeFile(path, text);
@@ -64,7 +53,7 @@ export async function writeReport(report: Report): Promise<string[]> {
 }
 
 function toMarkdown(report: Report, reasons: Reasons): string {
-  const { options, cores, measured, startup, growth } = report;
+  const { options, cores, measured, startup } = report;
   return [
     '# Scopegate compared with others',
     '',
@@ -84,7 +73,6 @@ function toMarkdown(report: Report, reasons: Reasons): string {
     ...report.failures.flatMap((failure) => [`**Failed.** ${failure}`, '']),
     ...measured.flatMap((one) => section(one, reasons)),
     ...startLines(startup, reasons),
-    ...growthLines(growth, reasons),
   ].join('\n');
 }
 

@@ -20,7 +20,7 @@ interface ParseModule {
 
 async function main(): Promise<void> {
   const { uri, port, said } = settings();
-  const load = createRequire(join(__dirname, '..', 'peers', 'package.json'));
+  const load = createRequire(join(__dirname, '..', '..', '.cache', 'bench-peers', 'package.json'));
   const { ParseServer, ParseGraphQLServer } = load('parse-server') as ParseModule;
   const database = new URL(uri);
   database.pathname = '/parse_bench';
