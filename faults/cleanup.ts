@@ -34,7 +34,7 @@ async function undoAll(): Promise<void> {
   }
 }
 
-/** Cleans up on Ctrl-C and SIGTERM before exiting. */
+/** Cleans up on Ctrl-C, SIGTERM and errors that nobody catches before exiting. */
 export function cleanUpOnSignals(): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -43,4 +43,9 @@ export function cleanUpOnSignals(): void {
       void cleanUp().then(() => process.exit(130));
     });
   }
+  process.once('uncaughtException', (error) => {
+    process.stderr.write(`\n${String(error.stack)}\n`);
+    end.abort(error);
+    void cleanUp().then(() => process.exit(1));
+  });
 }

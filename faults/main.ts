@@ -4,7 +4,6 @@ import { bodies } from './cases/bodies';
 import { changesSince } from './cases/changesSince';
 import { connections } from './cases/connections';
 import { crashPoints } from './cases/crashPoints';
-import { deadSockets } from './cases/deadSockets';
 import { events } from './cases/events';
 import { fullDisk } from './cases/fullDisk';
 import { heavyOrganisation } from './cases/heavyOrganisation';
@@ -15,10 +14,8 @@ import { queryCost } from './cases/queryCost';
 import { redisAway } from './cases/redisAway';
 import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
-import { sharedLimit } from './cases/sharedLimit';
 import { stopDatabase } from './cases/stopDatabase';
 import { twoClusters } from './cases/twoClusters';
-import { worstBodies } from './cases/worstBodies';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
 import { type Options, readOptions } from './options';
@@ -38,13 +35,10 @@ const CASES: readonly Case[] = [
   twoClusters,
   moves,
   redisAway,
-  sharedLimit,
   revocation,
   rollingRestart,
   connections,
   queryCost,
-  worstBodies,
-  deadSockets,
   bodies,
   heavyOrganisation,
   fullDisk,
@@ -87,7 +81,7 @@ async function runAll(options: Options): Promise<boolean> {
     process.env,
   );
   const rig = await openRig();
-  say(`${rig.database.description}, Redis ${rig.redis.version}`);
+  say(`${rig.database.description}, Redis ${rig.redisVersion}`);
   const results: Result[] = [];
   for (const fault of options.cases) {
     results.push(await runCase(fault, rig, options));
@@ -97,7 +91,7 @@ async function runAll(options: Options): Promise<boolean> {
   if (options.isWhole) {
     const facts = {
       database: rig.database.description,
-      redis: rig.redis.version,
+      redis: rig.redisVersion,
       seed: options.seed,
       startedAt,
       ms: performance.now() - started,

@@ -12,7 +12,6 @@ export interface Scale {
   /** How long a process is paused, in milliseconds. */
   readonly databaseStop: number;
   readonly redisStop: number;
-  readonly limitRounds: number;
   readonly revocations: number;
   readonly restartRounds: number;
   readonly connections: number;
@@ -22,8 +21,6 @@ export interface Scale {
   readonly holds: readonly number[];
   /** Whether to backdate the row of a dead gateway's write instead of waiting until it is old enough. */
   readonly agesDeadWrites: boolean;
-  /** Number of connections reset in the middle of a body. */
-  readonly deadSockets: number;
   /** Number of concurrent bodies that lack their last byte. */
   readonly bodies: number;
   /** How long one organisation overloads the gateway, in seconds. */

@@ -1,28 +1,30 @@
+import { devNull } from 'node:os';
 import { freePort, runToEnd, type Started, startProcess } from './processes';
 
-/** The run's Redis, without persistence. */
-export interface FaultRedis {
+/** A separate, real Redis, without persistence; redis-server must be on the PATH (Debian: apt-get install redis-server). */
+export interface OwnRedis {
   readonly url: string;
-  readonly version: string;
+  /** Stops responding without closing connections, until `resume`. */
+  pause(): void;
+  resume(): void;
   kill(): Promise<void>;
+  /** Restarts it, empty, on the same port. */
   restart(): Promise<void>;
-  freeze(): void;
-  thaw(): void;
 }
 
-export async function startRedis(folder: string): Promise<FaultRedis> {
+export async function startRedis(logFile = devNull): Promise<OwnRedis> {
   const port = await freePort();
-  const said = await runToEnd('redis-server', ['--version'], process.env);
   const start = (): Promise<Started> =>
-    startProcess('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', folder], {
+    startProcess('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--appendonly', 'no'], {
       env: process.env,
-      logFile: `${folder}/redis.log`,
+      logFile,
       readyWhen: /Ready to accept connections/,
     });
   let server = await start();
   return {
     url: `redis://127.0.0.1:${String(port)}`,
-    version: /v=(\S+)/.exec(said)?.[1] ?? 'unknown',
+    pause: () => void server.signal('SIGSTOP'),
+    resume: () => void server.signal('SIGCONT'),
     kill: async () => {
       server.signal('SIGKILL');
       await server.exited;
@@ -30,11 +32,10 @@ export async function startRedis(folder: string): Promise<FaultRedis> {
     restart: async () => {
       server = await start();
     },
-    freeze: () => {
-      server.signal('SIGSTOP');
-    },
-    thaw: () => {
-      server.signal('SIGCONT');
-    },
   };
+}
+
+/** The version of redis-server. */
+export async function redisVersion(): Promise<string> {
+  return /v=(\S+)/.exec(await runToEnd('redis-server', ['--version'], process.env))?.[1] ?? 'unknown';
 }

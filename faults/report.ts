@@ -67,7 +67,7 @@ export function toMarkdown(results: readonly Result[], facts: RunFacts, scale: S
     '',
     ...factLines(facts).map((fact) => `- ${fact}`),
     '',
-    'To run it again: `npm run faults` (some 25 minutes; `MONGOD_BINARY` sets the database server, `redis-server` must be on the PATH, the full disk needs root). `npm run faults -- --short` takes some minutes, `-- --only kill-gateway,shared-limit` runs some of the faults, and `-- --seed 7` picks other random moments. The exit code is 1 if a promise is broken.',
+    'To run it again: `npm run faults` (some 23 minutes; `MONGOD_BINARY` sets the database server, `redis-server` must be on the PATH, the full disk needs root). `npm run faults -- --short` takes some minutes, `-- --quick` less than two for the kills and restarts alone, `-- --only kill-gateway,revocation` runs some of the faults, and `-- --seed 7` picks other random moments. The exit code is 1 if a promise is broken.',
     '',
     ...results.flatMap((result) => section(result, scale)),
   ].join('\n');

@@ -10,7 +10,7 @@ import { Tally } from './client';
 import { type FaultDatabase, startDatabase } from './database';
 import { type Gateway, startGateway } from './gateway';
 import { runToEnd } from './processes';
-import { type FaultRedis, startRedis } from './redis';
+import { type OwnRedis, redisVersion, startRedis } from './redis';
 
 const PROGRAM = join(ROOT, 'dist', 'main.js');
 const CONTROL_DATABASE = 'scopegate_faults';
@@ -28,7 +28,8 @@ export interface Tenant {
 /** The system under test: a database, Redis, and gateways on demand. */
 export interface Rig {
   readonly database: FaultDatabase;
-  readonly redis: FaultRedis;
+  readonly redis: OwnRedis;
+  readonly redisVersion: string;
   /** The variables of its gateways. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** Runs the command line with --json. @throws if it fails */
@@ -57,7 +58,7 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
   const dataDir = dataPlace ?? join(place, 'data');
   await mkdir(dataDir, { recursive: true });
   const database = await startDatabase(dataDir, join(ROOT, '.cache'));
-  const redis = await startRedis(place);
+  const redis = await startRedis(join(place, 'redis.log'));
   const environment = {
     ...process.env,
     MONGODB_URI: database.uri,
@@ -104,6 +105,7 @@ export async function openRig(dataPlace?: string): Promise<Rig> {
     scopegate,
     database,
     redis,
+    redisVersion: await redisVersion(),
     store,
     endGateways,
     running: () => running ?? [],

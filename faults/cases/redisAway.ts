@@ -37,10 +37,10 @@ export const redisAway: Case = {
         name: 'paused',
         ms: scale.redisStop,
         begin: () => {
-          redis.freeze();
+          redis.pause();
         },
         end: () => {
-          redis.thaw();
+          redis.resume();
         },
       },
     ];

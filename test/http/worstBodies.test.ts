@@ -1,5 +1,5 @@
 import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
-import { WORST_BODIES } from '../../tools/worstBodies';
+import { WORST_BODIES } from '../support/worstBodies';
 import { client, type Client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

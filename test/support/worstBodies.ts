@@ -1,4 +1,4 @@
-/* The most expensive JSON bodies to parse and validate that we know of. Used by tests and by `npm run faults`. */
+/* The most expensive JSON bodies to parse and validate that we know of. */
 
 export interface WorstBody {
   readonly name: string;
