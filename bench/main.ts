@@ -1,7 +1,6 @@
-import { join } from 'node:path';
-import { describeMachine, ROOT } from '../tools/facts';
+import { transpile } from '../tools/build';
+import { describeMachine } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals } from '../faults/cleanup';
-import { runToEnd } from '../faults/processes';
 import { type Contestant, type ContestantName, installPeers, start } from './contestants';
 import { quotesOf } from './data';
 import { measureEvents } from './events';
@@ -20,11 +19,6 @@ import { readTags, verify } from './verify';
 const say = (line: string): void => {
   process.stderr.write(`${process.uptime().toFixed(1).padStart(6)} s  ${line}\n`);
 };
-
-async function build(): Promise<void> {
-  const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await runToEnd(process.execPath, [compiler, '-p', join(ROOT, 'tsconfig.build.json')], process.env);
-}
 
 /** Starts the contestants of the scenarios. */
 async function startAll(
@@ -56,7 +50,7 @@ async function run(options: Options): Promise<void> {
   const startedAt = new Date();
   const cores = divideCores();
   say('building …');
-  await build();
+  await transpile('dist');
   const scale = options.isSmoke ? SMOKE : FULL;
   const rig = await openRig();
   say(`${rig.database.description}; inserting data …`);

@@ -16,11 +16,11 @@ import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { stopDatabase } from './cases/stopDatabase';
 import { twoClusters } from './cases/twoClusters';
+import { transpile } from '../tools/build';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
 import { type Options, readOptions } from './options';
 import type { Case, Outcome } from './outcome';
-import { runToEnd } from './processes';
 import { seeded } from './random';
 import { printResults, type Result, toMarkdown } from './report';
 import { openRig, type Rig } from './rig';
@@ -75,11 +75,7 @@ async function runAll(options: Options): Promise<boolean> {
   const startedAt = new Date();
   const started = performance.now();
   say('building …');
-  await runToEnd(
-    process.execPath,
-    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', join(ROOT, 'tsconfig.build.json')],
-    process.env,
-  );
+  await transpile('dist');
   const rig = await openRig();
   say(`${rig.database.description}, Redis ${rig.redisVersion}`);
   const results: Result[] = [];

@@ -3,17 +3,43 @@
  */
 module.exports = [
   ...['attacks/canaries', 'attacks/injection', 'attacks/injectionWrites'],
-  ...['cli/capacity.system', 'cli/doctorStates.system', 'cli/eventsTailMoved.system', 'cli/killed.system', 'cli/move.system'],
+  ...[
+    'cli/capacity.system',
+    'cli/doctorStates.system',
+    'cli/eventsTailMoved.system',
+    'cli/killed.system',
+    'cli/move.system',
+  ],
   ...['cli/moveRefused.system', 'cli/restore.system', 'cli/restorePeppers.system'],
   ...['docs/contributing.system', 'docs/operators.system'],
-  ...['examples/calling.system', 'examples/dashboard.browser', 'examples/dashboardTrouble.browser', 'examples/receivers.system'],
+  ...[
+    'examples/calling.system',
+    'examples/dashboard.browser',
+    'examples/dashboardTrouble.browser',
+    'examples/receivers.system',
+  ],
   'examples/receiversAlone.system',
-  ...['operation/clusters.system', 'operation/deadGateways.system', 'operation/deadSockets.system', 'operation/erasing.system'],
-  ...['operation/events.system', 'operation/eventsMove.system', 'operation/heavyOrganisation.system', 'operation/moving.system'],
+  ...[
+    'operation/clusters.system',
+    'operation/deadGateways.system',
+    'operation/deadSockets.system',
+    'operation/erasing.system',
+  ],
+  ...[
+    'operation/events.system',
+    'operation/eventsMove.system',
+    'operation/heavyOrganisation.system',
+    'operation/moving.system',
+  ],
   'operation/streams.system',
   ...['pages/browser.browser', 'pages/explorerKey.browser', 'pages/referenceSamples.browser'],
   ...['resources/propertiesRequests', 'resources/propertiesUpsert'],
-  ...['settings/keyDetails.browser', 'settings/keyPageFaults.browser', 'settings/keyWrites.browser', 'settings/pageFaults.browser'],
+  ...[
+    'settings/keyDetails.browser',
+    'settings/keyPageFaults.browser',
+    'settings/keyWrites.browser',
+    'settings/pageFaults.browser',
+  ],
   ...['settings/requestsPage.browser', 'settings/webhookPageFaults.browser', 'settings/webhookPageViews.browser'],
   ...['webhooks/bounds.system', 'webhooks/turns.system'],
 ].map((name) => `test/${name}.test.ts`);

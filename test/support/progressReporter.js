@@ -4,7 +4,10 @@ const { projects } = require('../../jest.config');
 const QUIET = 10_000;
 
 const NOT_RUN = [
-  ['system', 'Not run: tests of processes, signals and other programs (Redis), and of the pages in Chromium: npm run test:system'],
+  [
+    'system',
+    'Not run: tests of processes, signals and other programs (Redis), and of the pages in Chromium: npm run test:system',
+  ],
   ['full', 'Not run: the long tests, the faults and generated clients: npm run test:full'],
 ];
 
