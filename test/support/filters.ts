@@ -72,21 +72,35 @@ export function filtersBy(rows: Rows, { name, type, isList }: Argument): Filter[
     return [0.5, 0.2, 0.8].map((share) => by(at, timeIn(rows, at, share)));
   }
   const values = [...new Set(rows.map((row) => row[name] ?? undefined))].filter((value) => value !== undefined);
-  return values
-    .filter((_value, index) => index % Math.ceil(values.length / 9) === 0)
-    .map((value) => (isList ? oneOf(name, String(value)) : equal(name, value)));
+  return values.map((value) => (isList ? oneOf(name, String(value)) : equal(name, value)));
 }
 
 /** Every pair of arguments, with values such that leaving out either would give other rows, and some rows match if possible. */
-export function pairsOf(list: string, rows: Rows): Filter[] {
-  const all = argumentsOf(list);
+export function pairsOf(list: string, records: Rows): Filter[] {
+  const [rows, all] = [records.map(toRow), argumentsOf(list)];
   return all.flatMap((one, at) =>
     all.slice(at + 1).map((other) => {
-      const pairs = filtersBy(rows, one).flatMap((a) => filtersBy(rows, other).map((b) => ({ a, b, ab: both(a, b) })));
-      const count = ({ keeps }: Filter): number => rows.map(toRow).filter(keeps).length;
-      const telling = pairs.filter(({ a, b, ab }) => count(ab) < Math.min(count(a), count(b)));
+      const pairs = filtersBy(records, one).flatMap((a) => filtersBy(records, other).map((b) => [a, b] as const));
+      const telling = pairs.filter(([a, b]) =>
+        [a, b].every((own) => rows.some((row) => own.keeps(row) && !both(a, b).keeps(row))),
+      );
       if (telling.length === 0) throw new Error(`the rows of ${list} cannot tell ${one.name} from ${other.name}`);
-      return (telling.find(({ ab }) => count(ab) > 0) ?? telling[0]!).ab;
+      const matching = telling.find(([a, b]) => rows.some(both(a, b).keeps));
+      return both(...(matching ?? telling[0]!));
     }),
   );
+}
+
+/** All arguments at once, each in turn with a value that excludes a row which all others keep. */
+export function allBut(list: string, records: Rows): Filter[] {
+  const all = argumentsOf(list).map((argument) => filtersBy(records, argument));
+  for (const row of records.map(toRow)) {
+    const kept = all.map((filters) => filters.find(({ keeps }) => keeps(row)));
+    const excluding = all.map((filters) => filters.find(({ keeps }) => !keeps(row)));
+    if ([...kept, ...excluding].includes(undefined)) continue;
+    return all.map((_filters, at) =>
+      kept.map((filter, index) => (index === at ? excluding[at]! : filter!)).reduce(both),
+    );
+  }
+  throw new Error(`no row of ${list} has a value for each of its filters`);
 }
