@@ -1,0 +1,244 @@
+import { randomUUID } from 'node:crypto';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Organisation } from '../../src/access/principal';
+import { EXIT } from '../../src/cli/common/failure';
+import { openStore, type Store } from '../../src/cli/common/open';
+import { speakThrough } from '../../src/cli/common/terminal';
+import { erase } from '../../src/cli/org/eraseCommand';
+import { readConfig } from '../../src/config';
+import { stampedWrite } from '../../src/database/openWrites';
+import { databaseName } from '../../src/database/organisationData';
+import { recordKinds } from '../../src/resources';
+import { customers } from '../../src/resources/customers/customers';
+import { products } from '../../src/resources/products/products';
+import { eventually } from '../http/eventually';
+import { makeLink, sendLink, signIn } from '../settings/people';
+import { client, type Json } from '../support/client';
+import { updatesCreate } from '../support/differences';
+import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* Erases an organisation, with connections of its own, while two gateways that know it and an import write to it. */
+
+const CONTROL_DATABASE = 'scopegate_erased';
+let gateways: readonly [TestGateway, TestGateway];
+/** What the command has open. */
+let own: Store;
+
+beforeAll(async () => {
+  gateways = [await startGateway({ CONTROL_DATABASE }), await startGateway({ CONTROL_DATABASE })];
+  const config = readConfig({ MONGODB_URI: process.env.TEST_MONGODB_URI, CONTROL_DATABASE });
+  own = await openStore(config, () => undefined);
+  speakThrough(() => undefined);
+});
+afterAll(async () => {
+  speakThrough(undefined);
+  await own.close();
+  await Promise.all(gateways.map((gateway) => gateway.stop()));
+});
+
+async function isListed({ id }: Organisation): Promise<boolean> {
+  const admin = gateways[0].databases.control.getClient().db('admin').admin();
+  const { databases } = await admin.listDatabases({ nameOnly: true });
+  return databases.some(({ name }) => name === databaseName(id));
+}
+
+/** `scopegate org erase`, without export if there is no folder. */
+function erased({ id, name }: Organisation, folder?: string, signal = new AbortController().signal) {
+  return erase(own, { id, confirm: name, folder, isOwn: false, signal });
+}
+
+const newFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'scopegate-erasing-'));
+
+async function linesOf(folder: string, file: string): Promise<string[]> {
+  return (await readFile(join(folder, `${file}.ndjson`), 'utf8')).trimEnd().split('\n');
+}
+
+/** Something that waits until it is let go. */
+function hold(): { held: Promise<void>; letGo: () => void } {
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => (letGo = resolve));
+  return { held, letGo: () => letGo() };
+}
+
+test('neither requests nor an import recreate the database of an erased organisation, and its keys get 401', async () => {
+  const organisation = await makeNorthwind(gateways[0], 20);
+  const { key } = await makeKey(gateways[0], organisation);
+  let isOver = false;
+  const statuses = new Map<number, number>();
+  const writers = gateways.flatMap((gateway) =>
+    Array.from({ length: 4 }, async (_none, at) => {
+      for (let turn = 0; !isOver; turn += 1) {
+        const sku = `${String(at)}-${String(turn)}`;
+        const headers = at === 0 ? { 'idempotency-key': randomUUID() } : {};
+        const caller = client(gateway, key);
+        const { status } =
+          at === 1
+            ? await caller.get('/products', { updated_since: '1970-01-01T00:00:00Z', limit: 1 })
+            : at === 2
+              ? await caller.post('/requests', { text: sku }, headers)
+              : await caller.post('/products/bulk', { products: [{ sku, name: sku }] }, headers);
+        statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+    }),
+  );
+  const [product] = northwind('products');
+  // as `import` stores, in many small transactions
+  const [data, kind] = [
+    gateways[1].databases.organisationData(organisation),
+    recordKinds.find(({ file }) => file === 'products')!,
+  ];
+  let imported = 0;
+  const importing = (async () => {
+    for (; ; imported += 20) {
+      const rows = Array.from({ length: 20 }, () => ({ ...product, id: randomUUID(), sku: randomUUID() }));
+      await stampedWrite(data, (session) => kind.store(data, rows as never, session), { writes: kind.writes });
+    }
+  })().catch((error: unknown) => error);
+  await eventually(() => (statuses.get(200) ?? 0) > 20 && (statuses.get(201) ?? 0) > 20 && imported >= 100);
+  const folder = await newFolder();
+  expect(await erased(organisation, folder)).toBe(folder);
+  for (const gateway of gateways) expect((await client(gateway, key).get('/me')).status).toBe(401);
+  expect(await isListed(organisation)).toBe(false);
+  // callers that keep writing for a while
+  const before = statuses.get(401) ?? 0;
+  await eventually(() => (statuses.get(401) ?? 0) > before + 40);
+  isOver = true;
+  await Promise.all(writers);
+  expect(await importing).toBeInstanceOf(Error);
+  expect(await isListed(organisation)).toBe(false);
+  // a write in progress may fail because the organisation is closed, or because it took too long
+  expect([...statuses.keys()].filter((status) => ![200, 201, 401, 403, 503].includes(status))).toEqual([]);
+  // the export has everything that was acknowledged
+  expect((await linesOf(folder, 'requests')).length).toBe(20 + (statuses.get(201) ?? 0));
+  expect((await linesOf(folder, 'products')).filter((line) => line.includes(String(product!.name))).length).toBe(
+    imported + 1,
+  );
+});
+
+test('a write that began before the erasure and resumes afterwards stores nothing, and creates no database', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const { key } = await makeKey(gateways[0], organisation);
+  const data = gateways[0].databases.organisationData(organisation);
+  const caller = client(gateways[0], key);
+  expect((await caller.post('/requests', { text: 'first' })).status).toBe(201);
+  // one waits with its row taken, the other found no free one and is about to create one
+  const [begun, made] = [await data.slots.take(), data.creating.bind(data)];
+  const transaction = data.transaction.bind(data);
+  const { held, letGo } = hold();
+  data.transaction = async (work, writes) => {
+    await held;
+    return transaction(work, writes);
+  };
+  let waiting = 0;
+  data.creating = async (work) =>
+    made(async () => {
+      waiting += 1;
+      await held;
+      return work();
+    });
+  const writes = ['one', 'two', 'three'].map((text) => caller.post('/requests', { text }));
+  await eventually(() => waiting === writes.length);
+  await erased(organisation);
+  expect(await isListed(organisation)).toBe(false);
+  letGo();
+  for (const { status } of await Promise.all(writes)) expect([401, 403, 503]).toContain(status);
+  expect(await isListed(organisation)).toBe(false);
+  const client0 = gateways[0].databases.control.getClient();
+  expect(await client0.withSession((session) => data.slots.pass(begun, session))).toBe(false);
+  expect(await isListed(organisation)).toBe(await updatesCreate(client0));
+});
+
+test('no collection is created while an organisation is being erased', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const data = gateways[1].databases.organisationData(organisation);
+  await data.prepare([products]);
+  await gateways[0].control.erasing.begin(organisation.id);
+  await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
+  await expect(data.slots.take()).rejects.toMatchObject({ code: 'unavailable' });
+  expect((await data.connection.listCollections()).map(({ name }) => name)).toEqual(['products']);
+  await erased(organisation);
+  await expect(data.prepare([customers])).rejects.toMatchObject({ code: 'unavailable' });
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('a collection that was allowed before the erasure and is created afterwards is dropped', async () => {
+  const organisation = await makeOrganisation(gateways[0]);
+  const data = gateways[1].databases.organisationData(organisation);
+  const creating = data.creating.bind(data);
+  const { held, letGo } = hold();
+  let isAllowed = false;
+  data.creating = (work) =>
+    creating(async () => {
+      isAllowed = true;
+      await held;
+      return work();
+    });
+  const preparing = data.prepare([products]).catch((error: unknown) => error);
+  await eventually(() => isAllowed);
+  await erased(organisation);
+  letGo();
+  expect(await preparing).toMatchObject({ code: 'unavailable' });
+  expect(await isListed(organisation)).toBe(false);
+});
+
+test('sessions and sign-in links made before end when an erasure begins and leave no rows, and no key, session or link can be created during it', async () => {
+  const [{ control, databases }] = gateways;
+  const organisation = await makeOrganisation(gateways[0]);
+  const { id } = organisation;
+  const admin = await signIn(gateways[1], organisation);
+  const link = await makeLink(gateways[1], organisation);
+  const asAdmin = () => admin.graphql('{ api_keys { has_more } }');
+  const rows = () =>
+    Promise.all(
+      ['sessions', 'sign_in_links'].map((name) =>
+        databases.control.collection(name).countDocuments({ organisation_id: id }),
+      ),
+    );
+  expect((await asAdmin()).status).toBe(200);
+  expect(await rows()).toEqual([1, 1]);
+  await control.erasing.begin(id);
+  expect(await rows()).toEqual([0, 0]);
+  for (const gateway of gateways) {
+    const used = await sendLink(gateway, link);
+    expect([used.status, used.headers.getSetCookie()]).toEqual([410, []]);
+  }
+  expect((await asAdmin()).status).toBe(401);
+  const user = { id: 'link:late', name: 'late' };
+  expect(await control.sessions.start({ organisationId: id, user, role: 'admin' }, 'here')).toBeUndefined();
+  expect(
+    await control.sessions.makeLink({ organisationId: id, user, role: 'admin' }, { who: 'a', from: 'b' }),
+  ).toBeUndefined();
+  await expect(makeKey(gateways[0], organisation)).rejects.toThrow();
+  for (const change of [control.organisations.resume(id), control.organisations.rename(id, 'Other')]) {
+    expect(await change).toBeUndefined();
+  }
+  await erased(organisation);
+  // there is nothing left to erase
+  expect(await erased(organisation)).toBeUndefined();
+});
+
+test('a wrong name changes nothing, and an interrupted erasure keeps the data until it is run again', async () => {
+  const organisation = await makeNorthwind(gateways[0], 3);
+  const state = async () => (await own.control.organisations.find(organisation.id))?.state;
+  await expect(erased({ ...organisation, name: 'Northwind' })).rejects.toThrow(
+    '--confirm must be the name of the organisation, which is "Northwind Traders"',
+  );
+  expect(await state()).toBe('active');
+  const folder = await newFolder();
+  await expect(erased(organisation, folder, AbortSignal.abort())).rejects.toMatchObject({
+    exitCode: EXIT.interrupted,
+  });
+  expect([await state(), await isListed(organisation)]).toEqual(['erasing', true]);
+  expect(await erased(organisation, folder)).toBe(folder);
+  expect([await state(), await isListed(organisation)]).toEqual([undefined, false]);
+  const ids = (await linesOf(folder, 'quotes')).map((line) => (JSON.parse(line) as Json).id as string);
+  expect(ids.sort()).toEqual(
+    northwind('quotes')
+      .slice(0, 3)
+      .map(({ id }) => id)
+      .sort(),
+  );
+});
