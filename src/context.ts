@@ -81,6 +81,8 @@ export interface EventSource {
 /** A caller that may wait for events. */
 export interface WaitingCaller {
   readonly principal: KeyPrincipal;
+  /** Network address. */
+  readonly address: string;
   /** Authenticates it again. @throws AppError if it may no longer call */
   readonly recheck: () => Promise<Organisation>;
   /** Takes points. @throws AppError rate_limited if there are not enough */
@@ -212,6 +214,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
       get events() {
         return eventSource?.({
           principal,
+          address,
           recheck: async () => {
             const { organisation } = await authenticate(authorization, address);
             requireAccess(organisation);

@@ -1,7 +1,10 @@
 import type { WaitingCaller } from '../context';
 import { AppError } from '../errors';
 
-/* Reads the keys of waiting requests and open streams again, each once at a time however many wait with it. */
+/*
+ * Reads the keys of waiting requests and open streams again. Those of one key and address share one read, however many they are; other
+ * addresses need their own, since a key may be withdrawn from one of them only.
+ */
 
 /** How often each is read, in milliseconds. */
 const EVERY = 2000;
@@ -24,22 +27,24 @@ interface Check {
   isReading: boolean;
 }
 
+const callerId = ({ caller }: Checked): string => `${caller.principal.key.id} ${caller.address}`;
+
 /** `clock` is in milliseconds. */
 export function createRechecks(clock: () => number = () => performance.now()) {
   const checks = new Map<string, Check>();
   let checkedAt = 0;
 
-  async function read(check: Check, { recheck }: WaitingCaller, ofKey: () => readonly Checked[]): Promise<void> {
+  async function read(check: Check, { recheck }: WaitingCaller, sameCaller: () => readonly Checked[]): Promise<void> {
     check.isReading = true;
     try {
       const { cluster } = await recheck();
       check.knownAt = clock();
       // a request ends soon enough by itself
-      for (const { caller, isStream, fail } of ofKey())
+      for (const { caller, isStream, fail } of sameCaller())
         if (isStream && caller.principal.organisation.cluster !== cluster) fail(new AppError('unavailable', MOVED));
     } catch (error) {
       // while the database is away nothing is known of the key
-      if (error instanceof AppError && error.status < 500) for (const { fail } of ofKey()) fail(error);
+      if (error instanceof AppError && error.status < 500) for (const { fail } of sameCaller()) fail(error);
     } finally {
       check.isReading = false;
     }
@@ -50,22 +55,22 @@ export function createRechecks(clock: () => number = () => performance.now()) {
     const now = clock();
     if (now - checkedAt <= EVERY) return;
     checkedAt = now;
-    const byKey = new Map<string, Checked[]>();
+    const byCaller = new Map<string, Checked[]>();
     for (const one of all()) {
-      const { id } = one.caller.principal.key;
-      const before = byKey.get(id);
+      const id = callerId(one);
+      const before = byCaller.get(id);
       if (before) before.push(one);
-      else byKey.set(id, [one]);
+      else byCaller.set(id, [one]);
     }
-    for (const id of checks.keys()) if (!byKey.has(id)) checks.delete(id);
-    for (const [id, [first, ...others]] of byKey) {
+    for (const id of checks.keys()) if (!byCaller.has(id)) checks.delete(id);
+    for (const [id, [first, ...others]] of byCaller) {
       if (!first) continue;
       const check = checks.get(id) ?? { knownAt: now, isReading: false };
       checks.set(id, check);
       if (now - check.knownAt > UNKNOWN_FOR)
         for (const { isStream, fail } of [first, ...others]) if (isStream) fail(new AppError('unavailable', UNKNOWN));
-      const ofKey = (): Checked[] => [...all()].filter(({ caller }) => caller.principal.key.id === id);
-      if (!check.isReading) void read(check, first.caller, ofKey);
+      const sameCaller = (): Checked[] => [...all()].filter((one) => callerId(one) === id);
+      if (!check.isReading) void read(check, first.caller, sameCaller);
     }
   }
 

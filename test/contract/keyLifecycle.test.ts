@@ -1,7 +1,9 @@
 import { request } from 'node:http';
 import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
 import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
+import { subscribe } from '../support/eventStream';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 
@@ -24,6 +26,7 @@ async function statusOf(key: string, headers: Record<string, string> = {}): Prom
 async function makeWith(input: {
   expiresAt?: Date | null;
   allowedRanges?: string[];
+  scopes?: readonly Scope[];
 }): Promise<{ id: string; key: string }> {
   const made = await gateway.control.apiKeys.create({
     organisationId: organisation.id,
@@ -170,6 +173,30 @@ describe('address ranges', () => {
     const foreign = await client(gateway, key).get('/me', {}, headers);
     const missing = await client(gateway).get('/me', {}, headers);
     expect(foreign.text).toBe(missing.text);
+  });
+
+  test('a stream from an address that is withdrawn ends, one from another goes on', async () => {
+    const { id, key } = await makeWith({
+      scopes: ALL_SCOPES,
+      allowedRanges: ['203.0.113.0/24', '198.51.100.0/24'],
+    });
+    const from = (address: string) =>
+      subscribe({
+        url: gateway.url,
+        key,
+        headers: { 'x-forwarded-for': address },
+        variables: { types: ['order.created'] },
+      });
+    // the one that stays asks first, so that its reading of the key is not taken for the other's
+    const [stays, ends] = [await from('203.0.113.7'), await from('198.51.100.7')];
+    try {
+      await gateway.control.apiKeys.update(id, { allowedRanges: ['203.0.113.0/24'] });
+      expect(await ends.error()).toMatchObject({ code: 'unauthenticated' });
+      expect(stays.isOver()).toBe(false);
+    } finally {
+      stays.leave();
+      ends.leave();
+    }
   });
 
   test('ignores forwarded addresses beyond the trusted proxies', async () => {

@@ -159,6 +159,7 @@ test('a gateway has at most 1,000 streams, and drops those whose callers leave',
     leaving.push(gone);
     const organisation = { id: String(Math.floor(n / 100)), cluster: 'default' };
     const caller = {
+      address: '203.0.113.1',
       principal: { kind: 'key', key: { id: String(Math.floor(n / 10)) }, organisation },
       recheck: () => Promise.resolve(organisation),
       charge: () => Promise.resolve(),
@@ -187,6 +188,7 @@ test('a stream opened long after the last one of its key stays open', async () =
   const follow = () => {
     const gone = new AbortController();
     const caller = {
+      address: '203.0.113.1',
       principal: { kind: 'key', key: { id: 'k' }, organisation },
       recheck: () => Promise.resolve(organisation),
       charge: () => Promise.resolve(),

@@ -5,19 +5,20 @@ import { type Checked, createRechecks } from '../../src/events/rechecks';
 
 /* How the keys of waiting requests and streams are re-read. */
 
-type Answer = () => Promise<{ cluster: string }>;
+type Answer = (address: string) => Promise<{ cluster: string }>;
 
 /** Waiting callers, the answers for their keys, and how they ended. */
 function over(answer: Answer) {
   let reads = 0;
   const failures = new Map<string, unknown>();
   const all: Checked[] = [];
-  const add = (name: string, key: string, isStream: boolean): void => {
+  const add = (name: string, key: string, isStream: boolean, address = '203.0.113.1'): void => {
     const caller = {
+      address,
       principal: { key: { id: key }, organisation: { id: 'one', cluster: 'default' } },
       recheck: () => {
         reads += 1;
-        return answer();
+        return answer(address);
       },
     } as unknown as WaitingCaller;
     all.push({ caller, isStream, fail: (error) => failures.set(name, error) });
@@ -73,9 +74,26 @@ test('a rejected key ends its requests and streams; a move to another cluster en
   expect([...moved.failures.keys()]).toEqual(['a']);
 });
 
+test('a key withdrawn from one address ends what waits from there, and from nowhere else', async () => {
+  const withdrawn = '198.51.100.1';
+  const waits = over((address) =>
+    address === withdrawn
+      ? Promise.reject(new AppError('unauthenticated', 'The address is not allowed.'))
+      : Promise.resolve({ cluster: 'default' }),
+  );
+  waits.add('a', '1', true);
+  waits.add('b', '1', true, withdrawn);
+  waits.add('c', '1', false, withdrawn);
+  waits.add('d', '1', false);
+  createRechecks(() => 10_000).look(() => waits.all);
+  await turn();
+  expect([...waits.failures.keys()]).toEqual(['b', 'c']);
+  expect(waits.reads()).toBe(2);
+});
+
 test('a stream ends once its key cannot be read for 30 s; a request is left alone', async () => {
   let [answer, now] = [away, 0];
-  const waits = over(() => answer());
+  const waits = over((address) => answer(address));
   waits.add('a', '1', true);
   waits.add('b', '1', false);
   const { look } = createRechecks(() => now);
