@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import type { Authenticate, Refusal } from './access/authenticate';
 import { rateLimited, requireAccess } from './access/authenticate';
+import { fingerprint } from './access/keys';
 import type { KeyPrincipal, Organisation, Principal } from './access/principal';
 import type { RateLimiter, RateState } from './access/rateLimit';
 import type { Role } from './access/roles';
@@ -173,7 +174,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
 
   return async (request) => {
     const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused } = request;
-    const caller = `${address} ${authorization ?? ''}`;
+    const caller = fingerprint(`${address} ${authorization ?? ''}`);
     const paid = await payIfSpent();
     const principal = await authenticate(authorization, address, onRefused);
     onPrincipal(principal);

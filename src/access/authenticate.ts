@@ -3,7 +3,7 @@ import { AppError } from '../errors';
 import { type ApiKey, keyState } from './apiKey';
 import { DEFAULT_MCP } from './mcpAccess';
 import { addressBucket, isInRanges } from './addresses';
-import { isShapedLikeKey, matchingPepper, parseKey } from './keys';
+import { fingerprint, isShapedLikeKey, matchingPepper, parseKey } from './keys';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
 import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
@@ -102,7 +102,7 @@ const REPEATED_FROM = 100;
 /**
  * Finds the active key of an Authorization header. A rejection is permanent (ids are never reused, secrets never change,
  * keys are never reactivated), so it can be cached; the short TTL covers a restore or failover of the database. Accepted
- * keys are never cached. The cache is keyed by the whole text, not the id, so guessing secrets reveals nothing.
+ * keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
  */
 function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<Found | Refusal> {
   const { keyPrefix, pepper, previousPepper } = options;
@@ -116,7 +116,8 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
       if (header === undefined) return { reason: 'missing' };
       return { reason: isShapedLikeKey(token ?? '', keyPrefix) ? 'checksum' : 'malformed' };
     }
-    const known = refusals.get(token);
+    const id = fingerprint(token);
+    const known = refusals.get(id);
     if (known && known.times >= REPEATED_FROM) {
       options.onFound?.(known.found);
       return known.refusal;
@@ -129,7 +130,7 @@ function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: 
     const owner = found && matches ? ownerOf(found) : {};
     const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
     if (known) Object.assign(known, { found, refusal, times: known.times + 1 });
-    else refusals.set(token, { found, refusal, times: 1 });
+    else refusals.set(id, { found, refusal, times: 1 });
     return refusal;
   };
 }

@@ -1,4 +1,4 @@
-import { createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
 
@@ -85,6 +85,14 @@ export function hashSecret(secret: string, salt: string, pepper: string): string
 }
 
 const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), hash: randomBytes(32).toString('base64') };
+
+/**
+ * What a cache keeps instead of what a caller wrote, which may be a key and, with the header that it is part of, 16 KiB: even a short piece of
+ * a text holds all of it in memory.
+ */
+export function fingerprint(text: string): string {
+  return createHash('sha256').update(text).digest('base64url');
+}
 
 /** Whether a secret matches the stored hash, in constant time. An unknown key is compared with a decoy, so that it costs the same. */
 export function secretMatches(secret: string, stored: KeySecret | undefined, pepper: string): boolean {

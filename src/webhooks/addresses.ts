@@ -13,12 +13,18 @@ export type AddressPolicy = ReturnType<typeof addressPolicy>;
 /** Global unicast addresses of IPv6 (RFC 4291); ipaddr.js counts others as unicast that nobody was given. */
 const GLOBAL = ipaddr.IPv6.parseCIDR('2000::/3');
 
+/**
+ * The host of a virtual machine on Azure, which gives it certificates and settings. The services of other clouds for that are in ranges that
+ * are not public.
+ */
+const AZURE_HOST = '168.63.129.16';
+
 /** Whether an address is one that anybody on the internet could connect to. */
 function isPublic(address: string): boolean {
   if (!ipaddr.isValid(address)) return false;
   // an IPv4 address inside an IPv6 one is judged as that
   const parsed = ipaddr.process(address);
-  if (parsed.range() !== 'unicast') return false;
+  if (parsed.range() !== 'unicast' || parsed.toString() === AZURE_HOST) return false;
   return !(parsed instanceof ipaddr.IPv6) || parsed.match(GLOBAL);
 }
 
