@@ -21,7 +21,7 @@ export interface RateStore {
 }
 
 export interface RateLimiter {
-  /** Takes points from a key's budget, even if the request is rejected. */
+  /** Takes points from a key's budget, even if the request is rejected; a negative number gives back. */
   consume(id: string, points?: number): Promise<RateState>;
 }
 

@@ -153,9 +153,10 @@ export function createMetrics(options: MetricsOptions) {
     keyFound: keys as (state: FoundKey) => void,
     /** Wraps a limiter to count its decisions. */
     counted: (limiter: 'key' | 'user' | 'address' | 'introspection', inner: RateLimiter): RateLimiter => ({
-      async consume(id, points) {
+      async consume(id, points = 1) {
         const state = await inner.consume(id, points);
-        decisions(limiter, state.allowed ? 'allowed' : 'refused');
+        // giving back decides nothing
+        if (points > 0) decisions(limiter, state.allowed ? 'allowed' : 'refused');
         return state;
       },
     }),

@@ -1,6 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { attempts } from '../access/attempts';
+import { fingerprint } from '../access/keys';
+import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
-import type { Session, Sessions } from '../organisations/sessions';
+import type { Exchange } from '../http/exchange';
+import { isToken, type Session, SESSION_LIMITS, type Sessions } from '../organisations/sessions';
 
 /**
  * A cookie of the settings pages (the session, or a sign-in in progress), for this host only; over https with `__Host-`, so that no other
@@ -26,16 +31,31 @@ export function cookie(name: string, publicUrl: string | undefined) {
 
 export type BrowserSessions = ReturnType<typeof browserSessions>;
 
-/** The sessions of browsers, by their cookie. */
-export function browserSessions({ PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>, sessions: Sessions) {
+/** How many sessions are known to have been valid a while ago. */
+const MOST_KNOWN = 10_000;
+
+/** The sessions of browsers, by their cookie. `failures` limits cookies without a session per address. */
+export function browserSessions(
+  { PUBLIC_URL }: Pick<Config, 'PUBLIC_URL'>,
+  sessions: Pick<Sessions, 'find'>,
+  failures: RateLimiter,
+) {
   const sessionCookie = cookie('scopegate_session', PUBLIC_URL);
+  const attempt = attempts(failures, 'session', 'Too many invalid sessions from this address');
+  // whoever was signed in a moment ago is looked up whatever others do at the same address
+  const known = new LRUCache<string, true>({ max: MOST_KNOWN, ttl: SESSION_LIMITS.absolute });
   return {
     cookie: sessionCookie,
-    /** The session of a request and its token; undefined if nobody is signed in. */
-    async find(request: IncomingMessage): Promise<{ token: string; session: Session } | undefined> {
+    /** The session of a request and its token; undefined if nobody is signed in. @throws AppError rate_limited */
+    async find({ request, address }: Pick<Exchange, 'request' | 'address'>) {
       const token = sessionCookie.read(request);
-      const session = token === undefined ? undefined : await sessions.find(token);
-      return token === undefined || !session ? undefined : { token, session };
+      if (token === undefined || !isToken(token)) return undefined;
+      const id = fingerprint(token);
+      const look = (): Promise<Session | undefined> => sessions.find(token);
+      const session = await (known.has(id) ? look() : attempt(address, look));
+      if (session) known.set(id, true);
+      else known.delete(id);
+      return session && { token, session };
     },
   };
 }

@@ -24,7 +24,7 @@ export function isSettings(path: string): boolean {
 
 export function createSettings(options: SettingsOptions) {
   const { config, control, patience, onError } = options;
-  const sessions = browserSessions(config, control.sessions);
+  const sessions = browserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
   const askForForm: RequestHandler = (request, _response, next) => {

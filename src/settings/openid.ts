@@ -1,3 +1,4 @@
+import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type * as Library from 'openid-client';
 import { isRole, type Role } from '../access/roles';
 import type { Config } from '../config';
@@ -15,14 +16,29 @@ interface Attempt {
   readonly verifier: string;
 }
 
-export function writeAttempt({ state, nonce, verifier }: Attempt): string {
-  return [state, nonce, verifier].join('.');
-}
+/** How long a sign-in may take. */
+export const ATTEMPT_SECONDS = 600;
 
-/** Undefined if malformed: the library's values are base64url, 43 characters each. */
-export function readAttempt(text: string | undefined): Attempt | undefined {
-  const [, state, nonce, verifier] = /^([\w-]{43})\.([\w-]{43})\.([\w-]{43})$/.exec(text ?? '') ?? [];
-  return state && nonce && verifier ? { state, nonce, verifier } : undefined;
+/**
+ * Writes attempts as text and reads them back. Signed, with their end, since each that is accepted becomes a request to the issuer: callers must
+ * not make their own.
+ */
+function attemptTexts(clientSecret: string) {
+  const key = Buffer.from(hkdfSync('sha256', clientSecret, 'scopegate sign-in', 'attempt', 32));
+  const sign = (text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+  return {
+    write({ state, nonce, verifier }: Attempt): string {
+      const text = [state, nonce, verifier, Date.now() + ATTEMPT_SECONDS * 1000].join('.');
+      return `${text}.${sign(text)}`;
+    },
+    /** Undefined if it is malformed, over, or not ours. The library's values are base64url, 43 characters each, as a signature is. */
+    read(given: string | undefined): Attempt | undefined {
+      const parts = /^(([\w-]{43})\.([\w-]{43})\.([\w-]{43})\.(\d{13}))\.([\w-]{43})$/.exec(given ?? '');
+      const [, text = '', state = '', nonce = '', verifier = '', end, signature = ''] = parts ?? [];
+      if (!parts || Number(end) < Date.now()) return undefined;
+      return timingSafeEqual(Buffer.from(sign(text)), Buffer.from(signature)) ? { state, nonce, verifier } : undefined;
+    },
+  };
 }
 
 type Claims = Readonly<Record<string, unknown>>;
@@ -45,6 +61,7 @@ export function openId({ config, onError }: OpenIdOptions) {
   const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: id, OIDC_CLIENT_SECRET: secret, PUBLIC_URL: publicUrl } = config;
   if (issuer === undefined || id === undefined || secret === undefined || publicUrl === undefined) return undefined;
   const redirectUri = `${publicUrl}${CALLBACK_PATH}`;
+  const texts = attemptTexts(secret);
   let discovered: Promise<Client> | undefined;
 
   /** Discovered on first use and retried after a failure, so that the gateway starts even if the issuer is down. */
@@ -56,7 +73,7 @@ export function openId({ config, onError }: OpenIdOptions) {
     }));
 
   return {
-    /** The URL to redirect the browser to, and the state to check when it returns. */
+    /** The URL to redirect the browser to, and the attempt to keep there until it returns. */
     async begin() {
       const { library, client } = await discover();
       const [state, nonce] = [library.randomState(), library.randomNonce()];
@@ -69,8 +86,9 @@ export function openId({ config, onError }: OpenIdOptions) {
         code_challenge: await library.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       });
-      return { url: url.href, attempt: { state, nonce, verifier } };
+      return { url: url.href, attempt: texts.write({ state, nonce, verifier }) };
     },
+    readAttempt: (text: string | undefined) => texts.read(text),
     /**
      * The session for the user who returned. `search` is the query of the callback.
      * @throws AppError forbidden if the issuer rejected the user, or the user has no organisation or role here

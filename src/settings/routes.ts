@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { addressBucket } from '../access/addresses';
-import { requireState, spend } from '../access/authenticate';
+import { attempts } from '../access/attempts';
+import { requireState } from '../access/authenticate';
 import type { RateLimiter } from '../access/rateLimit';
 import type { Config } from '../config';
 import { AppError } from '../errors';
@@ -11,7 +11,7 @@ import { isToken, SESSION_LIMITS, userActor } from '../organisations/sessions';
 import type { Html } from '../pages/html';
 import { type BrowserSessions, cookie } from './cookies';
 import { checkCsrf, checkOrigin, csrfToken } from './forgery';
-import { CALLBACK_PATH, type OpenId, openId, readAttempt, writeAttempt } from './openid';
+import { ATTEMPT_SECONDS, CALLBACK_PATH, type OpenId, openId } from './openid';
 import { renderIntegrations } from './page';
 import { renderLink, renderSignIn } from './signInPages';
 import type { WebhookPart } from './webhookSections';
@@ -23,13 +23,12 @@ type Routes = Record<string, Partial<Record<'get' | 'post', Route>>>;
 
 const PAGE = '/settings/integrations';
 const SIGN_IN = '/settings/sign-in';
-const ATTEMPT_SECONDS = 600;
 
 export interface RoutesOptions {
   readonly config: Config;
   readonly control: Control;
   readonly sessions: BrowserSessions;
-  /** Limits invalid sign-in links per address. */
+  /** Limits invalid sign-in links, sessions and returns from the identity provider, per address. */
   readonly failures: RateLimiter;
   /** What the page shows of webhooks. */
   readonly webhookPart: WebhookPart;
@@ -52,23 +51,24 @@ function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): 
   const parts = { webhooks: webhookPart, requests: { isOn: config.REQUEST_LOG === 'on' } };
   return {
     [PAGE]: {
-      async get(request, _response, { log }) {
-        const found = await sessions.find(request);
+      async get(_request, _response, exchange) {
+        const found = await sessions.find(exchange);
         if (!found) return { to: SIGN_IN };
         const { organisation, user, role } = found.session;
-        log.principal = { kind: 'user', organisation, user, role };
+        exchange.log.principal = { kind: 'user', organisation, user, role };
         requireState(organisation);
         return { page: renderIntegrations(found.session, csrfToken(found.token), parts) };
       },
     },
     '/settings/sign-out': {
-      async post(request, response, { address }) {
-        const found = await sessions.find(request);
+      async post(request, response, exchange) {
+        const found = await sessions.find(exchange);
         if (found) {
           const body = request.body as { csrf?: unknown; everywhere?: unknown } | undefined;
           checkOrigin(request, config.PUBLIC_URL);
           checkCsrf(body?.csrf, found.token);
           const { user, organisation } = found.session;
+          const { address } = exchange;
           const all = { organisationId: organisation.id, userId: user.id };
           if (body?.everywhere === undefined) await control.sessions.end(found.token, address);
           else await control.sessions.endAll(all, userActor(user, address));
@@ -81,11 +81,12 @@ function pageRoutes({ config, control, sessions, webhookPart }: RoutesOptions): 
 }
 
 function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasProvider: boolean): Routes {
+  const attempt = attempts(failures, 'link', 'Too many invalid sign-in links from this address');
   return {
     [SIGN_IN]: {
-      async get(request) {
+      async get(request, _response, exchange) {
         const { link } = request.query;
-        const found = await sessions.find(request);
+        const found = await sessions.find(exchange);
         if (link === undefined) return found ? { to: PAGE } : { page: renderSignIn({ hasProvider }) };
         // only the button's POST consumes a link, because mail scanners and previews follow links too
         if (typeof link === 'string' && isToken(link)) return { page: renderLink(link, found?.session) };
@@ -94,16 +95,23 @@ function linkRoutes({ config, control, sessions, failures }: RoutesOptions, hasP
       async post(request, response, { address }) {
         checkOrigin(request, config.PUBLIC_URL);
         const link = (request.body as { link?: unknown } | undefined)?.link;
-        const token = typeof link === 'string' ? await control.sessions.useLink(link, address) : undefined;
+        const token = await attempt(address, async () =>
+          typeof link === 'string' ? control.sessions.useLink(link, address) : undefined,
+        );
         if (token !== undefined) return enter(sessions, response, token);
-        await spend(failures, addressBucket(address), 1, 'Too many invalid sign-in links from this address');
         return { status: 410, page: renderSignIn({ hasProvider, failure: 'used' }) };
       },
     },
   };
 }
 
-function providerRoutes({ config, control, sessions }: RoutesOptions, provider: OpenId | undefined): Routes {
+function providerRoutes(options: RoutesOptions, provider: OpenId | undefined): Routes {
+  const { config, control, sessions, failures } = options;
+  const attempted = attempts(
+    failures,
+    'openid',
+    'Too many failed sign-ins with the identity provider from this address',
+  );
   const attemptCookie = cookie('scopegate_sign_in', config.PUBLIC_URL);
   const requireProvider = (): OpenId => {
     if (!provider) throw new AppError('not_found', 'No identity provider is configured.');
@@ -113,18 +121,20 @@ function providerRoutes({ config, control, sessions }: RoutesOptions, provider: 
     [`${SIGN_IN}/oidc`]: {
       async get(_request, response) {
         const { url, attempt } = await requireProvider().begin();
-        attemptCookie.set(response, writeAttempt(attempt), ATTEMPT_SECONDS);
+        attemptCookie.set(response, attempt, ATTEMPT_SECONDS);
         return { to: url };
       },
     },
     [CALLBACK_PATH]: {
       async get(request, response, { address, search }) {
         const chosen = requireProvider();
-        const attempt = readAttempt(attemptCookie.read(request));
+        const attempt = chosen.readAttempt(attemptCookie.read(request));
         attemptCookie.clear(response);
         if (!attempt)
           throw new AppError('forbidden', 'This sign-in was started in another browser or has expired. Start again.');
-        const token = await control.sessions.start(await chosen.finish(search, attempt), address);
+        const token = await attempted(address, async () =>
+          control.sessions.start(await chosen.finish(search, attempt), address),
+        );
         if (token !== undefined) return enter(sessions, response, token);
         throw new AppError('forbidden', 'The identity provider returned an unknown organisation.');
       },

@@ -21,13 +21,13 @@ export interface UserContextOptions extends Pick<RoutesOptions, 'config' | 'cont
 
 export type OpenUserContext = (exchange: Exchange) => Promise<RequestContext>;
 
-/** The context of a signed-in user. Checks session (401), origin and CSRF token (403), rate (429) and the organisation's state (403); roles are checked per operation. */
+/** The context of a signed-in user. Checks session (401; 429 after too many without one), origin and CSRF token (403), rate (429) and the organisation's state (403); roles are checked per operation. */
 export function userContextFactory(options: UserContextOptions): OpenUserContext {
   const { config, control, sessions, limiter, organisationData } = options;
   return async (exchange) => {
     const { request, requestId, address, log } = exchange;
     const { idempotencyKey, onReplay } = incomingRequest(exchange);
-    const found = await sessions.find(request);
+    const found = await sessions.find(exchange);
     if (!found) {
       throw new AppError(
         'unauthenticated',
