@@ -1,5 +1,5 @@
 import pino, { type Logger } from 'pino';
-import { KEY_TEXT } from './access/keys';
+import { KEY_TEXT, KEY_TEXT_SEEN } from './access/keys';
 import type { Config } from './config';
 
 /** JSON lines on stderr, since stdout is for a command's result; without `to`, written in the background. */
@@ -19,19 +19,29 @@ export function toggleDebug(logger: Logger, usual: Config['LOG_LEVEL']): void {
   logger.level = next;
 }
 
-/** A text safe to log: keys are redacted, and it is truncated. */
-export function redact(text: string): string {
-  return text.replaceAll(KEY_TEXT, '[key]').slice(0, 300);
+/** Maximum length of a text in the log, and of a stack. */
+const [MOST, MOST_OF_STACK] = [300, 4000];
+/** How much of a path is decoded: a key that begins within {@link MOST} is seen, encoded three times. */
+const MOST_DECODED = 2000;
+
+/** A text safe to log: truncated, and with its keys redacted. What is cut off is not looked at, since looking takes time by length. */
+export function redact(text: string, most = MOST): string {
+  const seen = text.slice(0, most + KEY_TEXT_SEEN);
+  const redacted = seen.replaceAll(KEY_TEXT, '[key]');
+  // a key cut in two may be left at the end, which is shown if keys before it became shorter
+  const whole = seen.length < text.length ? redacted.length - KEY_TEXT_SEEN : redacted.length;
+  return redacted.slice(0, Math.min(most, Math.max(0, whole)));
 }
 
 /** A path safe to log: as it was sent, unless it has a key, which may be percent-encoded. */
 export function redactPath(path: string): string {
-  let plain = path.slice(0, 2000);
+  let plain = path.slice(0, MOST_DECODED);
   // repeatedly, since a proxy may have encoded it again
   for (let round = 0; round < 3; round += 1) {
     plain = plain.replaceAll(/%[0-7][0-9a-f]/gi, (code) => decodeURIComponent(code));
   }
-  return redact(plain.search(KEY_TEXT) === -1 ? path : plain);
+  const isRedacted = plain.slice(0, MOST + KEY_TEXT_SEEN).search(KEY_TEXT) !== -1;
+  return redact(isRedacted ? plain : path);
 }
 
 /** The log fields of a masked error, without GraphQL's wrapper and with keys redacted. */
@@ -49,7 +59,7 @@ export function describeError(thrown: unknown): {
     message: redact(error.message),
     ...(typeof code === 'number' && { code }),
     ...(typeof code === 'string' && { code: redact(code) }),
-    stack: (error.stack ?? '').replaceAll(KEY_TEXT, '[key]'),
+    stack: redact(error.stack ?? '', MOST_OF_STACK),
   };
 }
 

@@ -55,8 +55,15 @@ export function hashAnew(secret: string, pepper: string): KeySecret {
   return { salt, hash: hashSecret(secret, salt, pepper) };
 }
 
-/** Matches keys with any prefix, including partial ones. */
-export const KEY_TEXT = /(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
+/**
+ * Matches keys with any prefix, including partial ones. It starts at a word or 40 characters before the end of its first part, since
+ * any other start costs up to 400 steps and could only find less.
+ */
+export const KEY_TEXT =
+  /(?:(?<![0-9A-Za-z])|(?=[0-9A-Za-z]{40}_))(?:[0-9A-Za-z]{1,40}_){1,5}?[0-9A-Za-z]{22}_[0-9A-Za-z_]{8,}/g;
+
+/** A text of more characters that could begin a key is matched by {@link KEY_TEXT}. */
+export const KEY_TEXT_SEEN = 5 * 41 + ID_LENGTH + 1 + 8;
 
 /** Whether a text has the length, the prefix and the separator of a key. */
 export function isShapedLikeKey(text: string, prefix: string): boolean {

@@ -20,7 +20,7 @@ import type { RequestContext } from '../context';
 import { findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../schema/execution';
 import type { Operation } from '../schema/operations';
-import { describeError } from '../log';
+import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
 import { tooLarge } from '../schema/answerSize';
 import { createDocumentStore } from './documentStore';
@@ -178,7 +178,7 @@ function refuseSharedKey(
 /** Logs Apollo's own messages at debug level; anything important is logged with its request. */
 function quiet(logger: Logger): Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
   const note = (message: unknown): void => {
-    logger.debug({ apollo: String(message) });
+    logger.debug({ apollo: redact(String(message)) });
   };
   return { debug: note, info: note, warn: note, error: note };
 }

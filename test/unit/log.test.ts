@@ -19,12 +19,25 @@ describe('a text for the log', () => {
     }
   });
 
+  test('has no key that follows a long word', () => {
+    expect(redact('x'.repeat(100) + key)).toMatch(/^x+\[key\]$/);
+  });
+
   test('has no part of a truncated key', () => {
     expect(redact(key.slice(0, -20))).toBe('[key]');
   });
 
   test('has no key at the point where it is truncated', () => {
     expect(redact('x'.repeat(270) + ' ' + key)).toBe(`${'x'.repeat(270)} [key]`);
+  });
+
+  test('has no key that more text follows, or that is cut, however many are before it', () => {
+    const separated = (before: number): string => `${'x'.repeat(before)} ${`${key} `.repeat(9)}`;
+    for (let before = 0; before < 600; before += 1) {
+      const text = redact(separated(before) + 'x'.repeat(5000));
+      expect(text.replaceAll('[key]', '')).toMatch(/^x* *(\[k?e?y?)?x*$/);
+      expect(text.length).toBeLessThanOrEqual(300);
+    }
   });
 
   test('is at most 300 characters long', () => {
@@ -61,6 +74,12 @@ describe('an error for the log', () => {
     expect(described).toMatchObject({ type: 'TypeError', message: 'no such key: [key]' });
     expect(described.stack).toContain('log.test.ts');
     expect(JSON.stringify(described)).not.toContain(key);
+  });
+
+  test('has a stack of at most 4,000 characters, without keys', () => {
+    const { stack } = describeError(new Error(`${'x'.repeat(3900)} ${key} ${'x'.repeat(100_000)}`));
+    expect(stack).toMatch(/^Error: x{3900} \[key\]/);
+    expect(stack!.length).toBeLessThanOrEqual(4000);
   });
 
   test('may be any value', () => {
