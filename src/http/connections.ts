@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { boundBody } from './bodyBounds';
 
 /** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
 const LINGER = 1000;
@@ -55,7 +56,7 @@ export function trackConnections(server: Server) {
       const { socket } = response.req;
       const use = uses.get(socket);
       // what was received is parsed to its end, also if the connection is closed in the middle of it
-      if (!use || socket.destroyed) return;
+      if (!use || !socket.writable) return;
       if (use.open.size > MOST_WAITING) {
         socket.destroy();
         return;
@@ -63,6 +64,9 @@ export function trackConnections(server: Server) {
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
       use.open.set(response, begin);
       use.last = response.req;
+      boundBody(response.req, response, () => {
+        endUnread(socket);
+      });
       response.once('close', () => {
         use.open.delete(response);
         use.idleSince = performance.now();
@@ -114,8 +118,14 @@ function endAfterBody(socket: Socket, request: IncomingMessage): void {
 export function endGently(socket: Socket, lastWords?: string): void {
   if (!socket.writable) return;
   if (lastWords !== undefined) socket.write(lastWords);
-  socket.end();
+  endUnread(socket);
   socket.resume();
+}
+
+/** The same, without reading what still arrives. */
+function endUnread(socket: Socket): void {
+  if (!socket.writable) return;
+  socket.end();
   const timer = setTimeout(() => socket.destroy(), LINGER);
   socket.once('close', () => {
     clearTimeout(timer);
