@@ -5,6 +5,7 @@ import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
 import { addEvents, type EventMetricsOptions } from './events';
 import { addWebhooks, type WebhookMetricsOptions } from './webhooks';
 import { type FoundKey, operationLabel } from './labels';
+import { addLoopDelay } from './loop';
 import { histogramOf, tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
 
@@ -60,6 +61,7 @@ export function createMetrics(options: MetricsOptions) {
   const all = options.worker === undefined ? () => registry.metrics() : metricsOfAllWorkers(registry, options.worker);
   let rendering: Promise<string> | undefined;
   collectDefaultMetrics({ register: registry });
+  addLoopDelay(registry);
   addGauges(registers, options);
   addDatabase(registry, options);
   addEvents(registry, options);

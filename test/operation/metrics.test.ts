@@ -27,6 +27,14 @@ function counted(of: OperatedGateway, name: string, value: number): Promise<true
 const requests = (operation: string, face: string, status: number): string =>
   `scopegate_http_requests_total{operation="${operation}",face="${face}",status="${String(status)}"}`;
 
+test('the longest time that the event loop was held is measured', async () => {
+  await samples(gateway);
+  await new Promise((turned) => setTimeout(turned, 50));
+  for (const end = performance.now() + 400; performance.now() < end; );
+  await new Promise((turned) => setTimeout(turned, 50));
+  expect((await samples(gateway)).get('scopegate_loop_delay_seconds')).toBeGreaterThan(0.3);
+});
+
 describe('requests', () => {
   test('are counted by operation, API and status, with their durations', async () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['products:read'] });
