@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from '@apollo/server';
+import { ApolloServer, type ApolloServerPlugin, HeaderMap } from '@apollo/server';
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -23,7 +23,7 @@ import type { Operation } from '../schema/operations';
 import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
 import { tooLarge } from '../schema/answerSize';
-import { createDocumentStore } from './documentStore';
+import type { Documents } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
@@ -36,6 +36,7 @@ export interface ApolloOptions {
   readonly operations: readonly Operation[];
   readonly introspection: Config['INTROSPECTION'];
   readonly logger: Logger;
+  readonly documents: Documents;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onWritable?: ((reason?: string) => void) | undefined;
 }
@@ -49,6 +50,7 @@ export function createApollo({
   operations,
   introspection,
   logger,
+  documents,
   onWritable,
 }: ApolloOptions): ApolloServer<GraphqlContext> {
   const isWorthIt = (document: DocumentNode, operation: OperationDefinitionNode): boolean =>
@@ -84,7 +86,7 @@ export function createApollo({
     hideSchemaDetailsFromClientErrors: true,
     includeStacktraceInErrorResponses: false,
     persistedQueries: false,
-    documentStore: createDocumentStore(),
+    documentStore: documents,
     stringifyResult: stringifyAnswer,
     allowBatchedHttpRequests: false,
     csrfPrevention: true,
@@ -100,17 +102,50 @@ export function createApollo({
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
-      requestRules(logger, createCostOf(schema, operations)),
+      rejections(documents),
+      requestRules(logger, documents, createCostOf(schema, operations)),
     ],
   });
 }
 
+/** Remembers why documents were rejected, and answers the same ones with that. */
+function rejections(documents: Documents): ApolloServerPlugin<GraphqlContext> {
+  return {
+    requestDidStart: () => {
+      let isRejected = false;
+      const note = (): Promise<(errors?: unknown) => Promise<void>> =>
+        Promise.resolve((errors) => {
+          isRejected ||= errors !== undefined;
+          return Promise.resolve();
+        });
+      return Promise.resolve({
+        parsingDidStart: note,
+        validationDidStart: note,
+        responseForOperation: ({ document }) => {
+          const errors = documents.rejectionOf(document);
+          return Promise.resolve(
+            errors
+              ? { body: { kind: 'single', singleResult: { errors } }, http: { status: 400, headers: new HeaderMap() } }
+              : null,
+          );
+        },
+        willSendResponse: ({ queryHash, response: { body } }) => {
+          if (isRejected && body.kind === 'single' && body.singleResult.errors)
+            documents.reject(queryHash, body.singleResult.errors);
+          return Promise.resolve();
+        },
+      });
+    },
+  };
+}
+
 /** Checks once the operation is known: Idempotency-Key, caller, cost and turn. */
-function requestRules(logger: Logger, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
+function requestRules(logger: Logger, documents: Documents, costOf: CostOf): ApolloServerPlugin<GraphqlContext> {
   return {
     requestDidStart: () =>
       Promise.resolve({
         didResolveOperation: async ({ document, operation, request, contextValue }) => {
+          if (documents.rejectionOf(document)) return;
           const { caller, onOperation, takeTurn, streaming } = contextValue;
           // several operations but no name to select one: reject, or it would run without being charged
           if (!operation) throw unfit('operationName must be the name of an operation in the document.');

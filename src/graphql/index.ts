@@ -13,7 +13,9 @@ import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, setSunsetHeaders } from '../http/exchange';
 import type { LargePart } from '../http/turns';
 import { createApollo } from './apollo';
+import { createDocumentStore } from './documentStore';
 import { createIntrospectionAnswers } from './introspectionAnswers';
+import { pointsOfNew, SHORT, turnOfLoop } from './newDocuments';
 import { acceptBesideStream, acceptForJson, acceptsStream } from './streams/accept';
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
@@ -57,7 +59,8 @@ export async function createGraphqlFace({
   onWritable,
   commentEvery,
 }: GraphqlOptions): Promise<GraphqlFace> {
-  const apollo = createApollo({ schema, operations, introspection, logger, onWritable });
+  const documents = createDocumentStore();
+  const apollo = createApollo({ schema, operations, introspection, logger, onWritable, documents });
   const eventStreams = createEventStreams({ logger, commentEvery });
   const introspectionAnswers = createIntrospectionAnswers();
   const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
@@ -67,9 +70,24 @@ export async function createGraphqlFace({
   async function openCaller(exchange: Exchange): Promise<RequestContext | undefined> {
     const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
     if (!mayIntrospect) return openContext(incomingRequest(exchange));
-    const state = await introspectionLimiter.consume(addressBucket(exchange.address));
-    if (!state.allowed) throw rateLimited(state, 'Too many requests without a key from this address');
+    await chargeAddress(exchange, 1);
     return undefined;
+  }
+
+  async function chargeAddress({ address }: Exchange, points: number): Promise<void> {
+    const state = await introspectionLimiter.consume(addressBucket(address), points);
+    if (!state.allowed) throw rateLimited(state, 'Too many requests without a key from this address');
+  }
+
+  /** Takes points and a turn for a long document that has to be parsed and validated. */
+  async function admit(exchange: Exchange, caller: RequestContext | undefined, body: unknown): Promise<void> {
+    const text = textOf(exchange, body);
+    if (text === undefined || documents.knows(text)) return;
+    const points = pointsOfNew(text);
+    if (points === 0) return;
+    await (caller ? caller.charge(points) : chargeAddress(exchange, points));
+    await exchange.turns.take(exchange, 'query');
+    await turnOfLoop();
   }
 
   return {
@@ -82,6 +100,7 @@ export async function createGraphqlFace({
       }
       const caller = await open(exchange);
       const body = request.method === 'POST' ? await readBody(exchange) : undefined;
+      await admit(exchange, caller, body);
       const onOperation = (fields: string): void => {
         exchange.log.operation = fields.slice(0, 200);
         if (sunsets.size > 0)
@@ -139,11 +158,22 @@ function lastEventIdOf({ headers }: IncomingMessage): string | undefined {
 async function readBody(exchange: Exchange): Promise<unknown> {
   checkBodyHeaders(exchange.request, BODY_LIMIT);
   const body = await readJson(exchange, BODY_LIMIT);
-  const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
-  if (typeof query === 'string' && Buffer.byteLength(query) > QUERY_LIMITS.bytes) {
+  const query = queryIn(body);
+  if (query !== undefined && Buffer.byteLength(query) > QUERY_LIMITS.bytes) {
     throw new AppError('payload_too_large', `The query text is larger than ${String(QUERY_LIMITS.bytes / 1024)} KiB.`);
   }
   return body;
+}
+
+function queryIn(body: unknown): string | undefined {
+  const query = typeof body === 'object' && body !== null && 'query' in body ? body.query : undefined;
+  return typeof query === 'string' ? query : undefined;
+}
+
+/** The text that Apollo will parse, if it is long. */
+function textOf({ request, search }: Exchange, body: unknown): string | undefined {
+  const text = request.method === 'POST' ? queryIn(body) : new URLSearchParams(search).get('query');
+  return text !== null && text !== undefined && text.length > SHORT ? text : undefined;
 }
 
 /** Adds the request id to errors, since Apollo's formatter does not know it. */

@@ -23,6 +23,8 @@ export const QUERY_LIMITS = {
   fields: 5000,
   /** Fragment spreads after expansion, including inline ones. Limited separately, since fragments of only fragments have no fields. */
   spreads: 10_000,
+  /** Fragments inside each other, through fields too: validation compares each with all inside it. */
+  nesting: 10,
   /** How often one object is selected in one place of the answer. */
   repeats: 100,
   /** Fields and spreads of a subscription after fragment expansion, since it is executed for every event. */
@@ -44,6 +46,8 @@ interface Size {
   /** Fields and fragment spreads at this level and below; Infinity beyond 2^1023, which is over any limit. */
   readonly fields: number;
   readonly spreads: number;
+  /** Named fragments inside each other. */
+  readonly nesting: number;
 }
 
 interface Measure {
@@ -56,7 +60,7 @@ interface Measure {
 const MOST_FAULTS = 10;
 const MOST_WRITTEN = 1_000_000_000;
 
-const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0 };
+const NOTHING: Size = { depth: 0, aliases: 0, rootFields: 0, fields: 0, spreads: 0, nesting: 0 };
 
 /**
  * A validation rule that rejects documents over the limits. Linear in the document, since each fragment is measured once.
@@ -90,7 +94,10 @@ function faultsOf(document: DocumentNode): GraphQLError[] {
   const ofCycles = [...cyclic].map(
     (node) => new GraphQLError(`Cannot spread fragment "${node.name.value}" within itself.`, { nodes: node }),
   );
-  const found = [ofCycles, ofOperations, ofFragments].find((faults) => faults?.length);
+  const ofNesting = [...operations, ...fragments].flatMap((node) =>
+    refuse(node, 'nests fragments to a depth of', sizeOf(node).nesting, QUERY_LIMITS.nesting),
+  );
+  const found = [ofCycles, ofOperations, ofFragments, ofNesting].find((faults) => faults?.length);
   if (found) return found.slice(0, MOST_FAULTS);
   const named = fragmentsOf(document);
   const ofSubscriptions = operations.flatMap((node) => faultsOfSubscription(node, sizeOf(node), named));
@@ -216,7 +223,7 @@ function measure(document: DocumentNode): Measure {
   }
 
   function sizeOfSet(set: SelectionSetNode | undefined): Size {
-    let [depth, aliases, rootFields, fields, spreads] = [0, 0, 0, 0, 0];
+    let [depth, aliases, rootFields, fields, spreads, nesting] = [0, 0, 0, 0, 0, 0];
     for (const selection of set?.selections ?? []) {
       const isField = selection.kind === Kind.FIELD;
       const inner =
@@ -229,8 +236,9 @@ function measure(document: DocumentNode): Measure {
       rootFields += isField ? 1 : inner.rootFields;
       fields += inner.fields + (isField ? 1 : 0);
       spreads += inner.spreads + (isField ? 0 : 1);
+      nesting = Math.max(nesting, inner.nesting + (selection.kind === Kind.FRAGMENT_SPREAD ? 1 : 0));
     }
-    return { depth, aliases, rootFields, fields, spreads };
+    return { depth, aliases, rootFields, fields, spreads, nesting };
   }
 
   return {

@@ -73,6 +73,14 @@ const LIMITS: readonly Limit[] = [
       `{ me { key { ...Ten ...Ten ${times(count - 20, (at) => `b${at}: id`)} } } }
        fragment Ten on MeKey { ${times(10, (at) => `a${at}: id`)} }`,
   },
+  {
+    title: 'fragments in each other',
+    limit: 10,
+    // through a field too
+    document: (count) =>
+      `{ me { ...F0 } } ${times(count - 2, (at) => `fragment F${at} on Me { ...F${String(Number(at) + 1)} }`)}
+       fragment F${String(count - 2)} on Me { key { ...Last } } fragment Last on MeKey { id }`,
+  },
   { title: 'root fields', limit: 20, document: (count) => `{ ${times(count, () => 'me { key { id } }')} }` },
   {
     title: 'root fields through fragments',
@@ -146,6 +154,58 @@ describe('limits of operations:', () => {
   async function authorization(): Promise<string> {
     return `Bearer ${(await makeKey(gateway, await makeStocked(gateway))).key}`;
   }
+});
+
+describe('a document that is new', () => {
+  /** The points left after each of a few requests. */
+  async function left(documents: readonly string[]): Promise<number[]> {
+    const { key } = await makeKey(gateway, await makeStocked(gateway));
+    const one = client(gateway, key);
+    const points: number[] = [];
+    for (const document of documents)
+      points.push(Number((await one.graphql(document)).headers.get('x-ratelimit-remaining')));
+    return points;
+  }
+  const spent = (points: readonly number[]): number[] => points.slice(1).map((now, at) => points[at]! - now);
+  // seven tokens, and four for each inline fragment
+  const sized = (name: string, count: number, leaf = 'id'): string =>
+    `{ ${name}: me { key { ${times(count, () => `... { ${leaf} }`)} } } }`;
+
+  test('costs a point more for each 200 tokens begun after the first 200, once', async () => {
+    const long = sized('long', 100);
+    expect(spent(await left(['{ __typename }', sized('short', 40), long, long, long]))).toEqual([1, 3, 1, 1]);
+    const [exact, over] = ['id '.repeat(3), 'id '.repeat(4)].map((ids) => sized('x', 47).replace('id', ids));
+    expect(spent(await left(['{ __typename }', exact!, over!]))).toEqual([1, 2]);
+  });
+
+  test('and is rejected is not validated again, and answered the same', async () => {
+    const wrong = sized('wrong', 100, 'missing');
+    expect(spent(await left(['{ __typename }', wrong, wrong]))).toEqual([3, 1]);
+    const [first, again] = [await caller.graphql(wrong.replace('wrong', 'bad')), await caller.graphql(wrong)];
+    expectRefused(again);
+    const withoutIds = ({ body }: Answer): object[] =>
+      body.errors.map(({ extensions, message }: { extensions: object; message: string }) => [
+        message,
+        { ...extensions, request_id: '' },
+      ]);
+    expect(withoutIds(again)).toEqual(withoutIds(first));
+    expect(again.headers.get('content-type')).toBe(first.headers.get('content-type'));
+    expect(again.body.errors[0].extensions.request_id).toBe(again.headers.get('x-request-id'));
+  });
+
+  test('by GET costs the same', async () => {
+    const { key } = await makeKey(gateway, await makeStocked(gateway));
+    const get = async (): Promise<number> => {
+      const url = `${gateway.url}/graphql?query=${encodeURIComponent(sized('get', 100))}`;
+      const headers = { authorization: `Bearer ${key}`, 'apollo-require-preflight': 'yes' };
+      const answer = await fetch(url, { headers });
+      expect(answer.status).toBe(200);
+      return Number(answer.headers.get('x-ratelimit-remaining'));
+    };
+    const [before, after] = [await get(), await get()];
+    expect(before - after).toBe(1);
+    expect(1_000_000 - before).toBe(3);
+  });
 });
 
 describe('a query text', () => {
@@ -222,9 +282,9 @@ describe('a hostile document', () => {
 
   test('within the limits is answered quickly, even when compiled on the third run', async () => {
     const document = `{ me { ...F0 } } ${times(
-      12,
+      9,
       (at) => `fragment F${at} on Me { ...F${String(Number(at) + 1)} ...F${String(Number(at) + 1)} }`,
-    )} fragment F12 on Me { rate_limit { limit } }`.replace('...F12 ...F12', '...F12');
+    )} fragment F9 on Me { rate_limit { limit } }`;
     const start = cpuTime();
     for (let time = 0; time < 4; time += 1) {
       const { body } = await caller.graphql(document);

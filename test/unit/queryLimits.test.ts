@@ -29,7 +29,7 @@ function refusals(text: string): string[] {
 
 test('the limits are those of the contract', () => {
   expect(QUERY_LIMITS).toEqual({
-    ...{ depth: 10, aliases: 30, rootFields: 20, fields: 5000, spreads: 10_000, repeats: 100 },
+    ...{ depth: 10, aliases: 30, rootFields: 20, fields: 5000, spreads: 10_000, nesting: 10, repeats: 100 },
     ...{ tokens: 2000, lines: 2000, bytes: 102_400, rows: 20_000 },
     // of one event each
     subscription: 100,
@@ -120,7 +120,7 @@ describe('an operation', () => {
   test.each([
     ['of depth 10', nested(10)],
     ['of any depth of introspection', `{ __schema { ${'a { '.repeat(50)} b ${'}'.repeat(50)} } }`],
-    ['of 4,097 fields with fragments expanded', `{ a { ...F0 } } ${doubling(12, 'b')}`],
+    ['of 4,097 fields with fragments expanded', `{ a { ...F0 } } ${doubling(9, 'b '.repeat(8))}`],
     [
       'that selects one object 100 times in one place, and again in another',
       `{ a { ${'a { b } '.repeat(100)} b x: a { a { b } } ...F ...F } } fragment F on Query { y: a { b } }`,

@@ -1,0 +1,64 @@
+import { startWatched, watch, type Watched } from '../support/watchdog';
+
+/* Documents that take long to parse and to validate do not hold the event loop. */
+
+/** How many are sent, and how many of them at once. */
+const [COUNT, AT_ONCE] = [150, 30];
+/** A key has 600 points, and each of them costs at least 9, one of which is for its root field. */
+const MOST_VALIDATED = 66;
+
+let gateway: Watched;
+beforeAll(async () => {
+  gateway = await startWatched();
+});
+afterAll(() => gateway.stop());
+
+function times(count: number, make: (at: number) => string): string {
+  return Array.from({ length: count }, (_, at) => make(at)).join(' ');
+}
+
+/** Documents of nearly 2,000 tokens, which differ by `name`. */
+const DOCUMENTS = {
+  'fragments in each other': (name: string) =>
+    `{ me { key { ...${name}0 } } } ${times(190, (at) => `fragment ${name}${String(at)} on MeKey { id ${at < 189 ? `...${name}${String(at + 1)}` : 'name'} }`)}`,
+  'fragments beside each other': (name: string) =>
+    `{ me { key { ${times(190, (at) => `...${name}${String(at)}`)} } } } ${times(190, (at) => `fragment ${name}${String(at)} on MeKey { id }`)}`,
+  'unknown fields': (name: string) =>
+    `{ me { key { ${times(190, (at) => `...${name}${String(at)}`)} } } } ${times(190, (at) => `fragment ${name}${String(at)} on MeKey { x }`)}`,
+};
+
+async function send(query: string, key: string): Promise<number> {
+  const answer = await fetch(`${gateway.url}/graphql`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, connection: 'close' },
+    body: JSON.stringify({ query }),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** Sends documents with a new key. Resolves with the statuses of their answers. */
+async function sendAll(document: (name: string) => string): Promise<number[]> {
+  const key = await gateway.makeKey();
+  const statuses: number[] = [];
+  const worker = async (_: unknown, first: number): Promise<void> => {
+    for (let at = first; at < COUNT; at += AT_ONCE) statuses.push(await send(document(`F${String(at)}_`), key));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return statuses;
+}
+
+// what is loaded and compiled at first is not what is measured
+beforeAll(() => sendAll((name) => `{ ${name}: __typename }`));
+
+test.each(Object.entries(DOCUMENTS))(
+  `${String(COUNT)} documents of a key with %s are not noticed`,
+  async (title, document) => {
+    let statuses: number[] = [];
+    await watch(gateway, title, async () => (statuses = await sendAll(document)));
+    // the others are without points, or too many at once
+    const validated = statuses.filter((status) => status === 200 || status === 400).length;
+    expect(validated).toBeGreaterThan(0);
+    expect(validated).toBeLessThanOrEqual(MOST_VALIDATED);
+  },
+);
