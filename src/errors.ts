@@ -102,7 +102,7 @@ export const ERROR_CODES = {
     status: 413,
     retry: 'no',
     title: 'Payload too large',
-    help: 'The body is too large: the limit is 1 MiB, or 5 MiB for bulk calls. Split it into smaller requests.',
+    help: 'The body is too large: the limit is 1 MiB, or 5 MiB for bulk calls. Split it into smaller requests. Or a write changes more than the database takes in one transaction (many elements full of different words): send fewer at a time.',
   },
   unsupported_media_type: {
     status: 415,

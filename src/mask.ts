@@ -1,4 +1,4 @@
-import { isUnavailable, isWriteConflict } from './database/faults';
+import { isOutOfTime, isTooLarge, isUnavailable, isWriteConflict } from './database/faults';
 import { AppError, chainOf, findAppError } from './errors';
 
 /** The AppError to show for any error: itself, `unavailable` if the database is down, otherwise `internal`. */
@@ -6,6 +6,15 @@ export function toAppError(error: unknown): AppError {
   const known = findAppError(error);
   if (known) return known;
   for (const current of chainOf(error)) {
+    if (isOutOfTime(current)) {
+      const detail = 'The database took too long for this, and was stopped; ask for less, or narrow the search.';
+      return new AppError('unavailable', detail);
+    }
+    if (isTooLarge(current)) {
+      const detail =
+        'This call changes more than the database takes in one transaction; nothing was stored. Send fewer elements, or shorter texts, in a call.';
+      return new AppError('payload_too_large', detail);
+    }
     if (isUnavailable(current)) {
       return new AppError('unavailable', 'The database is not responding.');
     }

@@ -3,7 +3,7 @@ import type { Model } from 'mongoose';
 import { BSON, endOfKey, endOfValue, Unforeseen } from './bson';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
-import { nativeCollection } from './native';
+import { nativeCollection, READ_WITHIN } from './native';
 import { findRaw } from './rawRows';
 
 /**
@@ -19,7 +19,7 @@ export function coalescedReads<T extends { _id: string }>(
   const rows = nativeCollection<{ _id: string }>(model as unknown as Model<{ _id: string }>);
 
   async function readAlone(id: string): Promise<T | null> {
-    return rows.findOne<T>({ _id: id }, projection && { projection });
+    return rows.findOne<T>({ _id: id }, { maxTimeMS: READ_WITHIN, ...(projection && { projection }) });
   }
 
   async function readAll(ids: readonly string[]): Promise<(T | null)[]> {
@@ -29,7 +29,7 @@ export function coalescedReads<T extends { _id: string }>(
     // everything in the first batch, which has 101 rows by default
     const found = rows.find(
       { _id: { $in: [...new Set(ids)] } },
-      { batchSize: ids.length + 1, ...(projection && { projection }) },
+      { batchSize: ids.length + 1, maxTimeMS: READ_WITHIN, ...(projection && { projection }) },
     );
     const byId = new Map((await found.toArray()).map((row) => [row._id, row as T]));
     return ids.map((id) => byId.get(id) ?? null);

@@ -2,10 +2,25 @@ import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
 
 /** Rows to decode at once, which blocks the event loop. */
 export const ROWS_OF_PIECE = 250;
+/** Time that work on many elements takes before it gives way, in milliseconds. */
+const SLICE = 10;
 /** Maximum wait between two pieces of heavy work, in milliseconds, so that others slow it down but never stop it. */
 const LONGEST = 20;
 
 export type Courtesy = ReturnType<typeof createCourtesy>;
+
+/** Asked before each of many elements; a promise if their work has held the event loop for long enough, to await first. */
+export type Pace = () => Promise<void> | undefined;
+
+/** Work in slices by time, since what an element costs is up to its caller. */
+export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
+  let until = performance.now() + slice;
+  const pause = async (): Promise<void> => {
+    await giveWay();
+    until = performance.now() + slice;
+  };
+  return () => (performance.now() < until ? undefined : pause());
+}
 
 /**
  * Pauses between pieces of heavy work. A read takes about five turns of the event loop, and would wait for one piece in

@@ -5,6 +5,9 @@ const { MongoBulkWriteError, MongoServerError, MongoServerSelectionError, MongoN
 const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
 const TYPE_MISMATCH = 14;
+const OUT_OF_TIME = 50;
+/** TransactionTooLarge, TransactionTooLargeForCache. */
+const TOO_LARGE: ReadonlySet<unknown> = new Set([257, 388]);
 
 /** Names of errors which mean that the database is not responding. */
 const UNAVAILABLE: readonly string[] = [
@@ -23,7 +26,7 @@ const UNAVAILABLE: readonly string[] = [
 const CANNOT_SERVE: ReadonlySet<unknown> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
-  50, // MaxTimeMSExpired
+  OUT_OF_TIME, // MaxTimeMSExpired
   64, // WriteConcernTimeout
   89, // NetworkTimeout
   91, // ShutdownInProgress
@@ -110,7 +113,19 @@ export function isTypeMismatch(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === TYPE_MISMATCH;
 }
 
+/** Whether a command took longer than it may (`maxTimeMS`). */
+export function isOutOfTime(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === OUT_OF_TIME;
+}
+
+/** Whether a transaction changes more than the server takes in one. */
+export function isTooLarge(error: unknown): boolean {
+  return error instanceof MongoServerError && TOO_LARGE.has(error.code);
+}
+
 /** Whether a transaction failed because of conflicts with others; losing the server has the same label, so it is excluded. */
 export function isWriteConflict(error: unknown): boolean {
-  return error instanceof MongoServerError && error.hasErrorLabel('TransientTransactionError') && !isUnavailable(error);
+  if (!(error instanceof MongoServerError) || !error.hasErrorLabel('TransientTransactionError')) return false;
+  // one that is too large would be again
+  return !isUnavailable(error) && !isTooLarge(error);
 }

@@ -3,6 +3,7 @@ import { type ClientSession, Schema } from 'mongoose';
 import { timeOf } from './clock';
 import { defineCollection } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
+import { READ_WITHIN } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
 import { AppError, invalidRequest } from '../errors';
@@ -61,7 +62,9 @@ export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
 
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
   async function replay(): Promise<{ answer: unknown } | undefined> {
-    const record = (await data.reads(async () => records.findById(id).lean())) as IdempotencyRecord | null;
+    const record = (await data.reads(async () =>
+      records.findById(id).maxTimeMS(READ_WITHIN).lean(),
+    )) as IdempotencyRecord | null;
     if (!record || isOver(record, timeOf(data.connection))) return undefined;
     if (record.fingerprint !== fingerprint) throw reusedKey();
     call.onReplay();

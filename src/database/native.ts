@@ -1,5 +1,8 @@
 import type { Model, mongo } from 'mongoose';
 
+/** How long a read may take the database, in milliseconds, so that none goes on when its caller has long left. */
+export const READ_WITHIN = 10_000;
+
 interface Native {
   readonly database: mongo.Db;
   readonly collection: unknown;

@@ -1,7 +1,7 @@
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { timeOf } from './clock';
-import { nativeCollection } from './native';
+import { nativeCollection, READ_WITHIN } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
 import { OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
 
@@ -12,6 +12,8 @@ import { OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './
 
 /** A write this old (ms) was abandoned by its gateway, since MongoDB ends a transaction after 60 s. */
 const DEAD_AFTER = 100_000;
+/** How the rows are read. */
+const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_WITHIN } as const;
 /** Retry-After, in seconds, for a write that took too long. */
 const RETRY_AFTER = 1;
 
@@ -56,12 +58,12 @@ export async function stampedWrite<T>(
 export async function settledUntil(data: OrganisationData): Promise<Date> {
   const rows = openRows(data);
   const now = await databaseTime(data);
-  let open = await rows.find(OPEN, SETTLED_READ).toArray();
+  let open = await rows.find(OPEN, UNTIL_NOW).toArray();
   const dead = new Date(now - DEAD_AFTER);
   if (open.some(({ since, held }) => since !== null && since < dead && !held)) {
     // deleted, not just ignored, so that such a write can no longer commit if it is still running after all
     await rows.deleteMany({ since: { $lt: dead }, held: { $ne: true } }, { maxTimeMS: SWEEP_WITHIN });
-    open = await rows.find(OPEN, SETTLED_READ).toArray();
+    open = await rows.find(OPEN, UNTIL_NOW).toArray();
   }
   return new Date(open.reduce((earliest, { since }) => Math.min(earliest, since?.getTime() ?? Infinity), now));
 }

@@ -5,7 +5,7 @@ import { timeOf } from './clock';
 import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
 import { AppError } from '../errors';
-import type { Courtesy } from './courtesy';
+import { type Courtesy, type Pace, paceOf } from './courtesy';
 import { createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
 import { nativeCollection } from './native';
@@ -125,6 +125,11 @@ export class OrganisationData {
   /** Yields the event loop to others between two pieces of heavy work. */
   giveWay(): Promise<void> {
     return this.courtesy.giveWay(this.organisationId);
+  }
+
+  /** The same between elements, as often as their work takes long. */
+  pace(): Pace {
+    return paceOf(() => this.giveWay());
   }
 
   collection<T extends { readonly _id: string }>(definition: Collection<T>): Model<T> {

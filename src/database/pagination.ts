@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import mongoose, { type Model, trusted } from 'mongoose';
 import type { PageWriter } from './answerWriter';
 import type { Projection } from './collection';
-import { nativeCollection } from './native';
+import { nativeCollection, READ_WITHIN } from './native';
 import { SETTLED_READ } from './slots';
 import { findRaw, type RawRows } from './rawRows';
 import type { AppError } from '../errors';
@@ -57,6 +57,7 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
       ...(request.projection && { projection: request.projection }),
       sort,
       limit: most,
+      maxTimeMS: READ_WITHIN,
       ...(until && SETTLED_READ),
     })
     .toArray();

@@ -2,7 +2,7 @@ import mongoose, { type Model, type mongo } from 'mongoose';
 import { BSON, endOfKey, endOfValue, forEachObject, Unforeseen } from './bson';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
-import { nativeCollection, nativeDatabase } from './native';
+import { nativeCollection, nativeDatabase, READ_WITHIN } from './native';
 
 const { Long } = mongoose.mongo;
 
@@ -40,6 +40,7 @@ export async function findRaw<T extends { _id: string }>(model: Model<T>, find: 
     ...(projection && { projection }),
     ...(sort && { sort }),
     limit: most,
+    maxTimeMS: READ_WITHIN,
     // one more than it can be, or a server may not notice that it was all
     batchSize: most + 1,
     ...(level?.level !== undefined && { readConcern: { level: level.level } }),

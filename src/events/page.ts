@@ -1,7 +1,7 @@
 import type { mongo } from 'mongoose';
 import type { EventPage, EventRow, EventSource, WantedEvents } from '../context';
 import { timeOf } from '../database/clock';
-import { nativeCollection } from '../database/native';
+import { nativeCollection, READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';
 import { badCursor, cursorMark, encodeCursor, positionIn } from '../database/pagination';
 import { SETTLED_READ } from '../database/slots';
@@ -19,8 +19,6 @@ export const NOW = 'now';
 export const BEGINNING = '0'.repeat(28);
 /** Events that are looked at for one page. */
 const MOST_LOOKED_AT = 5000;
-/** How long a look at the events may take the database, in milliseconds. */
-const READ_WITHIN = 10_000;
 
 type OfOrganisation = Pick<OrganisationData, 'organisationId'>;
 
@@ -48,7 +46,7 @@ export async function startOf(data: OrganisationData, after: string | null | und
 /** The position of the last event. */
 export async function lastPosition(data: OrganisationData): Promise<string> {
   const rows = nativeCollection(data.collection(events));
-  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 } } as const;
+  const options = { ...SETTLED_READ, sort: { _id: -1 }, projection: { _id: 1 }, maxTimeMS: READ_WITHIN } as const;
   const last = await data.reads(() => rows.findOne({}, options));
   return (last as Pick<EventRow, '_id'> | null)?._id ?? BEGINNING;
 }

@@ -1,6 +1,6 @@
 import type { ImportRecord } from '../../src/resources/common/records';
 import { client, type Client, type Json } from '../support/client';
-import { ask, askAll, FACES, REST } from '../support/faces';
+import { ask, askAll, FACES, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { expectedRows, type ListName, RESOURCES } from '../support/resources';
@@ -23,6 +23,17 @@ describe.each(FACES)('a search in $name', (face) => {
   let empty: Promise<Client>;
   beforeAll(() => {
     empty = withRecords({});
+  });
+
+  test('for more than 8 different words is rejected, naming the argument', async () => {
+    const q = 'one two three four five six seven eight ONE';
+    expect(await askAll(face, await empty, 'products', { q })).toEqual([]);
+    const refused = await refusal(face, await empty, 'products', { q: `${q} nine` });
+    expect(refused).toMatchObject({
+      status: 400,
+      code: 'invalid_request',
+      errors: [{ parameter: 'q', code: 'length', detail: 'must have at most 8 different words, and has 9' }],
+    });
   });
 
   describe("in Northwind's products", () => {

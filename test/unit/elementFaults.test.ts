@@ -1,6 +1,8 @@
+import { type Pace, paceOf } from '../../src/database/courtesy';
 import { judge } from '../../src/resources/common/elementFaults';
 
 const LIST = { list: 'products', key: 'sku' };
+const NEVER: Pace = () => undefined;
 let pauses = 0;
 const PAUSE = (): Promise<void> => {
   pauses += 1;
@@ -10,7 +12,7 @@ const fault = (at: number) => ({ pointer: `/m${String(at)}`, code: 'unknown', de
 
 test('keeps at most as many errors per element as a call lists, and counts all', async () => {
   const faults = Array.from({ length: 5000 }, (_none, at) => fault(at));
-  const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7, isCut: false }), PAUSE);
+  const judged = await judge(Array(1000).fill({ sku: 1 }), LIST, () => ({ faults, more: 7, isCut: false }), NEVER);
   expect(judged.map(({ faults: kept, count }) => [kept.length, count])).toEqual(Array(1000).fill([100, 5007]));
 });
 
@@ -20,7 +22,7 @@ test('keeps all faults of an element only while the response has room for them',
     most.push(room?.kept);
     return { faults: [fault(0)], more: 3, isCut: false };
   };
-  const judged = await judge(Array(30).fill({}), LIST, check, PAUSE);
+  const judged = await judge(Array(30).fill({}), LIST, check, NEVER);
   // 25 elements list four faults each
   expect(most).toEqual([...Array(25).fill(100), ...Array(5).fill(1)]);
   expect(judged.map(({ count }) => count)).toEqual(Array(30).fill(4));
@@ -29,7 +31,7 @@ test('keeps all faults of an element only while the response has room for them',
 test('counts the broken texts of an element only until there are enough', async () => {
   const texts = Array.from({ length: 900 }, () => '\u0000');
   const sound: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
-  const judged = await judge(Array(30).fill({ texts }), LIST, sound, PAUSE);
+  const judged = await judge(Array(30).fill({ texts }), LIST, sound, NEVER);
   // ten elements fill the call
   expect(judged.map(({ count, isCut }) => [count, isCut])).toEqual([
     ...Array(10).fill([200, true]),
@@ -45,15 +47,23 @@ test('searches for lone surrogates only as deep as valid elements are nested', a
       return depth < 1000 ? nested : 'x';
     },
   };
-  await judge([nested], LIST, () => ({ faults: [], more: 0, isCut: false }), PAUSE);
+  await judge([nested], LIST, () => ({ faults: [], more: 0, isCut: false }), NEVER);
   expect(depth).toBeLessThan(20);
 });
 
-test('yields between parts of a large call, but not during a small one', async () => {
-  const sound: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
-  pauses = 0;
-  await judge(Array(200).fill({}), LIST, sound, PAUSE);
+test('gives way after each slice of time, but not during a small call', async () => {
+  let now = 0;
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);
+  const took = (ms: number): Parameters<typeof judge>[2] => {
+    return () => {
+      now += ms;
+      return { faults: [], more: 0, isCut: false };
+    };
+  };
+  await judge(Array(90).fill({}), LIST, took(0.1), paceOf(PAUSE));
   expect(pauses).toBe(0);
-  await judge(Array(1000).fill({}), LIST, sound, PAUSE);
-  expect(pauses).toBe(4);
+  // ten times in a second, however few the elements
+  await judge(Array(100).fill({}), LIST, took(5), paceOf(PAUSE));
+  expect(pauses).toBe(49);
+  clock.mockRestore();
 });

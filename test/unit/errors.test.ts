@@ -11,6 +11,7 @@ import {
   type Retry,
   validationFailed,
 } from '../../src/errors';
+import { isWriteConflict } from '../../src/database/faults';
 import { toAppError } from '../../src/mask';
 import { errorHeaders } from '../../src/http/problem';
 import { read } from '../docs/markdown';
@@ -83,6 +84,23 @@ describe('a database failure', () => {
       expect(shown.detail).not.toContain('10.0.0.1');
     }
   });
+});
+
+test('a read that takes too long is a 503 that says so', () => {
+  const shown = toAppError(new Error('wrapped', { cause: serverError(50) }));
+  expect(shown).toMatchObject({ code: 'unavailable', status: 503, detail: expect.stringContaining('took too long') });
+});
+
+test.each([
+  ['TransactionTooLarge', serverError(257)],
+  ['TransactionTooLargeForCache', serverError(388)],
+  ['one that may be transient', serverError(388, ['TransientTransactionError'])],
+])('a transaction that is too large is a 413 that says what to do: %s', (_name, error) => {
+  const shown = toAppError(error);
+  expect(shown).toMatchObject({ code: 'payload_too_large', status: 413 });
+  expect(shown.detail).toMatch(/nothing was stored\. Send fewer elements/);
+  // it would be too large again
+  expect(isWriteConflict(error)).toBe(false);
 });
 
 test('a transaction that conflicts with others is a 409 conflict', () => {

@@ -35,26 +35,49 @@ describe('the words of a text', () => {
     expect(searchWords(one)).toHaveLength(1);
   });
 
+  test('are at most 1,000, from at most 20,000 characters of a text', () => {
+    const numbers = (from: number) => Array.from({ length: 1200 }, (_none, at) => String(from + at)).join(' ');
+    expect(searchWords(numbers(1000))).toHaveLength(1000);
+    expect(searchWords(numbers(1000), numbers(9000))).toEqual(searchWords(numbers(1000)));
+    expect(searchWords(`a${'-'.repeat(20_000)}b`)).toEqual(['A']);
+  });
+
+  test('are found in a short text that grows when it is normalised, and of a long one no further than thrice its length', () => {
+    expect(searchWords('\ufdfa')).toEqual(searchWords('صلى الله عليه وسلم'));
+    expect(searchWords(`${'\ufdfa'.repeat(1000)} end`)).not.toContain('END');
+    expect(searchWords(`${'각'.repeat(1000)} end`)).toContain('END');
+  });
+
   test('are the same for a text as for its parts', () => {
     expect(searchWords('Chai tea', 'black')).toEqual(searchWords('Chai', 'tea', 'black'));
   });
 });
 
 describe('a search', () => {
+  test('has at most 8 different words', () => {
+    expect(searchConditions('a b c d e f g h A B', 'q')).toHaveLength(8);
+    expect(() => searchConditions('a b c d e f g h i', 'q')).toThrow(
+      expect.objectContaining({
+        code: 'invalid_request',
+        detail: 'q: must have at most 8 different words, and has 9',
+      }),
+    );
+  });
+
   test('has a condition per word, and none without words', () => {
-    expect(searchConditions('black tea')).toHaveLength(2);
-    expect(searchConditions('')).toEqual([]);
-    expect(searchConditions(null)).toEqual([]);
-    expect(searchConditions('---')).toEqual([]);
+    expect(searchConditions('black tea', 'q')).toHaveLength(2);
+    expect(searchConditions('', 'q')).toEqual([]);
+    expect(searchConditions('---', 'q')).toEqual([]);
   });
 
   test('starts with the longest word, whatever the order in the text', () => {
-    expect(searchConditions('1 Q-0000123 box')[0]).toEqual(searchConditions('0000123')[0]);
+    expect(searchConditions('1 Q-0000123 box', 'q')[0]).toEqual(searchConditions('0000123', 'q')[0]);
   });
 
   test('matches exactly the words with the given prefix', () => {
     const [word = ''] = searchWords('cha');
-    const bounds = (searchConditions('cha')[0]?.search as { $elemMatch: { $gte: string; $lt: string } }).$elemMatch;
+    const bounds = (searchConditions('cha', 'q')[0]?.search as { $elemMatch: { $gte: string; $lt: string } })
+      .$elemMatch;
     const isWithin = (text: string): boolean => {
       const [found = ''] = searchWords(text);
       return found >= bounds.$gte && found < bounds.$lt;

@@ -1,4 +1,5 @@
 import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../../errors';
+import type { Pace } from '../../database/courtesy';
 import { brokenTexts } from './brokenTexts';
 import { comparable } from '../../schema/compared';
 
@@ -42,21 +43,19 @@ interface Keyed {
   readonly key: string;
 }
 
-/** Elements to validate before yielding; the worst take half a millisecond each. */
-const ELEMENTS_OF_PIECE = 200;
-
-/** Validates each element individually, and its key against those before it. Awaits `giveWay` between pieces. */
+/** Validates each element individually, and its key against those before it. */
 export async function judge(
   elements: readonly unknown[],
   { list, key: member }: Keyed,
   check: Check,
-  giveWay: () => Promise<void>,
+  pace: Pace,
 ): Promise<Judged[]> {
   const seen = new Map<string, number>();
   const judged: Judged[] = [];
   let listed = 0;
   for (const [index, sent] of elements.entries()) {
-    if (index > 0 && index % ELEMENTS_OF_PIECE === 0) await giveWay();
+    const pause = pace();
+    if (pause) await pause;
     // faults that the response has no room for are only counted
     const room = listed < LISTED_OF_CALL ? ROOMY : FULL;
     const one = judgeOne(sent, `/${list}/${String(index)}`, member, (element) => faultsIn(element, check, room));

@@ -1,6 +1,6 @@
 import { trusted } from 'mongoose';
 import { MAY_BE_EMPTY } from '../../schema/jsonSchema';
-import { searchConditions, searchWords } from './search';
+import { searchConditions } from './search';
 import type { Filter } from '../../schema/filters';
 import { comparable, isCompared } from '../../schema/compared';
 
@@ -48,8 +48,9 @@ export function toConditions(given: FiltersInForce, filters: readonly Filter[]):
     const value = given[argument];
     if (value === undefined) continue;
     if (by === 'WORDS') {
-      if (searchWords(String(value)).length === 0) return undefined;
-      conditions.push(...searchConditions(String(value)));
+      const words = searchConditions(String(value), argument);
+      if (words.length === 0) return undefined;
+      conditions.push(...words);
     } else if (by === 'EQUALS') {
       const values = isList(value) ? value : [value];
       conditions.push({ [member]: values.length === 1 ? values[0] : trusted({ $in: values }) });

@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
 import removeAccents from 'remove-accents';
+import { invalidRequest } from '../../errors';
 
 /*
  * Prefix search on normalised words, with a multikey index, because not all MongoDB-compatible servers have text indexes,
@@ -7,23 +8,39 @@ import removeAccents from 'remove-accents';
  */
 
 const LONGEST_WORD = 64;
+/** Distinct words that an object is found by; a text of 20,000 characters has about as many. */
+export const MOST_WORDS = 1000;
+/** Distinct words that a search may have. */
+export const MOST_SOUGHT = 8;
+/** Length of a text from which words are taken, and what it may grow to: Hangul three times as long, U+FDFA eighteen times. */
+const LONGEST_TEXT = 20_000;
+const GROWTH = { times: 3, always: 100 };
 const LAST_CHARACTER = '\u{10ffff}';
 
-/** The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits. */
+/**
+ * The distinct normalised words of strings: upper case, without accents, split at everything except letters and digits.
+ * The first {@link MOST_WORDS} of them.
+ */
 export function searchWords(...texts: readonly (string | null | undefined)[]): string[] {
   const words = new Set<string>();
   for (const text of texts) {
     if (!text) continue;
-    for (const word of normalise(text).split(/[^\p{L}\p{N}]+/u)) {
-      if (word !== '') words.add(truncate(word));
+    for (const word of normalise(text.slice(0, LONGEST_TEXT)).split(/[^\p{L}\p{N}]+/u)) {
+      if (word === '') continue;
+      words.add(truncate(word));
+      if (words.size === MOST_WORDS) return [...words];
     }
   }
   return [...words];
 }
 
 function normalise(text: string): string {
-  const decomposed = removeAccents(text.normalize('NFKC'))
+  // the common case
+  if (/^[\0-\x7f]*$/.test(text)) return text.toUpperCase();
+  const most = Math.max(GROWTH.always, GROWTH.times * text.length);
+  const decomposed = removeAccents(text.normalize('NFKC').slice(0, most))
     .normalize('NFKD')
+    .slice(0, most)
     .replaceAll(/\p{M}+/gu, '');
   // upper case, since some letters have several lower-case forms (Σ: σ, ς) or expand (ß: SS); lower case first for ẞ
   return decomposed.toLowerCase().toUpperCase();
@@ -34,12 +51,18 @@ function truncate(word: string): string {
 }
 
 /**
- * Conditions that every word of `q` is a prefix of a search word; empty if `q` has no words. The longest word is first,
+ * Conditions that every word of a text is a prefix of a search word; none if it has no words. The longest word is first,
  * since it is likely to match the fewest rows, and some planners use the index for the first condition only.
+ * @throws AppError invalid_request, naming the argument, for more than {@link MOST_SOUGHT} words, each of which is looked up
  */
-export function searchConditions(q: string | null | undefined): Record<string, unknown>[] {
-  const longestFirst = searchWords(q).sort((one, other) => other.length - one.length);
-  return longestFirst.map((word) => ({
+export function searchConditions(text: string, argument: string): Record<string, unknown>[] {
+  const words = searchWords(text);
+  if (words.length > MOST_SOUGHT) {
+    const detail = `must have at most ${String(MOST_SOUGHT)} different words, and has ${String(words.length)}`;
+    throw invalidRequest([{ parameter: argument, code: 'length', detail }]);
+  }
+  words.sort((one, other) => other.length - one.length);
+  return words.map((word) => ({
     search: trusted({ $elemMatch: { $gte: word, $lt: word + LAST_CHARACTER } }),
   }));
 }

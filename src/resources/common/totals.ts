@@ -1,7 +1,7 @@
 import { type PipelineStage, trusted } from 'mongoose';
 import type { Collection } from '../../database/collection';
 import { ROWS_OF_PIECE } from '../../database/courtesy';
-import { nativeCollection } from '../../database/native';
+import { nativeCollection, READ_WITHIN } from '../../database/native';
 import type { OrganisationData } from '../../database/organisationData';
 import { invalidRequest } from '../../errors';
 import type { TOTALS_GROUPS } from '../../schema/gaps/totalsGaps';
@@ -38,8 +38,6 @@ type Row = Readonly<Record<string, unknown>>;
 
 /** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
 const MOST_ROWS = 1000;
-/** Time limit of an aggregation, in milliseconds. */
-const LONGEST = 10_000;
 
 /** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
 export async function totals(data: OrganisationData, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
@@ -84,7 +82,7 @@ export async function aggregate(
   return data.aggregations(async () => {
     const found = nativeCollection(data.collection(collection)).aggregate<{ _id: Row }>(
       [...stages, { $limit: MOST_ROWS + 1 }],
-      { maxTimeMS: LONGEST, batchSize: MOST_ROWS + 2 },
+      { maxTimeMS: READ_WITHIN, batchSize: MOST_ROWS + 2 },
     );
     const rows: Row[] = [];
     for await (const { _id, ...sums } of found) {

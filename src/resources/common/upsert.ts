@@ -3,6 +3,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { RequestContext } from '../../context';
 import { isDuplicateKey, isWriteConflict } from '../../database/faults';
 import type { Collection } from '../../database/collection';
+import { READ_WITHIN } from '../../database/native';
 import { AppError, type Check, type Fault, validationFailed } from '../../errors';
 import type { Merge, Resolver, Resolvers } from '../../schema/guard';
 import { type BulkUpsert, type Outcome, publishedUpserts } from '../../schema/upserts';
@@ -43,6 +44,8 @@ interface UpsertResult {
 
 type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
+/** Rows that are decoded at once; each can have 1,000 search words. */
+const ROWS_OF_READ = 500;
 /** Maximum attempts of a call, if others store the same keys at the same time. */
 const ATTEMPTS = 5;
 
@@ -74,7 +77,7 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const { data } = context;
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
   const check: Check = (element, room) => context.checkElement(spec.element, element, room);
-  const judged = await judge(args[spec.list] as readonly unknown[], spec, check, () => data.giveWay());
+  const judged = await judge(args[spec.list] as readonly unknown[], spec, check, data.pace());
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await context.write(
@@ -86,7 +89,8 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
               ? { row: found.document, before: found.before }
               : [],
           );
-          if (!dryRun) await writeRows(data.collection(spec.collection), changed, { ordered: false, session });
+          const how = { ordered: false, session, pace: data.pace() };
+          if (!dryRun) await writeRows(data.collection(spec.collection), changed, how);
           return report(steps, dryRun);
         },
         // a dry run leaves nothing behind, not even an empty collection
@@ -120,15 +124,27 @@ async function plan<Document extends Stored, Input extends object>(
   const keys = judged.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
   const rows = (await data
     .collection(spec.collection)
-    .find({ [spec.key]: trusted({ $in: keys.map(({ key }) => key) }) } as object, undefined, { session })
+    .find({ [spec.key]: trusted({ $in: keys.map(({ key }) => key) }) } as object, undefined, {
+      session,
+      batchSize: ROWS_OF_READ,
+      maxTimeMS: READ_WITHIN,
+    })
     .lean()) as Document[];
   const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
-  return judged.map((one) => {
+  const pace = data.pace();
+  const steps: Step<Document>[] = [];
+  for (const one of judged) {
+    const pause = pace();
+    if (pause) await pause;
     const stands = existing.get(one.key);
     const of = withFaults(one, faultsBeside(stands, one, spec));
-    if (of.count > 0) return { of, outcome: 'failed' };
-    return { of, ...step(stands, spec.merge(stands, of.element as Input, principal.organisation), now) };
-  });
+    steps.push(
+      of.count > 0
+        ? { of, outcome: 'failed' }
+        : { of, ...step(stands, spec.merge(stands, of.element as Input, principal.organisation), now) },
+    );
+  }
+  return steps;
 }
 
 /** Faults of an element in relation to the existing object with its key, if any. */

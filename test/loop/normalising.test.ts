@@ -1,0 +1,62 @@
+import { startWatched, watch, type Watched } from '../support/watchdog';
+
+/* Bulk calls whose texts cost most to prepare for search, beside others who are served. */
+
+let gateway: Watched;
+beforeAll(async () => {
+  gateway = await startWatched();
+});
+afterAll(() => gateway.stop());
+
+const many = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_none, at) => make(at));
+
+async function send(path: string, body: object): Promise<number> {
+  const answer = await fetch(`${gateway.url}/api/v1/${path}/bulk`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', connection: 'close' },
+    body: JSON.stringify(body),
+  });
+  await answer.arrayBuffer();
+  return answer.status;
+}
+
+/** Distinct words of two letters or digits, the shortest of which so many exist. */
+const WORDS = many(1200, (at) => (at + 36).toString(36)).join(' ');
+
+test.each<[string, string, (round: number) => object]>([
+  // NFKC makes it 18 times as long
+  [
+    'texts that grow when they are normalised',
+    'products',
+    (round) => ({
+      products: many(340, (at) => ({
+        sku: `A${String(at)}`,
+        name: 'A',
+        description: '\ufdfa'.repeat(4990) + String(round),
+      })),
+    }),
+  ],
+  [
+    'customers with 100 contacts',
+    'customers',
+    (round) => ({
+      customers: many(1000, (at) => ({
+        external_ref: `A${String(at)}`,
+        name: 'A',
+        contacts: many(100, (one) => ({ name: `é${String(one)} ${String(at)} ${String(round)}` })),
+      })),
+    }),
+  ],
+  [
+    'elements full of words',
+    'products',
+    (round) => ({
+      products: many(200, (at) => ({ sku: `W${String(at)}`, name: 'A', description: `${String(round)} ${WORDS}` })),
+    }),
+  ],
+])('%s: created and changed', async (name, path, make) => {
+  await watch(gateway, name, async () => {
+    expect(await send(path, make(1))).toBe(200);
+    expect(await send(path, make(2))).toBe(200);
+  });
+});
