@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { setImmediate as turn } from 'node:timers/promises';
 import { parse as parseContentType } from 'content-type';
-import { AppError, invalidRequest, validationFailed } from '../errors';
+import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
 import { MEBIBYTE } from '../units';
-import { structureFault } from './json';
+import { searchFault, structureFault } from './json';
 import type { Exchange } from './exchange';
 
 /** Maximum body size of a call, and of a bulk call, in bytes (contract, section 6). */
@@ -56,13 +57,25 @@ export async function readJson(exchange: Exchange, limit: number): Promise<unkno
   } catch {
     throw invalidRequest([{ pointer: '', code: 'encoding', detail: 'is not valid UTF-8' }]);
   }
-  const built = structureFault(text);
+  const built = await faultIn(text);
   if (built) throw built.code === 'duplicate' ? invalidRequest([built]) : validationFailed([built]);
   try {
     return JSON.parse(text) as unknown;
   } catch {
     const detail = text.trim() === '' ? 'is empty; send a JSON object' : 'is not valid JSON';
     throw invalidRequest([{ pointer: '', code: 'json', detail }]);
+  }
+}
+
+/** The structural fault of a text, if it has one; between the pieces of a large one, and before it is parsed, others are let in. */
+async function faultIn(text: string): Promise<Fault | undefined> {
+  if (text.length <= LARGE) return structureFault(text);
+  const search = searchFault(text);
+  for (;;) {
+    const { done, value } = search.next();
+    if (done && value) return value;
+    await turn();
+    if (done) return undefined;
   }
 }
 

@@ -47,6 +47,7 @@ test.each([
   ['unknown members', 'size'],
   ['a list of {}', 'size'],
   ['elements of 100 members that no other has', 'size'],
+  ['elements of 100 out of 19,000 members', 'size'],
   ['elements with their members in any order', 'size'],
 ])('%s are rejected for their %s before parsing', async (name, code) => {
   const { path, make } = WORST_BODIES.find((body) => body.name === name)!;

@@ -19,8 +19,10 @@ function filled(bytes: number, head: string, part: (index: number) => string, ta
   }
 }
 
-const names = (count: number, from = 0): string[] =>
-  Array.from({ length: count }, (_none, index) => `x${(from + index).toString(36)}`);
+const many = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_none, index) => make(index));
+const nameOf = (number: number): string => `x${number.toString(36)}`;
+const names = (count: number, from = 0): string[] => many(count, (index) => nameOf(from + index));
 const objectOf = (members: readonly string[]): string => `{${members.map((name) => `"${name}":0`).join(',')}}`;
 /** The members in an order derived from a number, so that each object has a different shape. */
 function ordered(members: readonly string[], number: number): string[] {
@@ -63,6 +65,24 @@ export const WORST_BODIES: readonly WorstBody[] = [
     make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(names(100, 100 * at)), ']}'),
   },
   {
+    // few names and few orders, but their product is what it costs
+    name: 'elements of 100 out of 19,000 members',
+    path: '/products/bulk',
+    make: (bytes) => {
+      let seed = 1;
+      const draw = (): string => {
+        seed = (48_271 * seed) % 2_147_483_647;
+        return nameOf(seed % 19_000);
+      };
+      const drawn = (): string[] => {
+        const found = new Set<string>();
+        while (found.size < 100) found.add(draw());
+        return [...found];
+      };
+      return filled(bytes, '{"products":[', () => objectOf(drawn()), ']}');
+    },
+  },
+  {
     name: 'elements with each member ill-typed',
     path: '/products/bulk',
     make: (bytes) =>
@@ -76,7 +96,7 @@ export const WORST_BODIES: readonly WorstBody[] = [
   {
     name: 'elements with their members in nearly too many orders',
     path: '/products/bulk',
-    make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(ordered(names(11), 7919 * (at % 4990))), ']}'),
+    make: (bytes) => filled(bytes, '{"products":[', (at) => objectOf(ordered(names(11), 7919 * (at % 2300))), ']}'),
   },
   {
     name: 'contacts with each member ill-typed',

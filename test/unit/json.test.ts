@@ -34,7 +34,7 @@ describe('a duplicate member is found at any depth', () => {
 });
 
 describe('a text more complex than any valid body is rejected before it is parsed', () => {
-  const { depth, containers, names, wideMembers, orders } = BODY_BOUNDS;
+  const { depth, containers, names, wideMembers, orderMembers } = BODY_BOUNDS;
   const list = (length: number, part: (at: number) => string): string =>
     `[${Array.from({ length }, (_, at) => part(at)).join()}]`;
   const wide = (members: number): string =>
@@ -50,7 +50,8 @@ describe('a text more complex than any valid body is rejected before it is parse
     ['levels of objects', '{"a":'.repeat(depth), '{"a":'.repeat(depth + 1), 'depth'],
     ['lists and objects', list(containers - 1, (at) => (at % 2 ? '{}' : '[]')), list(containers, () => '{}'), 'size'],
     ['names', list(names / 10, tenNames), list(names / 10 + 1, tenNames), 'size'],
-    ['orders of members', list(orders, pair), list(orders + 1, pair), 'size'],
+    // 100 first members, and a second one for each pair
+    ['orders of members', list(orderMembers - 100, pair), list(orderMembers - 99, pair), 'size'],
     [
       'members of wide objects',
       list(wideMembers / 100, () => wide(200)),
@@ -60,6 +61,18 @@ describe('a text more complex than any valid body is rejected before it is parse
   ])('by its %s', (_title, most, tooMany, code) => {
     expect(structureFault(most)).toBeUndefined();
     expect(structureFault(tooMany)).toMatchObject({ code });
+  });
+
+  test('where orders that begin alike count from where they differ, so that a long one costs what it makes JSON.parse do', () => {
+    const members = Array.from({ length: 100 }, (_, at) => `a${String(at)}`);
+    const rotated = (at: number): string => object([...members.slice(at), ...members.slice(0, at)]);
+    // 100 orders of 100 members, twice
+    expect(structureFault(list(200, (at) => rotated(at % 100)))).toBeUndefined();
+    const others = members.map((name) => `b${name}`);
+    const more = (at: number): string => object([...others.slice(at), ...others.slice(0, at)]);
+    const [atMost, tooMany] = [list(200, (at) => (at < 100 ? rotated(at) : more(at - 100))), object(['c'])];
+    expect(structureFault(atMost)).toBeUndefined();
+    expect(structureFault(`[${atMost},${tooMany}]`)).toMatchObject({ code: 'size' });
   });
 
   test('but the same members in the same order count once', () => {
