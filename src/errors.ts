@@ -126,7 +126,7 @@ export const ERROR_CODES = {
     status: 429,
     retry: 'after',
     title: 'Rate limited',
-    help: 'The key has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point. A GraphQL request costs one per root field, plus one for each full 1,000 rows it can return in the worst case and, for a document that is new to the gateway, for each 200 tokens begun after the first 200. Requests without a valid key, including introspection, are limited per address.',
+    help: 'The key has used its points for this minute, or too many requests from this address failed authentication. A REST request costs one point. A GraphQL request costs one per root field, plus one for each full 1,000 rows it can return in the worst case and, for a document that is new to the gateway, for each 200 tokens begun after the first 200. A bulk call costs one for each 100 elements begun. Requests without a valid key, including introspection, are limited per address.',
   },
   internal: {
     status: 500,

@@ -7,6 +7,7 @@ import {
 } from '@apollo/server/plugin/disabled';
 import {
   type DocumentNode,
+  type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
   Kind,
@@ -17,7 +18,7 @@ import type { Logger } from 'pino';
 import { unauthenticated } from '../access/authenticate';
 import type { Config } from '../config';
 import type { RequestContext } from '../context';
-import { findAppError, invalidRequest } from '../errors';
+import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../schema/execution';
 import type { Operation } from '../schema/operations';
 import { describeError, redact } from '../log';
@@ -77,7 +78,9 @@ export function createApollo({
             const result = await execute(execution);
             // one error for the request, instead of one per list over the limit
             const refusal = tooLarge(context);
-            return refusal ? { errors: [withHttpStatus(refusal)] } : result;
+            if (refusal) return { errors: [withHttpStatus(refusal)] };
+            const spent = spentEntirely(result);
+            return spent ? { errors: [withHttpStatus(spent)] } : result;
           },
         }),
       stop: () => Promise.resolve(),
@@ -137,6 +140,14 @@ function rejections(documents: Documents): ApolloServerPlugin<GraphqlContext> {
       });
     },
   };
+}
+
+/** The refusal of a request of which nothing ran, since a bulk call costs more points than were left once its elements were known. */
+function spentEntirely({ data, errors = [] }: ExecutionResult): AppError | undefined {
+  const [first] = errors;
+  const known = first && findAppError(first);
+  if (known?.code !== 'rate_limited' || Object.values(data ?? {}).some((value) => value !== null)) return undefined;
+  return known;
 }
 
 /** Checks once the operation is known: Idempotency-Key, caller, cost and turn. */

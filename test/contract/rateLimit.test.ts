@@ -173,6 +173,47 @@ describe('a request with a key', () => {
   });
 });
 
+describe.each(ALL_FACES)('a bulk call in $name', (face) => {
+  const bulk = operations.find(({ name }) => name === 'upsert_products')!;
+  const products = (length: number) => Array.from({ length }, (_none, at) => ({ sku: `P${String(at)}`, name: 'A' }));
+
+  test.each([
+    [1, 1],
+    [100, 1],
+    [101, 2],
+    [1000, 10],
+  ])('of %i elements costs %i points, and the answer has what remains', async (elements, points) => {
+    const caller = await freshCaller(roomy);
+    const before = remaining(await caller.get('/me'));
+    const answer = await face.call(caller, bulk, { products: products(elements), dry_run: true });
+    expect(answer.status).toBe(200);
+    expect(remaining(answer)).toBe(before - points);
+    expect(remaining(await caller.get('/me'))).toBe(before - points - 1);
+  });
+
+  test('for which there are not enough points is 429 and stores nothing', async () => {
+    const caller = await freshCaller(tight);
+    const sku = randomUUID();
+    const refused = await face.call(caller, bulk, { products: [{ sku, name: 'A' }, ...products(400)] });
+    expect(refused.status).toBe(429);
+    expect(face.errorOf(refused)).toMatchObject({ code: 'rate_limited', status: 429 });
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(refused.headers.get('x-ratelimit-remaining')).toBe('0');
+    const found = await (await freshCaller(roomy)).get('/products', { sku });
+    expect(found.body.data).toEqual([]);
+  });
+
+  test('that is replayed costs one', async () => {
+    const caller = await freshCaller(roomy);
+    const headers = { 'idempotency-key': randomUUID() };
+    const args = { products: products(200) };
+    const before = remaining(await face.call(caller, bulk, args, headers));
+    const again = await face.call(caller, bulk, args, headers);
+    expect(again.status).toBe(200);
+    expect(remaining(again)).toBe(before - 1);
+  });
+});
+
 describe('failed authentication', () => {
   const from = (address: string) => ({ 'x-forwarded-for': address });
 

@@ -44,6 +44,8 @@ interface UpsertResult {
 
 type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
 
+/** Elements that a point pays for, or a part of so many (contract, section 6). */
+const ELEMENTS_OF_POINT = 100;
 /** Rows that are decoded at once; each can have 1,000 search words. */
 const ROWS_OF_READ = 500;
 /** Maximum attempts of a call, if others store the same keys at the same time. */
@@ -77,7 +79,11 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   const { data } = context;
   const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
   const check: Check = (element, room) => context.checkElement(spec.element, element, room);
-  const judged = await judge(args[spec.list] as readonly unknown[], spec, check, data.pace());
+  const elements = args[spec.list] as readonly unknown[];
+  // the first was taken with the request
+  const more = Math.ceil(elements.length / ELEMENTS_OF_POINT) - 1;
+  if (more > 0) await context.charge(more);
+  const judged = await judge(elements, spec, check, data.pace());
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await context.write(
