@@ -66,6 +66,8 @@ export interface EventSource {
    * @throws AppError unavailable if none are recorded
    */
   recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
+  /** The time of the organisation's cluster (ms) up to which all events are stored; undefined while none are being recorded. */
+  recordingAt(): Promise<number | undefined>;
   /**
    * Looks again whenever there is an event that is wanted, until `look` resolves with true, the time (ms) is over, the gateway drains,
    * or the caller has left.

@@ -258,7 +258,7 @@ function keyContexts(
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
     checkElement: (type, ...args) => elementCheck(type)(...args),
-    eventSource: createEventSource({ streams: databases.streams, control: config.CONTROL_DATABASE, waiting }),
+    eventSource: createEventSource({ ...databases, control: config.CONTROL_DATABASE, waiting }),
     onSpentKey: () => {
       metrics.keyFound('live');
     },

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
 import type { EventSource, WaitingCaller } from '../context';
 import { AppError } from '../errors';
+import { SECOND } from '../units';
 import { readTail, type TailRow, tailRows } from './tail/lease';
 import type { Waiting } from './waiting';
 
@@ -13,6 +14,8 @@ export interface SourceOptions {
   readonly streams: (cluster: string) => Promise<mongo.MongoClient>;
   /** Name of the control database. */
   readonly control: string;
+  /** The time of a cluster, in milliseconds since 1970. */
+  readonly timeOf: (cluster: string) => number;
   readonly waiting: Pick<Waiting, 'of' | 'followOf'>;
 }
 
@@ -20,6 +23,7 @@ export interface SourceOptions {
 export function createEventSource({
   streams,
   control,
+  timeOf,
   waiting,
 }: SourceOptions): (caller: WaitingCaller) => EventSource {
   const readings = new LRUCache<string, Promise<TailRow | null>>({ max: 1000, ttl: USED_FOR });
@@ -42,6 +46,12 @@ export function createEventSource({
       if (row.fault !== undefined)
         throw new AppError('unavailable', 'Events are not recorded: the log of the database cannot be read.');
       return row.at;
+    },
+    async recordingAt() {
+      const { cluster } = caller.principal.organisation;
+      const row = await reading(cluster).catch(() => undefined);
+      const isRecorded = row?.fault === undefined && row && row.until.getTime() > timeOf(cluster);
+      return isRecorded && row.at ? row.at.t * SECOND : undefined;
     },
     wait: waiting.of(caller),
     follow: waiting.followOf(caller),

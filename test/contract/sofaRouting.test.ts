@@ -99,6 +99,7 @@ function openContext(): Promise<RequestContext> {
     checkElement: () => ({ faults: [], more: 0, isCut: false }),
     eventSource: () => ({
       recordedUntil: () => Promise.resolve(undefined),
+      recordingAt: () => Promise.resolve(undefined),
       wait: () => Promise.resolve(),
       follow: () => {
         throw new Error('REST has no streams');

@@ -8,6 +8,7 @@ import { AppError, type Check, type Fault, validationFailed } from '../../errors
 import type { Merge, Resolver, Resolvers } from '../../schema/guard';
 import { type BulkUpsert, type Outcome, publishedUpserts } from '../../schema/upserts';
 import { changedAt, isSameRow, writeRows } from './rows';
+import { admitChanges, noteChanges } from './unrecorded';
 import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
 
 /**
@@ -83,10 +84,12 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
   // the first was taken with the request
   const more = Math.ceil(elements.length / ELEMENTS_OF_POINT) - 1;
   if (more > 0) await context.charge(more);
+  if (!dryRun) await admitChanges(context);
   const judged = await judge(elements, spec, check, data.pace());
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await context.write(
+      let stored = 0;
+      const done = await context.write(
         async (session, now) => {
           const steps = await plan(context, spec, judged, session, now);
           if (isAtomic) refuseFaults(steps);
@@ -97,11 +100,14 @@ async function bulkUpsert<Document extends Stored, Input extends object>(
           );
           const how = { ordered: false, session, pace: data.pace() };
           if (!dryRun) await writeRows(data.collection(spec.collection), changed, how);
+          stored = dryRun ? 0 : changed.length;
           return report(steps, dryRun);
         },
         // a dry run leaves nothing behind, not even an empty collection
         { dryRun, writes: dryRun ? [] : [spec.collection] },
       );
+      if (stored > 0) noteChanges(data, stored);
+      return done;
     } catch (error) {
       if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
       if (attempt === ATTEMPTS)
