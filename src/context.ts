@@ -252,7 +252,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
         if (idempotencyKey === undefined) return run();
         const key = checkIdempotencyKey(idempotencyKey);
         const call = { keyId: principal.key.id, idempotencyKey: key, operation, args, onReplay };
-        const { replay, write } = idempotentWrite(data, call);
+        const { replay, write } = await idempotentWrite(data, call);
         unit = write;
         const first = await replay();
         return first ? first.answer : run();

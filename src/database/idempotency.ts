@@ -3,6 +3,7 @@ import { type ClientSession, Schema } from 'mongoose';
 import { timeOf } from './clock';
 import { defineCollection } from './collection';
 import { isDuplicateKey, isWriteConflict } from './faults';
+import { type Asked, pacedFingerprint } from './fingerprint';
 import { READ_WITHIN } from './native';
 import { stampedWrite } from './openWrites';
 import type { OrganisationData, UnitOfWork } from './organisationData';
@@ -41,23 +42,20 @@ export function checkIdempotencyKey(key: string): string {
   ]);
 }
 
-export interface IdempotentCall {
+export interface IdempotentCall extends Asked {
   /** Id of the caller's API key. */
   readonly keyId: string;
   /** @see checkIdempotencyKey */
   readonly idempotencyKey: string;
-  /** Name of the root field, and its validated arguments. */
-  readonly operation: string;
-  readonly args: unknown;
   /** Called if the answer is replayed. */
   readonly onReplay: () => void;
 }
 
 /** A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. */
-export function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
+export async function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
   const id = `${call.keyId}:${createHash('sha256').update(call.idempotencyKey).digest('base64url')}`;
-  const fingerprint = fingerprintOf(call);
+  const fingerprint = await pacedFingerprint(call, data.pace());
   const records = data.collection(idempotencyRecords);
 
   /** The first answer, if there is one. @throws AppError idempotency_key_reused for a different operation or arguments. */
@@ -123,17 +121,4 @@ export function refuseRival(error: unknown): never {
 /** By the database's clock, as all gateways and its TTL index have to agree. */
 function isOver(record: IdempotencyRecord, now: number): boolean {
   return now - record.created_at.getTime() >= REPLAY_SECONDS * 1000;
-}
-
-export function fingerprintOf({ operation, args }: Pick<IdempotentCall, 'operation' | 'args'>): string {
-  return createHash('sha256').update(operation).update('\n').update(canonical(args)).digest('base64url');
-}
-
-/** JSON with sorted members, so that member order does not matter; undefined members are omitted. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
 }

@@ -1,0 +1,53 @@
+import { createHash } from 'node:crypto';
+import fc from 'fast-check';
+import { paceOf } from '../../src/database/courtesy';
+import { fingerprintOf, pacedFingerprint } from '../../src/database/fingerprint';
+
+/** As records of the last 24 hours have it. */
+function stored(operation: string, args: unknown): string {
+  const sorted = JSON.stringify(args, (_name, member: unknown) =>
+    typeof member === 'object' && member !== null && !Array.isArray(member)
+      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : member,
+  );
+  return createHash('sha256').update(operation).update('\n').update(sorted).digest('base64url');
+}
+
+const values = fc.letrec((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.jsonValue({ maxDepth: 0 }),
+    fc.constant(undefined),
+    fc.array(tie('value')),
+    // JavaScript puts names that are numbers first
+    fc.dictionary(
+      fc.string().filter((name) => !/^\d/.test(name) && name !== '__proto__'),
+      tie('value'),
+    ),
+  ),
+})).value;
+
+test('a fingerprint is that of JSON with sorted members, at once and in slices', async () => {
+  await fc.assert(
+    fc.asyncProperty(values, async (value) => {
+      const asked = { operation: 'upsert_products', args: { value } };
+      expect(fingerprintOf(asked)).toBe(stored(asked.operation, asked.args));
+      expect(await pacedFingerprint(asked, () => Promise.resolve())).toBe(fingerprintOf(asked));
+    }),
+    { numRuns: 300 },
+  );
+  const at = new Date(0);
+  expect(fingerprintOf({ operation: 'x', args: { at } })).toBe(stored('x', { at }));
+});
+
+test('that of a single element as large as a body gives way', async () => {
+  const element = Object.fromEntries(
+    Array.from({ length: 5000 }, (_, at) => [`x${String(at)}`, [{}, { a: 'b'.repeat(20) }]]),
+  );
+  let [now, pauses] = [0, 0];
+  const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 4));
+  const pause = (): Promise<void> => Promise.resolve(void (pauses += 1));
+  await pacedFingerprint({ operation: 'upsert_products', args: { products: [element] } }, paceOf(pause, 10));
+  clock.mockRestore();
+  expect(pauses).toBeGreaterThan(3);
+});
