@@ -70,6 +70,9 @@ function readHeaders(text: string, context: z.RefinementCtx): Record<string, str
   return headers;
 }
 
+/** Most points per minute, which GraphQL's Int can hold. */
+export const MOST_POINTS = 1_000_000_000;
+
 const VARIABLES = {
   PORT: { schema: wholeNumber(0, 65535).default(4000), help: 'port to listen on; 0 picks a free one' },
   HOST: { schema: nonEmpty.default('127.0.0.1'), help: 'address to listen on' },
@@ -118,8 +121,16 @@ const VARIABLES = {
     help: 'prefix of new keys',
   },
   RATE_LIMIT_PER_MINUTE: {
-    schema: wholeNumber(1, 1_000_000_000).default(600),
+    schema: wholeNumber(1, MOST_POINTS).default(600),
     help: 'points per minute for each key; also the limit per address for failed authentication and public introspection',
+  },
+  RATE_LIMIT_ORGANISATION: {
+    schema: wholeNumber(1, MOST_POINTS).optional(),
+    help: 'points per minute for all keys of an organisation together; if unset, ten times RATE_LIMIT_PER_MINUTE',
+  },
+  MAX_KEYS: {
+    schema: wholeNumber(1, 1_000_000).default(100),
+    help: 'maximum active keys of an organisation; keys that are imported or replace others may exceed it',
   },
   REDIS_URL: {
     schema: matching(/^rediss?:\/\//, 'must begin with redis:// or rediss://')

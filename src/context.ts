@@ -4,7 +4,7 @@ import type { Authenticate, Refusal } from './access/authenticate';
 import { rateLimited, requireAccess } from './access/authenticate';
 import { fingerprint } from './access/keys';
 import type { KeyPrincipal, Organisation, Principal } from './access/principal';
-import type { RateLimiter, RateState } from './access/rateLimit';
+import type { KeyRateLimiter, KeyRateState } from './access/rateLimit';
 import type { Role } from './access/roles';
 import type { Scope } from './access/scopes';
 import { stampedWrite } from './database/openWrites';
@@ -110,8 +110,8 @@ export interface RequestContext {
   readonly events?: EventSource | undefined;
   /** The cursor from which a caller resumes a stream that was interrupted, from its header Last-Event-ID. */
   readonly lastEventId?: string | undefined;
-  /** The key's budget after the points of this request. */
-  readonly rate: RateState;
+  /** The key's budget, and its organisation's, after the points of this request. */
+  readonly rate: KeyRateState;
   /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
   authorise(access: Access): void;
   /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
@@ -134,7 +134,7 @@ export interface IncomingRequest {
   /** Network address of the caller. */
   readonly address: string;
   /** Called with the budget as soon as it is known, and again when it changes. */
-  readonly onRate: (rate: RateState) => void;
+  readonly onRate: (rate: KeyRateState) => void;
   /** Called if the answer of a write is replayed. */
   readonly onReplay: () => void;
   /** Called with the caller as soon as it is known, for the log. */
@@ -151,7 +151,7 @@ export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
 
 export interface ContextOptions {
   readonly authenticate: Authenticate;
-  readonly limiter: RateLimiter;
+  readonly limiter: KeyRateLimiter;
   readonly organisationData: OrganisationDataCache;
   readonly checkElement: RequestContext['checkElement'];
   /** Checks whether an organisation may have one more request. @throws AppError unavailable */
@@ -187,10 +187,10 @@ export function contextFactory(options: ContextOptions): OpenContext {
     const data = organisationData(principal.organisation);
 
     /** Takes the point of a caller that was over its limit; undefined for other callers. */
-    async function payIfSpent(): Promise<RateState | undefined> {
+    async function payIfSpent(): Promise<KeyRateState | undefined> {
       const known = spent.get(caller);
       if (!known) return undefined;
-      const state = await limiter.consume(known.key.id);
+      const state = await limiter.consume(known);
       if (state.allowed) return state;
       onPrincipal(known);
       onSpentKey?.();
@@ -200,8 +200,8 @@ export function contextFactory(options: ContextOptions): OpenContext {
 
     let unit: UnitOfWork = (work, how) => stampedWrite(data, work, how);
 
-    async function take(points: number): Promise<RateState> {
-      const state = await limiter.consume(principal.key.id, points);
+    async function take(points: number): Promise<KeyRateState> {
+      const state = await limiter.consume(principal, points);
       onRate(state);
       if (state.allowed) return state;
       spent.set(caller, principal);

@@ -21,7 +21,7 @@ import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
 import { PROBLEM, writeError } from './http/problem';
 import { createTurns } from './http/turns';
-import { limitersOf } from './limits';
+import { keyLimiterOf, limitersOf } from './limits';
 import { describeError } from './log';
 import { toAppError } from './mask';
 import { createMcpFace } from './mcp';
@@ -254,7 +254,7 @@ function keyContexts(
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   return contextFactory({
     authenticate,
-    limiter: metrics.counted('key', limiters.keys),
+    limiter: keyLimiterOf(limiters, metrics),
     organisationData: databases.organisationData,
     admit: patience.admitOrganisation,
     checkElement: (type, ...args) => elementCheck(type)(...args),

@@ -2,8 +2,6 @@ import { addressBucket } from './addresses';
 import { spend } from './authenticate';
 import type { RateLimiter } from './rateLimit';
 
-export type Attempts = ReturnType<typeof attempts>;
-
 /**
  * Limits what only strangers fail at, per address. The point is taken before the work and given back if it succeeds, so that neither one after
  * another nor many at once get more work done than the limit. Each `kind` has a budget of its own: a program with a revoked key must not keep

@@ -6,7 +6,7 @@ import { addressBucket, isInRanges } from './addresses';
 import { fingerprint, isShapedLikeKey, matchingPepper, parseKey } from './keys';
 import { PLANS } from './plans';
 import type { KeyPrincipal, Organisation } from './principal';
-import { type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
+import { type KeyRateState, type RateLimiter, type RateState, secondsUntilReset } from './rateLimit';
 import { STATES } from './states';
 
 /** The key operations that an authenticator needs. */
@@ -192,7 +192,9 @@ export async function spend(limiter: RateLimiter, id: string, points: number, re
   return state;
 }
 
-export function rateLimited(state: RateState, reason = 'Rate limit exceeded'): AppError {
+export function rateLimited(state: KeyRateState, reason = 'Rate limit exceeded'): AppError {
+  const { organisation } = state;
+  if (organisation?.allowed === false) return rateLimited(organisation, 'Rate limit of the organisation exceeded');
   const retryAfter = secondsUntilReset(state);
   return new AppError('rate_limited', `${reason}; retry in ${String(retryAfter)} s.`, { retryAfter });
 }

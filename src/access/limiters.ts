@@ -6,6 +6,8 @@ import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } f
 export interface Limiters {
   /** Requests of each key. */
   readonly keys: RateLimiter;
+  /** Requests of all keys of each organisation. */
+  readonly organisations: RateLimiter;
   /** Failed authentications of each address. */
   readonly failures: RateLimiter;
   /** Public introspection of each address. */
@@ -18,6 +20,8 @@ export interface Limiters {
 export interface LimitersOptions {
   /** Points per window, for each key and each address. */
   readonly limit: number;
+  /** Points per window for each organisation. */
+  readonly organisationLimit: number;
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
   readonly instances: number;
@@ -38,23 +42,35 @@ const PAUSE_AFTER_FAILURE = 500;
 const LONGEST_RECONNECT_PAUSE = 1000;
 
 export async function openLimiters(options: LimitersOptions): Promise<Limiters> {
-  const { limit, redisUrl, isWorker } = options;
-  if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl, limit));
+  const { redisUrl, isWorker } = options;
+  if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
   if (isWorker) {
     const { limitsOfAllWorkers } = await import('./sharedLimits.js');
     return sharedLimiters(options, {
       patience: PATIENCE_OF_WORKER,
-      store: limitsOfAllWorkers(limit),
+      store: limitsOfAllWorkers(),
       ping: () => Promise.resolve(),
       close: () => undefined,
     });
   }
   return {
-    keys: createRateLimiter(limit, memoryStore(limit)),
-    failures: createRateLimiter(limit, memoryStore(limit)),
-    introspection: createRateLimiter(limit, memoryStore(limit)),
+    ...budgets(options, (_name, points) => memoryStore(points)),
     health: () => Promise.resolve('ok'),
     close: () => Promise.resolve(),
+  };
+}
+
+/** The limiters, by the names of their stores. */
+function budgets(
+  { limit, organisationLimit }: LimitersOptions,
+  store: (name: string, points: number) => RateStore,
+): Omit<Limiters, 'health' | 'close'> {
+  const budget = (name: string, points: number): RateLimiter => createRateLimiter(points, store(name, points));
+  return {
+    keys: budget('key', limit),
+    organisations: budget('organisation', organisationLimit),
+    failures: budget('address', limit),
+    introspection: budget('introspection', limit),
   };
 }
 
@@ -66,7 +82,7 @@ function memoryStore(points: number): RateLimiterMemory {
 interface SharedStores {
   /** Maximum time a request waits for them, in milliseconds. */
   readonly patience: number;
-  store(name: string): RateStore;
+  store(name: string, points: number): RateStore;
   /** @throws if they do not respond */
   ping(): Promise<unknown>;
   close(): void;
@@ -74,7 +90,8 @@ interface SharedStores {
   onError?(listener: (error: unknown) => void): void;
 }
 
-function sharedLimiters({ limit, instances, onChange }: LimitersOptions, stores: SharedStores): Limiters {
+function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
+  const { instances, onChange } = options;
   let [isAway, awayUntil] = [false, 0];
 
   function noteFailure(error: unknown): void {
@@ -93,29 +110,27 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, stores:
   stores.onError?.(noteFailure);
 
   /** Counts together, or this instance's share in memory while that fails, so that a limit always applies. */
-  function store(name: string): RateStore {
-    const shared = stores.store(name);
-    const insurance = memoryStore(Math.ceil(limit / instances));
+  function store(name: string, points: number): RateStore {
+    const shared = stores.store(name, points);
+    const insurance = memoryStore(Math.ceil(points / instances));
     return {
-      async consume(id, points) {
-        if (Date.now() < awayUntil) return insurance.consume(id, points);
+      async consume(id, taken) {
+        if (Date.now() < awayUntil) return insurance.consume(id, taken);
         try {
-          const result = await within(stores.patience, shared.consume(id, points));
+          const result = await within(stores.patience, shared.consume(id, taken));
           noteAnswer();
           return result;
         } catch (refusal) {
           if (refusal instanceof RateLimiterRes) throw refusal;
           noteFailure(refusal);
-          return insurance.consume(id, points);
+          return insurance.consume(id, taken);
         }
       },
     };
   }
 
   return {
-    keys: createRateLimiter(limit, store('key')),
-    failures: createRateLimiter(limit, store('address')),
-    introspection: createRateLimiter(limit, store('introspection')),
+    ...budgets(options, store),
     health: () =>
       within(stores.patience, stores.ping()).then(
         () => {
@@ -135,7 +150,7 @@ function sharedLimiters({ limit, instances, onChange }: LimitersOptions, stores:
   };
 }
 
-async function redisStores(url: string, limit: number): Promise<SharedStores> {
+async function redisStores(url: string): Promise<SharedStores> {
   // loaded on demand, because loading modules takes most of the startup time
   const { Redis: Client } = await import('ioredis');
   const redis = new Client(url, {
@@ -148,14 +163,14 @@ async function redisStores(url: string, limit: number): Promise<SharedStores> {
   });
   return {
     patience: PATIENCE,
-    store: (name) =>
+    store: (name, points) =>
       new RateLimiterRedis({
         storeClient: redis,
         keyPrefix: `scopegate:${name}`,
-        points: limit,
+        points,
         duration: WINDOW_SECONDS,
         // a key over its limit stays over it until the window ends, so Redis is not asked again
-        inMemoryBlockOnConsumed: limit + 1,
+        inMemoryBlockOnConsumed: points + 1,
         rejectIfRedisNotReady: true,
       }),
     ping: () => redis.ping(),

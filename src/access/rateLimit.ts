@@ -1,9 +1,10 @@
 import { RateLimiterRes } from 'rate-limiter-flexible';
+import type { KeyPrincipal } from './principal';
 
 /** Length of a window in seconds (contract, section 6). */
 export const WINDOW_SECONDS = 60;
 
-/** Budget of one key (or address) in its current window. */
+/** Budget of one key (or organisation, or address) in its current window. */
 export interface RateState {
   /** Points per window. */
   readonly limit: number;
@@ -23,6 +24,28 @@ export interface RateStore {
 export interface RateLimiter {
   /** Takes points from a key's budget, even if the request is rejected; a negative number gives back. */
   consume(id: string, points?: number): Promise<RateState>;
+}
+
+/** Budget of a key, and that of its organisation unless the key's was spent before it was asked. */
+export interface KeyRateState extends RateState {
+  readonly organisation?: RateState;
+}
+
+export interface KeyRateLimiter {
+  /** Takes points from the budget of a key and from that of its organisation, even if the request is rejected. */
+  consume(caller: Pick<KeyPrincipal, 'key' | 'organisation'>, points?: number): Promise<KeyRateState>;
+}
+
+/** One after the other, so that a key over its own limit costs the other keys of its organisation nothing. */
+export function keyRateLimiter(keys: RateLimiter, organisations: RateLimiter): KeyRateLimiter {
+  return {
+    async consume({ key, organisation }, points) {
+      const own = await keys.consume(key.id, points);
+      if (!own.allowed) return own;
+      const shared = await organisations.consume(organisation.id, points);
+      return { ...own, allowed: shared.allowed, organisation: shared };
+    },
+  };
 }
 
 /** A rate limiter with fixed windows of one minute. */

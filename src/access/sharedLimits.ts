@@ -11,16 +11,14 @@ import { type RateStore, WINDOW_SECONDS } from './rateLimit';
 /** Timeout of an answer of the first process, after its requests fell back to memory, in milliseconds. */
 const ANSWER_TIMEOUT = 5000;
 
-/** Which limiter, whose budget, and how many points of it. */
-type Ask = readonly [name: string, id: string, points: number];
+/** Which limiter, whose budget, how many points of it, and how many it has per window, the same for all workers. */
+type Ask = readonly [name: string, id: string, points: number, limit: number];
 /** Whether that was within the budget, what remains of it, milliseconds until the window ends, and points taken in it. */
 type Taken = readonly [allowed: boolean, remaining: number, msBeforeNext: number, consumed: number];
 
 interface Question {
   /** Number of the question in its worker. */
   readonly askForLimits: number;
-  /** Points per window, the same for all limiters and workers. */
-  readonly limit: number;
   readonly asks: readonly Ask[];
 }
 
@@ -40,7 +38,7 @@ type Channel = Pick<NodeJS.Process, 'send' | 'on'>;
 /** Counts for the workers of this process. */
 export function shareLimits(): void {
   const limiters = new Map<string, RateLimiterMemory>();
-  const take = async (limit: number, [name, id, points]: Ask): Promise<Taken> => {
+  const take = async ([name, id, points, limit]: Ask): Promise<Taken> => {
     let limiter = limiters.get(name);
     if (!limiter) limiters.set(name, (limiter = new RateLimiterMemory({ points: limit, duration: WINDOW_SECONDS })));
     let allowed = true;
@@ -52,17 +50,17 @@ export function shareLimits(): void {
     return [allowed, result.remainingPoints, result.msBeforeNext, result.consumedPoints];
   };
   cluster.on('message', (worker: Worker, message: Partial<Question>) => {
-    const { askForLimits, limit, asks } = message;
-    if (askForLimits === undefined || limit === undefined || asks === undefined) return;
-    void Promise.all(asks.map((ask) => take(limit, ask))).then((taken) => {
+    const { askForLimits, asks } = message;
+    if (askForLimits === undefined || asks === undefined) return;
+    void Promise.all(asks.map(take)).then((taken) => {
       // one that died meanwhile takes no answer
       if (worker.isConnected()) worker.send({ limitsAsked: askForLimits, taken } satisfies Answer, () => undefined);
     });
   });
 }
 
-/** Limiters that count in the process that started this worker, by their names; `channel` leads there. */
-export function limitsOfAllWorkers(limit: number, channel: Channel = process): (name: string) => RateStore {
+/** Limiters that count in the process that started this worker, by their names and points per window; `channel` leads there. */
+export function limitsOfAllWorkers(channel: Channel = process): (name: string, limit: number) => RateStore {
   const asked = new Map<number, { readonly waiting: readonly Waiting[]; readonly timer: NodeJS.Timeout }>();
   let [number, next] = [0, [] as Waiting[]];
 
@@ -86,7 +84,7 @@ export function limitsOfAllWorkers(limit: number, channel: Channel = process): (
       fail(new Error('the first process does not answer'));
     }, ANSWER_TIMEOUT);
     asked.set(question, { waiting, timer });
-    const message: Question = { askForLimits: question, limit, asks: waiting.map(({ ask }) => ask) };
+    const message: Question = { askForLimits: question, asks: waiting.map(({ ask }) => ask) };
     // a closed channel is told to the callback too
     channel.send?.(message, undefined, undefined, (error) => {
       if (error) fail(error);
@@ -101,12 +99,12 @@ export function limitsOfAllWorkers(limit: number, channel: Channel = process): (
     });
   });
 
-  return (name) => ({
+  return (name, limit) => ({
     consume: (id, points) =>
       new Promise((resolve, reject) => {
         // after all requests that have arrived in this turn
         if (next.length === 0) setImmediate(send);
-        next.push({ ask: [name, id, points], resolve, reject });
+        next.push({ ask: [name, id, points, limit], resolve, reject });
       }),
   });
 }

@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../access/authenticate';
 import type { KeyPrincipal, Principal } from '../access/principal';
-import { type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
+import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
 import type { IncomingRequest } from '../context';
 import { redact } from '../log';
 import type { Sunset } from '../schema/operations';
@@ -187,13 +187,16 @@ function warnOfExpiry(response: ServerResponse, { key: { expiresAt } }: KeyPrinc
   response.setHeader('X-Api-Key-Expires-At', expiresAt.toISOString());
 }
 
-/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones, whose reset is in Unix seconds. */
-function setRateHeaders(response: ServerResponse, state: RateState): void {
+/** RateLimit headers (draft-ietf-httpapi-ratelimit-headers-10) and the older X- ones, which are of the key alone, with the reset in Unix seconds. */
+function setRateHeaders(response: ServerResponse, state: KeyRateState): void {
   // a stream goes on paying
   if (response.headersSent) return;
-  const seconds = secondsUntilReset(state);
-  response.setHeader('RateLimit-Policy', `"default";q=${String(state.limit)};w=${String(WINDOW_SECONDS)}`);
-  response.setHeader('RateLimit', `"default";r=${String(state.remaining)};t=${String(seconds)}`);
+  const budgets: [string, RateState][] = [['default', state]];
+  if (state.organisation) budgets.push(['organisation', state.organisation]);
+  const policies = budgets.map(([name, { limit }]) => `"${name}";q=${String(limit)};w=${String(WINDOW_SECONDS)}`);
+  const left = budgets.map(([name, one]) => `"${name}";r=${String(one.remaining)};t=${String(secondsUntilReset(one))}`);
+  response.setHeader('RateLimit-Policy', policies.join(', '));
+  response.setHeader('RateLimit', left.join(', '));
   response.setHeader('X-RateLimit-Limit', state.limit);
   response.setHeader('X-RateLimit-Remaining', state.remaining);
   response.setHeader('X-RateLimit-Reset', Math.ceil(state.resetAt.getTime() / 1000));

@@ -106,7 +106,7 @@ export function createMetrics(options: MetricsOptions) {
   });
   const decisions = tally(registry, {
     name: 'scopegate_limiter_decisions_total',
-    help: 'Decisions of the rate limiters: for keys, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
+    help: 'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
     labelNames: ['limiter', 'decision'],
   });
   const store = new Gauge({
@@ -154,7 +154,10 @@ export function createMetrics(options: MetricsOptions) {
     requestRefused: unauthenticated as (reason: RefusalReason | 'session') => void,
     keyFound: keys as (state: FoundKey) => void,
     /** Wraps a limiter to count its decisions. */
-    counted: (limiter: 'key' | 'user' | 'address' | 'introspection', inner: RateLimiter): RateLimiter => ({
+    counted: (
+      limiter: 'key' | 'organisation' | 'user' | 'address' | 'introspection',
+      inner: RateLimiter,
+    ): RateLimiter => ({
       async consume(id, points = 1) {
         const state = await inner.consume(id, points);
         // giving back decides nothing

@@ -65,12 +65,26 @@ export class ReplacedKeyError extends Error {
   }
 }
 
+/** An organisation that has as many active keys as it may. */
+export class TooManyKeysError extends Error {
+  override readonly name = 'TooManyKeysError';
+
+  /** The message for those who cannot change how many that is. */
+  readonly detail: string;
+
+  constructor(most: number) {
+    const detail = `the organisation has ${String(most)} active ${most === 1 ? 'key' : 'keys'}, the most it may have; revoke one first`;
+    super(`${detail}, or raise MAX_KEYS`);
+    this.detail = detail;
+  }
+}
+
 const KEY_READ_BATCH = 100;
 /** Keys per reply of the database, while an organisation's are listed. */
 const KEYS_AT_ONCE = 200;
 
 export interface ApiKeysOptions {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER'>;
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'MAX_KEYS'>;
   /** The actor in audit events. */
   readonly actor: Actor;
   readonly onError: (error: unknown) => void;
@@ -114,14 +128,23 @@ export function apiKeys(models: ControlModels, { config, actor, onError, now, pe
     return document;
   }
 
+  /** With the new key, and after the organisation's row is written, so that two creations cannot both have the last place. */
+  async function requireRoom(organisationId: string, session: ClientSession): Promise<void> {
+    const active = { 'organisation.id': organisationId, ...stateCondition('active', new Date(now())) };
+    const most = config.MAX_KEYS;
+    const found = await models.apiKeys.find(active, { _id: 1 }, { session, limit: most + 1 }).lean();
+    if (found.length > most) throw new TooManyKeysError(most);
+  }
+
   return {
-    /** Undefined if the organisation does not exist. @throws as {@link keyAnswers} for an attempt */
+    /** Undefined if the organisation does not exist. @throws TooManyKeysError; as {@link keyAnswers} for an attempt */
     create(input: NewApiKey, by = operator, attempt?: Attempt): Promise<MadeKey | undefined> {
       const make = async (keep?: Keep): Promise<MadeKey | undefined> => {
         const made = generateKey(config.KEY_PREFIX, config.KEY_PEPPER);
         const document = await models.change(async (session, record) => {
           await keep?.(session, made.id, made.key);
           const stored = await store(input, made, session);
+          if (stored) await requireRoom(input.organisationId, session);
           if (stored) await record(by.actor, 'key.created', stored.organisation.id, describe(stored), stored._id);
           return stored;
         });

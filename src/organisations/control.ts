@@ -24,7 +24,7 @@ import { webhookLeases } from './webhookLeases';
 export type Control = Awaited<ReturnType<typeof openControl>>;
 
 export interface ControlOptions extends Pick<ApiKeysOptions, 'actor' | 'onError'> {
-  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'CLUSTER_FILES'>;
+  readonly config: Pick<Config, 'KEY_PREFIX' | 'KEY_PEPPER' | 'KEY_PEPPER_PREVIOUS' | 'MAX_KEYS' | 'CLUSTER_FILES'>;
   readonly databases: Databases;
 }
 

@@ -8,6 +8,7 @@ import {
   ReplacedKeyError,
   type RotatedKey,
   type Rotation,
+  TooManyKeysError,
 } from './apiKeys';
 import type { Page } from '../database/pagination';
 import type { AuditLog, AuditPageQuery } from './audit';
@@ -75,7 +76,11 @@ export function integrationsOf(
     async createKey(input: Omit<NewApiKey, 'organisationId' | 'createdBy'>): Promise<MadeKey> {
       requirePlan(organisation);
       refusePast(input.expiresAt);
-      const made = await apiKeys.create({ ...input, organisationId, createdBy: user.name }, by, attempt);
+      const own = { ...input, organisationId, createdBy: user.name };
+      const made = await apiKeys.create(own, by, attempt).catch((error: unknown) => {
+        if (!(error instanceof TooManyKeysError)) throw error;
+        throw fault({ pointer: '', code: 'too_many', detail: error.detail });
+      });
       if (!made) throw notFound('organisation');
       return made;
     },

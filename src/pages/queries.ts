@@ -111,6 +111,9 @@ query Me {
       remaining
       reset_at
     }
+    organisation_rate_limit {
+      remaining
+    }
   }
 }
 `;

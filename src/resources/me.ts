@@ -1,5 +1,11 @@
 import type { RequestContext } from '../context';
 
+const shown = ({ limit, remaining, resetAt: reset_at }: Omit<RequestContext['rate'], 'organisation'>) => ({
+  limit,
+  remaining,
+  reset_at,
+});
+
 export const meResolvers = {
   Query: {
     me: (_: unknown, __: unknown, { principal, rate }: RequestContext) => {
@@ -14,7 +20,9 @@ export const meResolvers = {
           scopes: [...principal.scopes],
           expires_at: principal.key.expiresAt,
         },
-        rate_limit: { limit: rate.limit, remaining: rate.remaining, reset_at: rate.resetAt },
+        rate_limit: shown(rate),
+        // what answers was within both
+        organisation_rate_limit: shown(rate.organisation ?? rate),
       };
     },
   },

@@ -191,6 +191,18 @@ test('creating a key on a plan without API access prints a warning', async () =>
   expect(stderr).toContain('the plan starter has no API access');
 });
 
+test('creating a key beyond MAX_KEYS exits with 1 and says what to do', async () => {
+  const tight = commandLine({ MAX_KEYS: '1' });
+  const { id } = await makeOrganisation(tight);
+  const create = ['key', 'create', '--org', id, '--name', 'k', '--scopes', 'all', '--json'];
+  expect((await tight.run(...create)).code).toBe(0);
+  const { code, stdout, stderr } = await tight.run(...create);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+  expect(stderr).toContain(
+    'the organisation has 1 active key, the most it may have; revoke one first, or raise MAX_KEYS',
+  );
+});
+
 test.each([
   [['key', 'create', '--org', NOBODY, '--name', 'A', '--scopes', 'all'], `organisation ${NOBODY} not found`],
   [['key', 'list', '--org', NOBODY], `organisation ${NOBODY} not found`],

@@ -75,6 +75,22 @@ describe('serve --workers 2', () => {
     await served.end;
   });
 
+  test('enforces the rate limit of an organisation exactly across both workers', async () => {
+    const own = await makeOrganisation(cli);
+    const args = ['key', 'create', '--org', own.id, '--name', 'key', '--scopes', 'all'];
+    const keys: string[] = [];
+    for (let nth = 0; nth < 12; nth += 1) keys.push((await cli.json<{ key: string }>(...args)).key);
+    const tenPoints = `{ ${Array.from({ length: 10 }, (_, nth) => `a${String(nth)}: me { key { id } }`).join(' ')} }`;
+    const body = JSON.stringify({ query: tenPoints });
+    const statuses: number[] = [];
+    for (const key of keys.flatMap((one) => Array.from({ length: LIMIT / 10 }, () => one))) {
+      // a connection of its own, as above
+      const headers = { connection: 'close', authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+      statuses.push((await fetch(`${served.url}/graphql`, { method: 'POST', headers, body })).status);
+    }
+    expect(statuses).toEqual([...Array<number>(LIMIT).fill(200), ...Array<number>(6).fill(429)]);
+  });
+
   test('enforces the rate limit of a key exactly across both workers', async () => {
     const key = await makeKey();
     const statuses = await Promise.all(

@@ -92,7 +92,12 @@ let requests = 0;
 
 beforeAll(async () => {
   // a limit of one: a key is over its limit after one request, and each request of these tests has a new key
-  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' });
+  gateway = await startGateway({
+    RATE_LIMIT_PER_MINUTE: '1',
+    RATE_LIMIT_ORGANISATION: '1000000',
+    MAX_KEYS: '1000',
+    TRUST_PROXY: '1',
+  });
   const both = async (plan: 'integrations' | 'starter') => {
     const [active, suspended] = [await makeOrganisation(gateway, { plan }), await makeOrganisation(gateway, { plan })];
     await gateway.control.organisations.suspend(suspended.id);

@@ -130,7 +130,7 @@ describe('a request with a key', () => {
       const answer = await send(caller);
       expect(answer.status).toBe(status);
       expect(remaining(answer)).toBe(before - 1);
-      expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+$/);
+      expect(answer.headers.get('ratelimit')).toMatch(/^"default";r=\d+;t=\d+, "organisation";r=\d+;t=\d+$/);
       expect(remaining(await caller.get('/me'))).toBe(before - 2);
     },
   );

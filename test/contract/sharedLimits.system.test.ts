@@ -62,6 +62,14 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     expect(body.rate_limit.remaining).toBe(LIMIT - 4);
   });
 
+  test('the keys of an organisation share its limit through both gateways', async () => {
+    const organisation = await makeOrganisation(gateways[0]);
+    const keys = await Promise.all(Array.from({ length: 12 }, () => makeKey(gateways[0], organisation)));
+    const callers = keys.map(({ key }, at) => client(gateways[at % 2]!, key));
+    const answered = await statuses(callers, 12 * LIMIT);
+    expect([count(answered, 200), count(answered, 429)]).toEqual([10 * LIMIT, 2 * LIMIT]);
+  });
+
   test('failed authentications of an address are counted together', async () => {
     // answers to requests without a key have no RateLimit headers
     const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));

@@ -30,6 +30,7 @@ describe.each(FACES)('me in $name', (face) => {
         scopes: expect.any(Array),
         expires_at: expiresAt.toISOString(),
       },
+      organisation_rate_limit: { limit: 10 * BUDGET, remaining: 10 * BUDGET - 1, reset_at: expect.any(String) },
       rate_limit: { limit: BUDGET, remaining: BUDGET - 1, reset_at: expect.stringMatching(/^\d{4}-.*Z$/) },
     });
     expect(me.key.scopes.sort()).toEqual(['products:write', 'quotes:read']);

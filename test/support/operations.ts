@@ -72,7 +72,7 @@ export function userArguments({ name }: Operation, id: string): Arguments {
 
 /** Members of answers that differ between calls. */
 const VOLATILE: Record<string, readonly string[]> = {
-  me: ['rate_limit'],
+  me: ['rate_limit', 'organisation_rate_limit'],
   open_request: ['id', 'created_at', 'updated_at', 'last_message_at'],
 };
 

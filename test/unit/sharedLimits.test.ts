@@ -5,7 +5,7 @@ import { limitsOfAllWorkers } from '../../src/access/sharedLimits';
 
 /** A worker's end of the channel to the first process, with what was sent. */
 class Channel extends EventEmitter {
-  readonly sent: { askForLimits: number; limit: number; asks: unknown[] }[] = [];
+  readonly sent: { askForLimits: number; asks: unknown[] }[] = [];
   fault: Error | null = null;
 
   send(message: unknown, _handle: unknown, _options: unknown, done: (error: Error | null) => void): boolean {
@@ -17,22 +17,21 @@ class Channel extends EventEmitter {
 
 const open = () => {
   const channel = new Channel();
-  return { channel, store: limitsOfAllWorkers(10, channel as unknown as NodeJS.Process) };
+  return { channel, store: limitsOfAllWorkers(channel as unknown as NodeJS.Process) };
 };
 
 test('all questions of one event loop turn are sent in one message, and each gets its own answer', async () => {
   const { channel, store } = open();
-  const [keys, addresses] = [store('key'), store('address')];
+  const [keys, addresses] = [store('key', 10), store('address', 20)];
   const asked = [keys.consume('a', 1), keys.consume('b', 3), addresses.consume('::1', 1)];
   await turn();
   expect(channel.sent).toEqual([
     {
       askForLimits: 1,
-      limit: 10,
       asks: [
-        ['key', 'a', 1],
-        ['key', 'b', 3],
-        ['address', '::1', 1],
+        ['key', 'a', 1, 10],
+        ['key', 'b', 3, 10],
+        ['address', '::1', 1, 20],
       ],
     },
   ]);
@@ -58,16 +57,16 @@ test('all questions of one event loop turn are sent in one message, and each get
 test('a message that cannot be sent fails its questions, so that a worker counts by itself', async () => {
   const { channel, store } = open();
   channel.fault = new Error('Channel closed');
-  await expect(Promise.allSettled([store('key').consume('a', 1), store('key').consume('b', 1)])).resolves.toMatchObject(
-    [{ reason: channel.fault }, { reason: channel.fault }],
-  );
+  await expect(
+    Promise.allSettled([store('key', 10).consume('a', 1), store('key', 10).consume('b', 1)]),
+  ).resolves.toMatchObject([{ reason: channel.fault }, { reason: channel.fault }]);
 });
 
 test('waiting for the first process times out after 5 s', async () => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
   try {
     const { store } = open();
-    const asked = store('key').consume('a', 1);
+    const asked = store('key', 10).consume('a', 1);
     await turn();
     jest.advanceTimersByTime(5000);
     await expect(asked).rejects.toThrow('the first process does not answer');

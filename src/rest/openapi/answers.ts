@@ -133,12 +133,15 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
   return {
     'X-Request-Id': text("Id of the request, as in the log; the caller's `X-Request-Id` if it is valid.", REQUEST_ID),
     'RateLimit-Policy': text(
-      'The rate limit: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers).',
-      '"default";q=600;w=60',
+      'The rate limits of the key (default) and of all keys of its organisation: q points per window of w seconds (IETF draft-ietf-httpapi-ratelimit-headers). That of the organisation is absent if that of the key was exceeded.',
+      '"default";q=600;w=60, "organisation";q=6000;w=60',
     ),
-    RateLimit: text('The remaining budget: r points, t seconds until the window ends.', '"default";r=599;t=60'),
-    'X-RateLimit-Limit': integer('Points per window.', 600),
-    'X-RateLimit-Remaining': integer('Points left in this window.', 599),
+    RateLimit: text(
+      'What remains of each: r points, t seconds until the window ends.',
+      '"default";r=599;t=60, "organisation";r=5999;t=60',
+    ),
+    'X-RateLimit-Limit': integer('Points of the key per window.', 600),
+    'X-RateLimit-Remaining': integer('Points of the key left in this window.', 599),
     'X-RateLimit-Reset': integer('When the window ends, in Unix seconds.', 1795248000),
     'X-Api-Key-Expires-At': text(
       'When the key expires; only in the last 7 days before that.',
