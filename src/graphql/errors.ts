@@ -4,6 +4,7 @@ import { GraphQLError, type GraphQLFormattedError } from 'graphql';
 import { type AppError, type ErrorCode, ERROR_CODES, findAppError, shorten } from '../errors';
 import { type ErrorContent, type ErrorFormat, errorHeaders, extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
+import { isOfEveryRow } from '../schema/guard';
 
 /** Apollo's error codes for invalid requests. */
 const CALLER_FAULTS: readonly string[] = Object.values(ApolloServerErrorCode).filter(
@@ -33,7 +34,9 @@ export function formatError(formatted: GraphQLFormattedError, error: unknown): G
     };
   }
   const known = toAppError(unwrapResolverError(error));
-  return { message: known.detail, ...place, extensions: extensionsOf(known) };
+  // a place in the document, not in one of its rows
+  const path = isOfEveryRow(known) && formatted.path?.filter((part) => typeof part === 'string');
+  return { message: known.detail, ...place, ...(path && { path }), extensions: extensionsOf(known) };
 }
 
 /** The code of an error from Apollo, by its HTTP status. */

@@ -40,6 +40,8 @@ interface Known {
 
 /** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
 export const COMPILED_FROM = 3;
+/** Errors of an answer; `more_errors` in its extensions says how many more there were. */
+const MOST_ERRORS = 100;
 /** Size of the LRU cache of operations. */
 const MOST_KNOWN = 200;
 
@@ -71,10 +73,18 @@ export function createExecutor(
     const { document, operation, contextValue, variableValues } = execution;
     const result = await queryOf(execution)?.(undefined, contextValue, variableValues ?? {});
     // without data nothing was run, so let graphql-js report invalid variables in its own words
-    if (result?.data !== undefined) return asGraphql(document, result);
+    if (result?.data !== undefined) return asGraphql(document, withFewErrors(result));
     const operationName = operation.name?.value;
-    return interpret({ schema, document, contextValue, variableValues, operationName });
+    return withFewErrors(await interpret({ schema, document, contextValue, variableValues, operationName }));
   };
+}
+
+/** Each row can have an error for each of its fields, and each error takes hundreds of bytes. */
+function withFewErrors(result: ExecutionResult): ExecutionResult {
+  const { errors = [], extensions } = result;
+  if (errors.length <= MOST_ERRORS) return result;
+  const more = errors.length - MOST_ERRORS;
+  return { ...result, errors: errors.slice(0, MOST_ERRORS), extensions: { ...extensions, more_errors: more } };
 }
 
 function compile(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Query | null {

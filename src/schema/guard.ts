@@ -1,4 +1,12 @@
-import type { GraphQLFieldResolver, GraphQLResolveInfo, GraphQLSchema } from 'graphql';
+import {
+  type FieldNode,
+  type GraphQLFieldResolver,
+  type GraphQLOutputType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  isNonNullType,
+  OperationTypeNode,
+} from 'graphql';
 import type { Organisation } from '../access/principal';
 import type { Access, RequestContext } from '../context';
 import { argumentChecks } from './argumentChecks';
@@ -36,6 +44,7 @@ export function guardFields(
 ): void {
   const guarded = objectFields(schema).filter(({ field }) => directiveOf(field.astNode, 'access'));
   const checks = options.checkArguments ? argumentChecks(schema, guarded) : undefined;
+  const roots = Object.values(OperationTypeNode).map((kind) => schema.getRootType(kind)?.name);
   for (const { type, field } of guarded) {
     const access = accessOf(field.astNode);
     const checkArguments = checks?.({ type, field });
@@ -45,6 +54,10 @@ export function guardFields(
       continue;
     }
     const resolve = field.resolve as Resolver;
+    if (!roots.includes(type)) {
+      field.resolve = guardRows(resolve, field.type, checkOf(access, checkArguments));
+      continue;
+    }
     field.resolve = guard(type === 'Mutation' ? once(resolve) : resolve, access, checkArguments);
     // from where it was defined, since the schema has a bound copy of the function
     const writerOf = options.resolvers?.[type]?.[field.name]?.writerOf;
@@ -58,15 +71,62 @@ export function guardFields(
   }
 }
 
+type Check = (args: Readonly<Record<string, unknown>>, context: RequestContext) => void;
+
 /** Checks access before arguments and lookup, so that callers without access learn nothing. */
-function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknown) => void) | undefined): Resolver {
-  return (source, args, context, info) => {
+function checkOf(access: Access, checkArguments: ((args: unknown) => void) | undefined): Check {
+  return (args, context) => {
     context.authorise(access);
-    checkArguments?.(inKeptSpelling(args as Readonly<Record<string, unknown>>));
-    const { trace } = context;
-    return trace
-      ? trace(info.fieldName, () => resolve(source, args, context, info))
-      : resolve(source, args, context, info);
+    checkArguments?.(inKeptSpelling(args));
+  };
+}
+
+function guard(resolve: Resolver, access: Access, checkArguments: ((args: unknown) => void) | undefined): Resolver {
+  const check = checkOf(access, checkArguments);
+  return (source, args, context, info) => {
+    check(args as Readonly<Record<string, unknown>>, context);
+    return run(resolve, source, args, context, info);
+  };
+}
+
+function run(resolve: Resolver, ...[source, args, context, info]: Parameters<Resolver>): unknown {
+  const { trace } = context;
+  return trace
+    ? trace(info.fieldName, () => resolve(source, args, context, info))
+    : resolve(source, args, context, info);
+}
+
+/** Errors that concern a field in every row. */
+const ofEveryRow = new WeakSet<object>();
+
+export function isOfEveryRow(error: object): boolean {
+  return ofEveryRow.has(error);
+}
+
+/**
+ * The same guard for a field of rows: it is checked once, since neither the caller nor its arguments differ between rows, and if it is
+ * refused, that is one error, and null in the other rows.
+ */
+function guardRows(resolve: Resolver, type: GraphQLOutputType, check: Check): Resolver {
+  if (isNonNullType(type))
+    throw new Error('invalid schema: a guarded field of rows can be refused, so it must be nullable');
+  // one array for all rows, for each place in the document: graphql-js and graphql-jit collect the nodes of a place once
+  const allowed = new WeakMap<RequestContext, WeakMap<readonly FieldNode[], boolean>>();
+  return (source, args, context, info) => {
+    let places = allowed.get(context);
+    if (!places) allowed.set(context, (places = new WeakMap()));
+    const known = places.get(info.fieldNodes);
+    if (known === undefined) {
+      places.set(info.fieldNodes, false);
+      try {
+        check(args as Readonly<Record<string, unknown>>, context);
+      } catch (error) {
+        ofEveryRow.add(error as object);
+        throw error;
+      }
+      places.set(info.fieldNodes, true);
+    } else if (!known) return null;
+    return run(resolve, source, args, context, info);
   };
 }
 
