@@ -1,7 +1,7 @@
 import { Unforeseen } from './bson';
 import { JsonOutput } from './jsonOutput';
 import type { RawRows } from './rawRows';
-import { objectWriter, type Shape, type Writing } from './rowWriter';
+import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
 
 /*
  * Writes pages and single objects as JSON from the rows that the database sent, without making objects of them
@@ -25,7 +25,7 @@ const out = new JsonOutput();
 const COMMA = Buffer.from(',');
 
 export function pageWriter({ parts, row }: PageShape) {
-  const writing: Writing = { bytes: Buffer.alloc(0), listed: 0 };
+  const writing = idle();
   const rows = objectWriter(row, out, writing);
   const names = parts.map(({ key, from }, index) => {
     const name = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
@@ -35,27 +35,26 @@ export function pageWriter({ parts, row }: PageShape) {
   return {
     /** The value by which a row is sorted and its id, for a cursor. @throws Unforeseen */
     positionOf({ bytes, places }: RawRows, index: number, field: string): [Date | string, string] {
-      writing.bytes = bytes;
       const [start, end] = placeOf(places, index);
-      return [rows.read(start, end, field), String(rows.read(start, end, '_id'))];
+      return withBytes(writing, bytes, () => [rows.read(start, end, field), String(rows.read(start, end, '_id'))]);
     },
     /** The text of a page of the first `most` rows. @throws Unforeseen */
     write({ bytes, places }: RawRows, most: number, next: string | null): Buffer {
-      writing.bytes = bytes;
-      writing.listed = 0;
       const count = places.length / 2;
       const shown = Math.min(count, most);
-      out.start();
-      for (const [index, { from }] of parts.entries()) {
-        out.put(names[index] as Uint8Array);
-        if (from === 'has_more') out.flag(count > most);
-        else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
-        else if (from === 'data') writeRows(places, shown);
-      }
-      // the driver decodes the row beyond the page too
-      for (let index = shown; index < count; index += 1) rows.check(...placeOf(places, index));
-      out.put(END);
-      return out.finish();
+      return withBytes(writing, bytes, () => {
+        out.start();
+        for (const [index, { from }] of parts.entries()) {
+          out.put(names[index] as Uint8Array);
+          if (from === 'has_more') out.flag(count > most);
+          else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
+          else if (from === 'data') writeRows(places, shown);
+        }
+        // the driver decodes the row beyond the page too
+        for (let index = shown; index < count; index += 1) rows.check(...placeOf(places, index));
+        out.put(END);
+        return out.finish();
+      });
     },
   };
 
@@ -78,16 +77,16 @@ function placeOf(places: RawRows['places'], index: number): [number, number] {
 }
 
 export function singleWriter(shape: Shape) {
-  const writing: Writing = { bytes: Buffer.alloc(0), listed: 0 };
+  const writing = idle();
   const object = objectWriter(shape, out, writing);
   return {
     /** The text of an object. @throws Unforeseen */
     write(row: Buffer): Buffer {
-      writing.bytes = row;
-      writing.listed = 0;
-      out.start();
-      object.write(0, row.length);
-      return out.finish();
+      return withBytes(writing, row, () => {
+        out.start();
+        object.write(0, row.length);
+        return out.finish();
+      });
     },
   };
 }

@@ -70,6 +70,23 @@ export interface Writing {
   listed: number;
 }
 
+const NOTHING = Buffer.alloc(0);
+
+export function idle(): Writing {
+  return { bytes: NOTHING, listed: 0 };
+}
+
+/** Reads or writes bytes. They are let go of then, since writers are kept and share the bytes of a whole reply. */
+export function withBytes<T>(writing: Writing, bytes: Buffer, work: () => T): T {
+  writing.bytes = bytes;
+  writing.listed = 0;
+  try {
+    return work();
+  } finally {
+    writing.bytes = NOTHING;
+  }
+}
+
 export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
   const members = [
     ...new Set([...shape.wanted.flatMap(({ from }) => ('member' in from ? from.member : [])), ...shape.others]),

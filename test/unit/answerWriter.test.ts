@@ -1,0 +1,35 @@
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { mongo } from 'mongoose';
+import { pageWriter, singleWriter } from '../../src/database/answerWriter';
+import type { Shape } from '../../src/database/rowWriter';
+
+setFlagsFromString('--expose-gc');
+const collect = runInNewContext('gc') as () => void;
+
+const SHAPE: Shape = {
+  wanted: [{ key: 'name', from: { member: 'name', value: { kind: 'text', isRequired: true } } }],
+  others: ['_id'],
+};
+const single = singleWriter(SHAPE);
+const page = pageWriter({ parts: [{ key: 'data', from: 'data' }], row: SHAPE });
+
+const reply = (row: object): Buffer => Buffer.from(mongo.BSON.serialize(row));
+const pageOf = (bytes: Buffer) => ({ bytes, places: [0, bytes.length] });
+
+test.each<[string, string, (bytes: Buffer) => unknown]>([
+  ['an object', '{"name":"Ada"}', (bytes) => single.write(bytes).toString()],
+  ['a page', '{"data":[{"name":"Ada"}]}', (bytes) => page.write(pageOf(bytes), 1, null).toString()],
+  ['a position', 'Ada,1', (bytes) => page.positionOf(pageOf(bytes), 0, 'name').join()],
+])('a writer of %s keeps nothing of a reply, not even of one that it cannot write', async (_, written, write) => {
+  const used = [{ name: 'Ada' }, { name: 5 }].map((row) => {
+    const bytes = reply({ _id: '1', ...row });
+    if (row.name === 5) expect(() => write(bytes)).toThrow();
+    else expect(write(bytes)).toBe(written);
+    return new WeakRef(bytes);
+  });
+  await setImmediate();
+  collect();
+  expect(used.map((one) => one.deref())).toEqual([undefined, undefined]);
+});
