@@ -30,7 +30,7 @@ const requests = (operation: string, face: string, status: number): string =>
 test('the longest time that the event loop was held is measured', async () => {
   await samples(gateway);
   await new Promise((turned) => setTimeout(turned, 50));
-  for (const end = performance.now() + 400; performance.now() < end; );
+  for (const end = performance.now() + 400; performance.now() < end;);
   await new Promise((turned) => setTimeout(turned, 50));
   expect((await samples(gateway)).get('scopegate_loop_delay_seconds')).toBeGreaterThan(0.3);
 });

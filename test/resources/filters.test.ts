@@ -1,20 +1,8 @@
 import type { ImportRecord } from '../../src/resources/common/records';
 import { client, type Client, type Json } from '../support/client';
-import { ask, askAll, type Arguments, type Face, FACES, GRAPHQL, refusal, REST } from '../support/faces';
+import { ask, askAll, type Face, FACES, GRAPHQL, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation, store } from '../support/factories';
-import {
-  allBut,
-  argumentsOf,
-  before,
-  both,
-  byTime,
-  equal,
-  oneOf,
-  pairsOf,
-  since,
-  timeIn,
-  written,
-} from '../support/filters';
+import { allBut, argumentsOf, byTime, equal, oneOf, pairsOf, since, timeIn, written } from '../support/filters';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { expectedRows, type Filter, type Records, RESOURCES, sortsOf, variedNorthwind } from '../support/resources';
 

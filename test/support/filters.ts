@@ -72,7 +72,7 @@ export function filtersBy(rows: Rows, { name, type, isList }: Argument): Filter[
     return [0.5, 0.2, 0.8].map((share) => by(at, timeIn(rows, at, share)));
   }
   const values = [...new Set(rows.map((row) => row[name] ?? undefined))].filter((value) => value !== undefined);
-  return values.map((value) => (isList ? oneOf(name, String(value)) : equal(name, value)));
+  return values.map((value) => (isList ? oneOf(name, value as string) : equal(name, value)));
 }
 
 /** Every pair of arguments, with values such that leaving out either would give other rows, and some rows match if possible. */

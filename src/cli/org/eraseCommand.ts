@@ -40,7 +40,10 @@ interface Erasing {
 }
 
 /** Erases an organisation, or what an earlier attempt left. Resolves with the folder of the export, if there is one. */
-export async function erase(store: Store, { id, confirm, folder, isOwn, signal }: Erasing): Promise<string | undefined> {
+export async function erase(
+  store: Store,
+  { id, confirm, folder, isOwn, signal }: Erasing,
+): Promise<string | undefined> {
   const { control, databases } = store;
   const before = await control.organisations.find(id);
   if (!before) {
