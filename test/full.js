@@ -1,45 +1,50 @@
 /**
  * Files that only `npm run test:full` runs: each takes long for what it adds to the others, or repeats a promise under harder conditions.
  */
-module.exports = [
-  ...['attacks/canaries', 'attacks/injection', 'attacks/injectionWrites'],
-  ...[
-    'cli/capacity.system',
-    'cli/doctorStates.system',
-    'cli/eventsTailMoved.system',
-    'cli/killed.system',
-    'cli/move.system',
-  ],
-  ...['cli/moveRefused.system', 'cli/restore.system', 'cli/restorePeppers.system'],
-  ...['docs/contributing.system', 'docs/operators.system'],
-  ...[
-    'examples/calling.system',
-    'examples/dashboard.browser',
-    'examples/dashboardTrouble.browser',
-    'examples/receivers.system',
-  ],
-  'examples/receiversAlone.system',
-  ...[
-    'operation/clusters.system',
-    'operation/deadGateways.system',
-    'operation/deadSockets.system',
-    'operation/erasing.system',
-  ],
-  ...[
-    'operation/events.system',
-    'operation/eventsMove.system',
-    'operation/heavyOrganisation.system',
-    'operation/moving.system',
-  ],
-  'operation/streams.system',
-  ...['pages/browser.browser', 'pages/explorerKey.browser', 'pages/referenceSamples.browser'],
-  ...['resources/propertiesRequests', 'resources/propertiesUpsert'],
-  ...[
-    'settings/keyDetails.browser',
-    'settings/keyPageFaults.browser',
-    'settings/keyWrites.browser',
-    'settings/pageFaults.browser',
-  ],
-  ...['settings/requestsPage.browser', 'settings/webhookPageFaults.browser', 'settings/webhookPageViews.browser'],
-  ...['webhooks/bounds.system', 'webhooks/turns.system'],
-].map((name) => `test/${name}.test.ts`);
+const FILES = `
+  attacks/canaries
+  attacks/injection
+  attacks/injectionWrites
+  cli/capacity.system
+  cli/doctorStates.system
+  cli/eventsTailMoved.system
+  cli/killed.system
+  cli/move.system
+  cli/moveRefused.system
+  cli/restore.system
+  cli/restorePeppers.system
+  docs/contributing.system
+  docs/operators.system
+  examples/calling.system
+  examples/dashboard.browser
+  examples/dashboardTrouble.browser
+  examples/receivers.system
+  examples/receiversAlone.system
+  operation/clusters.system
+  operation/deadGateways.system
+  operation/deadSockets.system
+  operation/erasing.system
+  operation/events.system
+  operation/eventsMove.system
+  operation/heavyOrganisation.system
+  operation/moving.system
+  operation/streams.system
+  pages/browser.browser
+  pages/explorerKey.browser
+  pages/referenceSamples.browser
+  resources/propertiesRequests
+  resources/propertiesUpsert
+  settings/keyDetails.browser
+  settings/keyPageFaults.browser
+  settings/keyWrites.browser
+  settings/pageFaults.browser
+  settings/requestsPage.browser
+  settings/webhookPageFaults.browser
+  settings/webhookPageViews.browser
+  webhooks/bounds.system
+  webhooks/turns.system
+`;
+
+module.exports = FILES.trim()
+  .split(/\s+/)
+  .map((name) => `test/${name}.test.ts`);

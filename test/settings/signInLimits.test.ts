@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
+import { createSign, generateKeyPairSync, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import type { Organisation } from '../../src/access/principal';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import { cookieOf, makeLink, sendLink } from './people';
+import { cookieOf, makeLink, person, sendLink } from './people';
 
 /* What a stranger can make the settings do: at most the limit of an address in lookups, transactions and requests to the issuer. */
 
@@ -13,6 +14,8 @@ const LIMIT = 5;
 const PAGE = '/settings/integrations';
 const CALLBACK = '/settings/sign-in/oidc/callback';
 const secret = 'a secret of the client and its issuer';
+
+const keys = generateKeyPairSync('rsa', { modulusLength: 2048 });
 
 let gateway: TestGateway;
 let organisation: Organisation;
@@ -23,21 +26,14 @@ let lastAddress = 0;
 
 beforeAll(async () => {
   issuer = createServer((request, response) => {
-    const url = `http://127.0.0.1:${String((issuer.address() as AddressInfo).port)}`;
-    const endpoints = {
-      authorization_endpoint: `${url}/auth`,
-      token_endpoint: `${url}/token`,
-      jwks_uri: `${url}/keys`,
-    };
-    const isToken = request.url === '/token';
-    if (isToken) tokensAsked += 1;
-    response.writeHead(isToken ? 400 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(isToken ? { error: 'invalid_grant' } : { issuer: url, ...endpoints }));
+    void answer(request).then(([status, body]) => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    });
   });
   await once(issuer.listen(0, '127.0.0.1'), 'listening');
   gateway = await startGateway({
     ...{ RATE_LIMIT_PER_MINUTE: String(LIMIT), TRUST_PROXY: '1' },
-    OIDC_ISSUER: `http://127.0.0.1:${String((issuer.address() as AddressInfo).port)}`,
+    OIDC_ISSUER: issuerUrl(),
     ...{ OIDC_CLIENT_ID: 'scopegate', OIDC_CLIENT_SECRET: secret, PUBLIC_URL: 'http://127.0.0.1:4000' },
   });
   organisation = await makeOrganisation(gateway);
@@ -48,6 +44,45 @@ afterAll(async () => {
   issuer.close();
   issuer.closeAllConnections();
 });
+
+/** What the issuer takes as a code is the nonce that its token has to carry, after `nonce:`. */
+async function answer(request: IncomingMessage): Promise<[status: number, body: object]> {
+  const url = issuerUrl();
+  if (request.url === '/keys')
+    return [200, { keys: [{ ...keys.publicKey.export({ format: 'jwk' }), alg: 'RS256', use: 'sig' }] }];
+  if (request.url !== '/token') {
+    const endpoints = {
+      authorization_endpoint: `${url}/auth`,
+      token_endpoint: `${url}/token`,
+      jwks_uri: `${url}/keys`,
+    };
+    return [200, { issuer: url, ...endpoints }];
+  }
+  tokensAsked += 1;
+  const nonce = /^nonce:(.+)/.exec(new URLSearchParams(await text(request)).get('code') ?? '')?.[1];
+  if (nonce === undefined) return [400, { error: 'invalid_grant' }];
+  const now = Math.floor(Date.now() / 1000);
+  const person = { sub: 'ada', name: 'Ada', scopegate_organisation: organisation.id, scopegate_role: 'member' };
+  return [
+    200,
+    {
+      access_token: 'x',
+      token_type: 'bearer',
+      id_token: signed({ ...person, iss: url, aud: 'scopegate', nonce, iat: now, exp: now + 60 }),
+    },
+  ];
+}
+
+function issuerUrl(): string {
+  return `http://127.0.0.1:${String((issuer.address() as AddressInfo).port)}`;
+}
+
+function signed(claims: object): string {
+  const parts = [{ alg: 'RS256' }, claims]
+    .map((part) => Buffer.from(JSON.stringify(part)).toString('base64url'))
+    .join('.');
+  return `${parts}.${createSign('RSA-SHA256').update(parts).sign(keys.privateKey, 'base64url')}`;
+}
 
 /** Headers of requests from an address of their own. */
 const fromElsewhere = (): Record<string, string> => ({ 'x-forwarded-for': `192.0.2.${String((lastAddress += 1))}` });
@@ -106,14 +141,28 @@ test('failed authentications of a program do not keep people at its address from
 });
 
 describe('returning from the identity provider', () => {
-  const back = (state: string, cookie: string, from: Record<string, string>): Promise<Response> =>
-    ask(`${CALLBACK}?code=x&state=${state}`, { ...from, cookie: `scopegate_sign_in=${cookie}` });
+  const back = (state: string, cookie: string, from: Record<string, string>, code = 'x'): Promise<Response> =>
+    ask(`${CALLBACK}?code=${code}&state=${state}`, { ...from, cookie: `scopegate_sign_in=${cookie}` });
 
-  async function begin(from: Record<string, string>): Promise<{ state: string; cookie: string }> {
+  async function begin(from: Record<string, string>): Promise<{ state: string; nonce: string; cookie: string }> {
     const begun = await ask('/settings/sign-in/oidc', from);
-    const state = new URL(begun.headers.get('location')!).searchParams.get('state')!;
-    return { state, cookie: cookieOf(begun).replace('scopegate_sign_in=', '') };
+    const { searchParams } = new URL(begun.headers.get('location')!);
+    return {
+      state: searchParams.get('state')!,
+      nonce: searchParams.get('nonce')!,
+      cookie: cookieOf(begun).replace('scopegate_sign_in=', ''),
+    };
   }
+
+  test('with a code that it takes signs in whom its claims name', async () => {
+    const { state, nonce, cookie } = await begin(fromElsewhere());
+    const answered = await back(state, cookie, fromElsewhere(), `nonce:${nonce}`);
+    expect([answered.status, answered.headers.get('location')]).toEqual([303, PAGE]);
+    const there = await person(gateway, cookieOf(answered));
+    expect((await there.call('audit_events', { limit: 1 })).data).toMatchObject([
+      { action: 'user.signed_in', actor: 'user:oidc:ada', actor_name: 'Ada', details: '{"role":"member"}' },
+    ]);
+  });
 
   test('with an attempt that is not ours, changed or over asks the issuer nothing', async () => {
     const from = fromElsewhere();
