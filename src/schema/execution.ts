@@ -32,18 +32,12 @@ export type Execute = (execution: Execution) => Promise<ExecutionResult>;
 
 type Query = CompiledQuery['query'];
 
-interface Known {
-  uses: number;
-  /** Undefined if not compiled yet; null if graphql-js has to run it. */
-  query?: Query | null;
-}
-
 /** Compiling costs about as much as 10 runs, but most operations that run three times run a thousand times. */
 export const COMPILED_FROM = 3;
 /** Errors of an answer; `more_errors` in its extensions says how many more there were. */
 const MOST_ERRORS = 100;
-/** Size of the LRU cache of operations. */
-const MOST_KNOWN = 200;
+/** Size of the LRU cache of compiled operations. */
+const MOST_COMPILED = 200;
 
 export interface ExecutorOptions {
   /** The run of an operation from which it is compiled. */
@@ -57,16 +51,23 @@ export function createExecutor(
   schema: GraphQLSchema,
   { compiledFrom = COMPILED_FROM, isWorthIt = () => true }: ExecutorOptions = {},
 ): Execute {
-  const known = new LRUCache<OperationDefinitionNode, Known>({ max: MOST_KNOWN });
+  /** How often operations ran that are not compiled, null for those that cannot be; weak, as an operation holds all of its document. */
+  const uses = new WeakMap<OperationDefinitionNode, number | null>();
+  const compiled = new LRUCache<OperationDefinitionNode, Query>({
+    max: MOST_COMPILED,
+    dispose: (_query, operation) => void uses.delete(operation),
+  });
 
   function queryOf({ document, operation }: Execution): Query | null {
-    const entry = known.get(operation) ?? { uses: 0 };
-    if (entry.uses === 0) known.set(operation, entry);
-    entry.uses += 1;
-    if (entry.query === undefined && entry.uses >= compiledFrom) {
-      entry.query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
-    }
-    return entry.query ?? null;
+    const known = compiled.get(operation);
+    const before = uses.get(operation) ?? 0;
+    if (known || before === null) return known ?? null;
+    uses.set(operation, before + 1);
+    if (before + 1 < compiledFrom) return null;
+    const query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
+    if (query) compiled.set(operation, query);
+    else uses.set(operation, null);
+    return query;
   }
 
   return async (execution) => {

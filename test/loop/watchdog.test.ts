@@ -22,11 +22,12 @@ test('an honest caller is not noticed', async () => {
 });
 
 test('a loop that is held is noticed', async () => {
-  const held = watch(gateway, 'held', async () => {
+  const hold = async (): Promise<void> => {
     process.kill(gateway.pid, 'SIGSTOP');
     await sleep(2500);
     process.kill(gateway.pid, 'SIGCONT');
-  });
+  };
+  const held = watch(gateway, 'held', hold, { reads: true });
   await expect(held).rejects.toThrow(/\/livez was late by \d{4} ms .*read was late/);
 });
 

@@ -41,6 +41,7 @@ export default async function globalSetup({ maxWorkers }: { readonly maxWorkers:
   const first = await start(1);
   const others = Array.from({ length: first.kind === 'uri' ? 0 : maxWorkers - 1 }, (_, index) => start(index + 2));
   globalThis.testDatabases = [first, ...(await Promise.all(others))];
+  process.env.TEST_DATABASE = first.kind;
   process.env.TEST_MONGODB_URIS = globalThis.testDatabases.map(({ uri }) => uri).join(' ');
   process.env.WRITTEN_ANSWERS = join(folder, 'written-answers');
 }

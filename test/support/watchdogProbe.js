@@ -3,6 +3,7 @@
  * every so often, also while one before it is not answered; the longest wait of each kind is kept, those that still wait included.
  */
 const { createHash } = require('node:crypto');
+const { readFileSync } = require('node:fs');
 const { Agent, request } = require('node:http');
 const { parentPort, workerData } = require('node:worker_threads');
 
@@ -10,6 +11,18 @@ const { parentPort, workerData } = require('node:worker_threads');
 const [EVERY, COMPUTE_EVERY, WITHIN] = [25, 500, 60_000];
 const MOST_WAITING = 20;
 const BLOCK = Buffer.alloc(256 * 1024);
+
+/** How long the gateway's first thread, or this one, was ready to run while others had the processors, in milliseconds; 0 without Linux. */
+function notRun() {
+  const delay = (of) => {
+    try {
+      return Number(readFileSync(`/proc/${of}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+    } catch {
+      return 0;
+    }
+  };
+  return delay(workerData.pid) + delay('thread-self');
+}
 
 const agent = new Agent({ keepAlive: true });
 
@@ -38,11 +51,11 @@ function probe(target) {
   const seen = { waits: [], failures: [] };
   const one = () => {
     if (waiting.size >= MOST_WAITING) return;
-    const started = performance.now();
+    const started = performance.now() - notRun();
     waiting.add(started);
     ask(target, (status) => {
       if (!waiting.delete(started)) return;
-      seen.waits.push(performance.now() - started);
+      seen.waits.push(Math.max(0, performance.now() - notRun() - started));
       if (status !== 200) seen.failures.push(status);
     });
   };
@@ -60,7 +73,7 @@ function probe(target) {
 
 const computed = [compute()];
 const computing = setInterval(() => computed.push(compute()), COMPUTE_EVERY);
-const probes = workerData.map(probe);
+const probes = workerData.targets.map(probe);
 parentPort.once('message', async () => {
   clearInterval(computing);
   computed.push(compute());
