@@ -29,6 +29,7 @@ import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
 import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
+import { reservedAliasesRule } from './reservedAliases';
 import { subscribe } from './streams/subscribe';
 import { createAnswerWritten, stringifyAnswer } from './written';
 
@@ -95,7 +96,7 @@ export function createApollo({
     csrfPrevention: true,
     stopOnTerminationSignals: false,
     parseOptions: { maxLexicalTokens: QUERY_LIMITS.tokens },
-    validationRules: [queryLimitsRule],
+    validationRules: [queryLimitsRule, reservedAliasesRule],
     // Apollo removes them from messages, so do not compute them
     validationOptions: { hideSuggestions: true },
     formatError,

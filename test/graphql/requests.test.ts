@@ -89,6 +89,31 @@ describe('a malformed request gets 400 invalid_request:', () => {
   });
 });
 
+describe('an alias that begins with two underscores is rejected by its name, however often it is sent,', () => {
+  test.each<[string, string, string, (query: string) => Promise<RawAnswer>]>([
+    ['on an object', '{ me { __proto__: key { id } key { name } } }', '__proto__', (query) => post({ query })],
+    ['in a fragment', '{ me { ...A } } fragment A on Me { key { __id: id } }', '__id', (query) => post({ query })],
+    ['of what is reserved itself', '{ __proto__: __typename }', '__proto__', (query) => post({ query })],
+    ['by GET', '{ __proto__: me { key { id } } }', '__proto__', (query) => get(query)],
+  ])('%s', async (_title, query, alias, ask) => {
+    // an operation that ran a few times is compiled, and then lost the member
+    for (let time = 0; time < 4; time += 1) {
+      const answer = await ask(query);
+      expect(answer.status).toBe(400);
+      expect(JSON.parse(answer.text)).not.toHaveProperty('data');
+      expect(firstError(answer)).toMatchObject({
+        message: `The alias "${alias}" must not begin with "__", which is reserved for introspection.`,
+        extensions: { code: 'invalid_request', status: 400 },
+      });
+    }
+  });
+});
+
+test('aliases with underscores elsewhere, and the reserved fields by their own names, are answered', async () => {
+  const { text } = await post({ query: '{ _me: me { k__: key { __typename } } __typename }' });
+  expect(JSON.parse(text)).toEqual({ data: { _me: { k__: { __typename: 'MeKey' } }, __typename: 'Query' } });
+});
+
 describe('by GET', () => {
   test('a query is answered if it required a CORS preflight', async () => {
     expect((await get(ME)).status).toBe(200);

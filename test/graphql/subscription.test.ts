@@ -177,6 +177,7 @@ test.each([
     'within itself',
   ],
   ['an unknown field', 'subscription { events { secret } }', 'secret'],
+  ['a reserved alias', 'subscription { __events: events { id } }', 'alias "__events"'],
 ])('%s is rejected', async (_what, query, words) => {
   const stream = await open({ query });
   const error = await stream.error();

@@ -112,6 +112,7 @@ describe('a hostile document of a member', () => {
   test.each([
     ['with doubling fragments', `{ api_keys { ...F0 } } ${doubled} fragment F60 on ApiKeyPage { has_more }`],
     ['that selects one object repeatedly', `{ api_keys { ${'data { id } '.repeat(101)} } }`],
+    ['with a reserved alias', '{ __proto__: api_keys { has_more } }'],
   ])("%s is rejected like a key's", async (_title, query) => {
     const { status, body } = await member.graphql(query);
     expect(status).toBe(400);
