@@ -8,9 +8,12 @@ const GRAPHIQL = packageFolder('graphiql');
 const REACT = join(packageFolder('react'), 'umd');
 const REACT_DOM = join(packageFolder('react-dom'), 'umd');
 const SWAGGER_UI = packageFolder('swagger-ui-dist');
+/** What tools/build.js bundles. */
+const BUNDLED = join(__dirname, '..', '..', 'dist', 'vendor');
 
 /** An allowlist of the files below /assets/vendor, so that nothing else in a package can be read. */
 export const VENDOR: Readonly<Record<string, { readonly root: string; readonly file: string }>> = {
+  'apollo-sandbox.js': { root: BUNDLED, file: 'apollo-sandbox.js' },
   'graphiql.css': { root: GRAPHIQL, file: 'graphiql.min.css' },
   'graphiql.js': { root: GRAPHIQL, file: 'graphiql.min.js' },
   'react.js': { root: REACT, file: 'react.production.min.js' },

@@ -3,11 +3,8 @@ import helmet from 'helmet';
 
 type Directives = Readonly<Record<string, readonly string[]>>;
 
-const SANDBOX_SCRIPTS = 'https://embeddable-sandbox.cdn.apollographql.com';
-const SANDBOX_FRAME = 'https://sandbox.embed.apollographql.com';
-
-/** URL of Apollo Sandbox's embed script. */
-export const SANDBOX_SCRIPT = `${SANDBOX_SCRIPTS}/_latest/embeddable-sandbox.umd.production.min.js`;
+/** The origin of Apollo Sandbox's frame. */
+export const SANDBOX_FRAME = 'https://sandbox.embed.apollographql.com';
 
 // no upgrade-insecure-requests: over plain http on a local network it would break every asset
 const BASE: Directives = {
@@ -35,11 +32,8 @@ export const ownPolicy: RequestHandler = policy({});
 /** Settings: our own files, and forms to sign in and out. */
 export const settingsPolicy: RequestHandler = policy({ 'form-action': ["'self'"] });
 
-/** Apollo Sandbox: its script and its frame. */
-export const sandboxPolicy: RequestHandler = policy({
-  'script-src': ["'self'", SANDBOX_SCRIPTS],
-  'frame-src': [SANDBOX_FRAME],
-});
+/** Apollo Sandbox: our own files, and its frame. */
+export const sandboxPolicy: RequestHandler = policy({ 'frame-src': [SANDBOX_FRAME] });
 
 /** GraphiQL: CodeMirror adds style elements, and its style sheet has fonts and images as data URLs. */
 export const graphiqlPolicy: RequestHandler = policy({

@@ -1,7 +1,7 @@
 import { graphiqlPolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
 import { KEY_FORM, LOADING } from './keyForm';
-import { authorizationOf, type Page } from './page';
+import { AUTHORIZATION, type Page } from './page';
 import { EXAMPLE_QUERIES } from './queries';
 
 /** `/graphiql`: GraphiQL from the installed packages, with examples as tabs. */
@@ -27,5 +27,5 @@ export const graphiql: Page = {
           </p></noscript
         >
       </div>
-      ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: authorizationOf({}), introspection: visit.introspection, key: visit.demoKey })}`,
+      ${jsonBlock('settings', { tabs: EXAMPLE_QUERIES, authorization: AUTHORIZATION, introspection: visit.introspection, key: visit.demoKey })}`,
 };

@@ -22,13 +22,11 @@ export interface Page extends Omit<LayoutOptions, 'body'> {
   readonly otherMethods?: readonly string[];
 }
 
-/** Placeholder for the visitor's key. public/key.js detects it by its ellipsis, which no header can contain. */
-const KEY_PLACEHOLDER = 'svc_live_…';
-
-/** The Authorization header that a tool starts with; public/key.js fills in the visitor's key. */
-export function authorizationOf({ demoKey }: Pick<Visit, 'demoKey'>): string {
-  return `Bearer ${demoKey ?? KEY_PLACEHOLDER}`;
-}
+/**
+ * The Authorization header that a tool starts with. public/key.js detects it by its ellipsis, which no header can contain, and fills in
+ * the visitor's key.
+ */
+export const AUTHORIZATION = 'Bearer svc_live_…';
 
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 

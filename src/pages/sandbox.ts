@@ -1,10 +1,10 @@
-import { SANDBOX_SCRIPT, sandboxPolicy } from './contentSecurity';
+import { SANDBOX_FRAME, sandboxPolicy } from './contentSecurity';
 import { html, jsonBlock } from './html';
 import { KEY_FORM } from './keyForm';
-import { authorizationOf, type Page } from './page';
+import { AUTHORIZATION, type Page } from './page';
 import { FIRST_QUERY } from './queries';
 
-/** `/graphql` in a browser: Apollo Sandbox, or GraphiQL if Sandbox cannot be loaded. */
+/** `/graphql` in a browser: Apollo Sandbox, or GraphiQL if Apollo's frame cannot be loaded. */
 export const sandbox: Page = {
   path: '/graphql',
   policy: sandboxPolicy,
@@ -29,6 +29,6 @@ export const sandbox: Page = {
           </p></noscript
         >
       </div>
-      <p class="aside"><a href="/graphiql">Use GraphiQL instead (no CDN)</a></p>
-      ${jsonBlock('settings', { script: SANDBOX_SCRIPT, document: FIRST_QUERY, authorization: authorizationOf(visit), key: visit.demoKey })}`,
+      <p class="aside"><a href="/graphiql">Use GraphiQL instead (asks no other site)</a></p>
+      ${jsonBlock('settings', { frame: SANDBOX_FRAME, document: FIRST_QUERY, authorization: AUTHORIZATION, key: visit.demoKey })}`,
 };

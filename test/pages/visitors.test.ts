@@ -78,6 +78,11 @@ describe("the demo's key", () => {
     }
   });
 
+  test('is not told to the frame of Sandbox', async () => {
+    const { body } = await demo.call('/graphql', { headers: { host: 'localhost:4000' } });
+    expect(body).toContain('"authorization":"Bearer svc_live_…"');
+  });
+
   test('without it the tools show a placeholder', async () => {
     for (const path of ['/graphql', '/graphiql']) expect((await site.call(path)).body).toContain('Bearer svc_live_…');
   });
