@@ -1,4 +1,5 @@
 import { trusted } from 'mongoose';
+import { UNKNOWN_ADDRESS } from '../access/addresses';
 import { areDuplicateKeys } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
@@ -55,6 +56,13 @@ export function requestLog({ requests }: Pick<ControlModels, 'requests'>, most =
       }
     },
     page,
+    /** When a key was last used from an address that could not be read, in the newest rows since a time. */
+    async lastFromUnknown(since: Date): Promise<Date | undefined> {
+      const newest = [{ $match: { at: { $gt: since } } }, { $sort: { at: -1 } }, { $limit: MOST_ROWS }];
+      const found = [{ $match: { address: UNKNOWN_ADDRESS } }, { $limit: 1 }];
+      const [row] = await native.aggregate<Pick<RequestRow, 'at'>>([...newest, ...found]).toArray();
+      return row?.at;
+    },
     /** The newest requests, at most `limit`, read in parts. @throws AppError invalid_request */
     async list(query: Omit<RequestPageQuery, 'limit' | 'cursor'>, limit: number): Promise<RequestRow[]> {
       const rows: RequestRow[] = [];

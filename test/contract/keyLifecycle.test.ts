@@ -6,6 +6,7 @@ import { client } from '../support/client';
 import { subscribe } from '../support/eventStream';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { eventually } from '../http/eventually';
 
 const HOUR = 60 * 60 * 1000;
 const DAY = 24 * HOUR;
@@ -151,10 +152,11 @@ describe('address ranges', () => {
     expect(await statusOf(key, { 'x-forwarded-for': address })).toBe(status);
   });
 
-  test('a key that allows the proxy itself is refused where the address of the caller cannot be read, which is logged once', async () => {
+  test('a key that allows the proxy itself is refused where the address of the caller cannot be read, which is logged once, and kept for doctor', async () => {
     const own = await startGateway({ TRUST_PROXY: '1' });
+    const since = new Date();
     try {
-      const { key } = await makeWith({ allowedRanges: ['127.0.0.0/8', '::1/128'] });
+      const { id, key } = await makeWith({ allowedRanges: ['127.0.0.0/8', '::1/128'] });
       for (const header of ['_hidden', 'unknown', '203.0.113.7:x']) {
         const { status } = await client(own, key).get('/me', {}, { 'x-forwarded-for': header });
         expect([header, status]).toEqual([header, 401]);
@@ -162,6 +164,12 @@ describe('address ranges', () => {
       expect((await client(own, key).get('/me')).status).toBe(200);
       const warnings = own.logs.filter(({ forwarded_for }) => forwarded_for !== undefined);
       expect(warnings).toMatchObject([{ level: 40, forwarded_for: '_hidden', trust_proxy: 1 }]);
+      const { requests } = own.control;
+      const logged = () => requests.list({ organisationId: organisation.id, key_id: id }, 10);
+      const [last, refused] = await eventually(async () => ((await logged()).length === 4 ? logged() : undefined));
+      expect([last, refused]).toMatchObject([{ status: 200 }, { status: 401, address: 'unknown' }]);
+      expect(await requests.lastFromUnknown(since)).toEqual(refused!.at);
+      expect(await requests.lastFromUnknown(refused!.at)).toBeUndefined();
     } finally {
       await own.stop();
     }

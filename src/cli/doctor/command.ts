@@ -8,7 +8,7 @@ import { note, paint, plain, plainLines, print, printJson, printPainted } from '
 import { DEFAULT_CLUSTER } from '../../database/connect';
 import { type Check, examine } from './check';
 import { checkClusters, checkDatabase, rethrowWithFix } from './database';
-import { checkClocks, checkFingerprint, checkNode, checkPepper, checkRedis } from './environment';
+import { checkClocks, checkFingerprint, checkNode, checkPepper, checkProxy, checkRedis } from './environment';
 import { checkEvents } from './events';
 import { checkIndexes } from './indexes';
 import { checkMoves, isOfMove, movesOf } from './moves';
@@ -70,6 +70,8 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   try {
     yield* checkDatabase(store);
     yield await checkFingerprint(store, config);
+    const proxy = await checkProxy(store);
+    if (proxy) yield proxy;
     yield* await checkClusters(store);
     const limit = await checkTransactionLimit(store);
     if (limit) yield limit;

@@ -3,6 +3,7 @@ import { Redis } from 'ioredis';
 import type { Config } from '../../config';
 import { WRONG_FROM } from '../../database/clock';
 import { OTHER_PEPPER, RESTORE_PEPPER } from '../../organisations/pepper';
+import { DAY } from '../../units';
 import { messageOf } from '../common/failure';
 import type { Store } from '../common/open';
 import { type Check, examine, Finding } from './check';
@@ -54,6 +55,16 @@ export function checkFingerprint(
       return `${fits}; no active key needs KEY_PEPPER_PREVIOUS, so unset it on every gateway unless it is the next pepper`;
     return `${fits}; ${keys(left)} hashed with KEY_PEPPER_PREVIOUS until ${left === 1 ? 'it is' : 'they are'} next used, so keep it`;
   });
+}
+
+/** A warning if gateways could not read the addresses of callers in the past day. They say so once, and log each request of a key. */
+export async function checkProxy({ control }: Pick<Store, 'control'>): Promise<Check | undefined> {
+  const last = await control.requests.lastFromUnknown(new Date(Date.now() - DAY));
+  if (!last) return undefined;
+  const detail = `X-Forwarded-For had no readable address of a caller, last at ${last.toISOString()}; keys with allowed addresses are refused then`;
+  const fix =
+    'set TRUST_PROXY to the number of proxies in front, and have each add the address of its caller; forwarded_for in the logs of the gateways is what they found instead';
+  return { name: 'proxy', ok: true, detail, fix };
 }
 
 const keys = (count: number): string => `${String(count)} active ${count === 1 ? 'key is' : 'keys are'}`;

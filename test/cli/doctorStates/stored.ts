@@ -111,6 +111,13 @@ export const STORED: Readonly<Record<string, Make>> = {
     );
     return { cli };
   },
+  'a proxy whose `X-Forwarded-For` has no readable address of the caller': async (scene) => {
+    const { cli } = at(scene, 'default');
+    await acme(cli, 'default', { isStocked: false });
+    const rows = ['unknown', '203.0.113.7'].map((address) => ({ at: new Date(), address }));
+    await inControl(scene, cli, (control) => control.collection('request_log').insertMany(rows));
+    return { cli, names: [[/last at \S+Z/g, 'last at 2026-11-26T02:30:00.000Z']] };
+  },
   'the control database was made by a later version': async (scene) => {
     const { cli } = at(scene, 'default');
     await acme(cli, 'default', { isStocked: false });
