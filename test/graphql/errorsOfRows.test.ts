@@ -52,7 +52,8 @@ test('the same relation in two places through one fragment is two errors', async
   const document = `{ one: customers { data { ...F } } other: customers { data { ...F } } }
     fragment F on Customer { orders { has_more } }`;
   for (let run = 0; run < RUNS; run += 1)
-    expect(pathsOf((await caller.graphql(document)).body)).toEqual(
+    // the places are read at once, so either may come first
+    expect(pathsOf((await caller.graphql(document)).body).sort()).toEqual(
       ['one', 'other'].map((root) => [root, 'data', 'orders']),
     );
 });
