@@ -189,7 +189,7 @@ const VARIABLES = {
   },
   MAX_CONNECTIONS: {
     schema: wholeNumber(1, 1_000_000).default(10_000),
-    help: 'maximum open connections; further ones are closed',
+    help: 'maximum open connections; from four fifths on the longest idle one is closed for each new one; one address may have half, at least 100, unless TRUST_PROXY is set',
   },
   MAX_BODY_MEMORY: {
     schema: wholeNumber(16, 1_000_000).default(256),

@@ -68,7 +68,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   server.setTimeout(timeouts.stalled);
   server.maxConnections = config.MAX_CONNECTIONS;
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, {
+    isShared: config.TRUST_PROXY > 0,
+    onEvicted: () => {
+      gateway.metrics.connectionEvicted();
+    },
+  });
   let draining: Promise<void> | undefined;
   const gateway = await createGateway(options, {
     isDraining: () => draining !== undefined,
@@ -136,7 +141,7 @@ function createAdmin(serve: (request: IncomingMessage, response: ServerResponse)
   const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
   const server = createServer({ ...times, maxHeaderSize: MAX_HEADER_BYTES });
   server.maxConnections = ADMIN_CONNECTIONS;
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, { isShared: true, onEvicted: () => undefined });
   server.on('request', (request, response) => {
     connections.requestArrived(response, () => {
       serve(request, response);

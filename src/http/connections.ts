@@ -1,6 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { boundBody } from './bodyBounds';
+import { keepRoom, type RoomOptions } from './room';
 
 /** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
 const LINGER = 1000;
@@ -25,11 +26,13 @@ interface Use {
 export type Connections = ReturnType<typeof trackConnections>;
 
 /** Tracks the connections of a server, each of which has one request answered at a time. */
-export function trackConnections(server: Server) {
+export function trackConnections(server: Server, options: RoomOptions) {
   const uses = new Map<Socket, Use>();
+  const room = keepRoom(server, options);
   let endingSince: number | undefined;
 
   server.on('connection', (socket) => {
+    if (!room.enter(socket)) return;
     const open: Use['open'] = new Map();
     const use: Use = { open, idleSince: performance.now(), bytesRead: 0 };
     uses.set(socket, use);
@@ -63,12 +66,14 @@ export function trackConnections(server: Server) {
       }
       if (endingSince !== undefined) response.setHeader('Connection', 'close');
       use.open.set(response, begin);
+      room.busy(socket);
       use.last = response.req;
       boundBody(response.req, response, () => {
         endUnread(socket);
       });
       response.once('close', () => {
         use.open.delete(response);
+        if (use.open.size === 0) room.idle(socket);
         use.idleSince = performance.now();
         use.bytesRead = socket.bytesRead;
         const [next] = use.open;

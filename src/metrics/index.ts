@@ -86,7 +86,12 @@ export function createMetrics(options: MetricsOptions) {
   });
   const dropped = new Counter({
     name: 'scopegate_http_connections_dropped_total',
-    help: 'Connections closed because MAX_CONNECTIONS were open.',
+    help: 'Connections closed because MAX_CONNECTIONS were open, or too many from their address.',
+    registers,
+  });
+  const evicted = new Counter({
+    name: 'scopegate_http_connections_evicted_total',
+    help: 'Idle connections closed for new ones because four fifths of MAX_CONNECTIONS were open, or too many from their address.',
     registers,
   });
   const refused = tally(registry, {
@@ -148,6 +153,9 @@ export function createMetrics(options: MetricsOptions) {
     requestShed: shed as (reason: ShedReason) => void,
     connectionDropped: (): void => {
       dropped.inc();
+    },
+    connectionEvicted: (): void => {
+      evicted.inc();
     },
     /** A connection was closed because its request was malformed, too large or too slow. */
     connectionRefused: refused as (status: number) => void,

@@ -37,7 +37,7 @@ describe('what is read', () => {
   beforeEach(async () => {
     sockets = [];
     server = createServer({ keepAliveTimeout: 60_000 });
-    const connections = trackConnections(server);
+    const connections = trackConnections(server, { isShared: true, onEvicted: () => undefined });
     server.on('connection', (socket) => sockets.push(socket));
     server.on('request', (request, response) => {
       connections.requestArrived(response, () => {

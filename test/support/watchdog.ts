@@ -45,14 +45,14 @@ export interface Watched {
 }
 
 /** Starts `serve` with a control database of its own; limits are those of production unless given. */
-export async function startWatched(environment: Environment = {}): Promise<Watched> {
+export async function startWatched(environment: Environment = {}, options: readonly string[] = []): Promise<Watched> {
   const cli = commandLine({ EVENTS: 'off', ...environment });
   const makeOrganisation = async (name: string): Promise<string> =>
     (await cli.json<{ id: string }>('org', 'create', '--name', name)).id;
   const makeKey = async (of: string): Promise<string> =>
     (await cli.json<{ key: string }>('key', 'create', '--org', of, '--name', 'key', '--scopes', 'all')).key;
   const organisation = await makeOrganisation('Worst');
-  const child = cli.start(['serve'], { PORT: '0', NODE_OPTIONS: `--require ${COLLECTING}` });
+  const child = cli.start(['serve', ...options], { PORT: '0', NODE_OPTIONS: `--require ${COLLECTING}` });
   const end = finished(child);
   const url = (await firstLine(child)).replace('listening on ', '');
   return {
