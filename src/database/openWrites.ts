@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ClientSession, mongo } from 'mongoose';
 import { AppError } from '../errors';
 import { timeOf } from './clock';
 import { nativeCollection, READ_WITHIN } from './native';
 import type { OrganisationData, UnitOptions } from './organisationData';
-import { OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
+import { ENDED_WITHIN, notEnding, OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './slots';
 
 /*
  * Tracks writes in progress, so that a caller syncing with `updated_since` never sees a row newer than a write that is not
@@ -14,6 +15,8 @@ import { OPEN, type OpenWrite, openWrites, SETTLED_READ, SWEEP_WITHIN } from './
 const DEAD_AFTER = 100_000;
 /** How the rows are read. */
 const UNTIL_NOW = { ...SETTLED_READ, maxTimeMS: READ_WITHIN } as const;
+/** How often it is looked whether writes have ended, in milliseconds. */
+const ENDED_EVERY = 50;
 /** Retry-After, in seconds, for a write that took too long. */
 const RETRY_AFTER = 1;
 
@@ -56,6 +59,32 @@ export async function stampedWrite<T>(
  * The time up to which all changes are visible: later writes, and those in progress, get this timestamp or a later one.
  */
 export async function settledUntil(data: OrganisationData): Promise<Date> {
+  const { now, open } = await inProgress(data);
+  return new Date(open.reduce((earliest, { since }) => Math.min(earliest, since?.getTime() ?? Infinity), now));
+}
+
+/**
+ * Waits until the writes that are in progress have ended: what is committed now is seen by all others. `signal` stops it.
+ * @throws Error if one of them does not end within {@link ENDED_WITHIN}
+ */
+export async function writesEnded(data: OrganisationData, signal: AbortSignal): Promise<void> {
+  // by this process's clock, since the database's may be set back, and then no row is abandoned for as long
+  const until = performance.now() + ENDED_WITHIN;
+  const keyOf = ({ _id, since }: OpenWrite): string => `${_id} ${String(since?.getTime())}`;
+  let waited: Set<string> | undefined;
+  for (;;) {
+    signal.throwIfAborted();
+    const { open } = await inProgress(data);
+    const all = open.filter(({ held }) => !held).map(keyOf);
+    waited ??= new Set(all);
+    if (!all.some((key) => waited?.has(key))) return;
+    if (performance.now() > until) throw notEnding();
+    await sleep(ENDED_EVERY);
+  }
+}
+
+/** The writes in progress, and the database's time before. */
+async function inProgress(data: OrganisationData): Promise<{ now: number; open: OpenWrite[] }> {
   const rows = openRows(data);
   const now = await databaseTime(data);
   let open = await rows.find(OPEN, UNTIL_NOW).toArray();
@@ -65,7 +94,7 @@ export async function settledUntil(data: OrganisationData): Promise<Date> {
     await rows.deleteMany({ since: { $lt: dead }, held: { $ne: true } }, { maxTimeMS: SWEEP_WITHIN });
     open = await rows.find(OPEN, UNTIL_NOW).toArray();
   }
-  return new Date(open.reduce((earliest, { since }) => Math.min(earliest, since?.getTime() ?? Infinity), now));
+  return { now, open };
 }
 
 /**

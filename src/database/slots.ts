@@ -43,7 +43,7 @@ export const SWEEP_WITHIN = 5000;
 const HOLDER = 'held';
 
 /** How long writes under way are waited for, in milliseconds: longer than the 60 s after which MongoDB ends a transaction. */
-const FENCED_WITHIN = 120_000;
+export const ENDED_WITHIN = 120_000;
 /** How often a row of a write under way is tried again, in milliseconds. */
 const FENCE_EVERY = 10;
 
@@ -123,14 +123,14 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
     },
     /**
      * Deletes all rows: writes that have passed theirs end first, all others store nothing.
-     * @throws Error if one of them does not end within {@link FENCED_WITHIN}
+     * @throws Error if one of them does not end within {@link ENDED_WITHIN}
      */
     fence: async (): Promise<void> => {
-      const until = performance.now() + FENCED_WITHIN;
+      const until = performance.now() + ENDED_WITHIN;
       for (;;) {
         const left = await rows.find({}, { ...SETTLED_READ, projection: { _id: 1 } }).toArray();
         if (left.length === 0) return;
-        if (performance.now() > until) throw new Error('a write under way does not end');
+        if (performance.now() > until) throw notEnding();
         let removed = 0;
         for (const { _id } of left) if (await remove(_id)) removed += 1;
         if (removed < left.length) await sleep(FENCE_EVERY);
@@ -145,4 +145,8 @@ export function createSlots(rows: Rows, { client, creating, now }: SlotsOptions)
       await rows.deleteOne({ _id: HOLDER });
     },
   };
+}
+
+export function notEnding(): Error {
+  return new Error('a write under way does not end');
 }

@@ -74,6 +74,9 @@ export function erasing(models: ControlModels, actor: Actor, now: () => number) 
         const { deletedCount } = await organisations.deleteOne({ _id: id, state: 'erasing' }, { session });
         if (deletedCount === 1) await record(actor, 'organisation.erased', id, { cluster });
       });
+      // what a gateway of an earlier version, or one that died, has recorded since
+      await requests.deleteMany({ organisation_id: id });
+      await usage.deleteMany({ key_id: organisationUsageId(id) });
     },
     /** The cluster of an organisation that was erased; undefined if there was none. */
     async clusterOf(id: string): Promise<string | undefined> {

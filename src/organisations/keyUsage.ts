@@ -1,5 +1,6 @@
 import { trusted } from 'mongoose';
 import { nativeCollection } from '../database/native';
+import { presentKeys, presentOrganisations } from './present';
 import { DAY, HOUR } from '../units';
 import type { ControlModels, UsageCounts, UsageDocument } from './models';
 import { type CodeUsage, codesOf, type Details, type OperationUsage, operationsOf } from './usageDetails';
@@ -37,21 +38,45 @@ const PERIODS = {
   last_30d: { unit: 'day', buckets: 30 },
 } as const satisfies Record<UsagePeriod, { unit: Unit; buckets: number }>;
 
+const ORGANISATION = 'org:';
+
 /** Under which id the requests of all keys of an organisation are counted, so that they can be read without reading each key's. */
 export function organisationUsageId(organisationId: string): string {
-  return `org:${organisationId}`;
+  return ORGANISATION + organisationId;
 }
 
 export type KeyUsage = ReturnType<typeof keyUsage>;
 
 /** How often keys were used, as rows by hour and by day. */
-export function keyUsage({ usage }: ControlModels) {
+export function keyUsage(models: ControlModels) {
+  const { usage } = models;
   const native = nativeCollection(usage);
+
+  /** Those of keys and organisations that are not erased. */
+  async function present(ids: readonly string[]): Promise<Set<string>> {
+    const isOrganisation = (id: string): boolean => id.startsWith(ORGANISATION);
+    const named = ids.filter(isOrganisation).map((id) => id.slice(ORGANISATION.length));
+    const organisations = await presentOrganisations(models, named);
+    const keys = await presentKeys(
+      models,
+      ids.filter((id) => !isOrganisation(id)),
+    );
+    return new Set([...keys, ...[...organisations].map(organisationUsageId)]);
+  }
+
   return {
     /** Adds counts to their hours and days, all in one command, so that a failure leaves none of them counted twice. */
-    async add(entries: readonly UsageEntry[]): Promise<void> {
+    async add(all: readonly UsageEntry[]): Promise<void> {
+      if (all.length === 0) return;
+      const before = await present(all.map(({ keyId }) => keyId));
+      const entries = all.filter(({ keyId }) => before.has(keyId));
+      if (entries.length === 0) return;
       const writes = entries.flatMap((entry) => [increment(entry, 'hour'), increment(entry, 'day')]);
-      if (writes.length > 0) await native.bulkWrite(writes, { ordered: false });
+      await native.bulkWrite(writes, { ordered: false });
+      // what is thrown from here on must not have the counts written again
+      const after = await present([...before]).catch(() => before);
+      const gone = [...before].filter((id) => !after.has(id));
+      if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);
     },
     /** The requests of a key, or of an organisation ({@link organisationUsageId}), in a period up to now. */
     async read(keyId: string, period: UsagePeriod): Promise<UsageReport> {

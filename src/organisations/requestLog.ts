@@ -5,6 +5,7 @@ import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';
 import { invalidRequest } from '../errors';
 import type { ControlModels } from './models';
+import { presentOrganisations } from './present';
 import { type RequestFilters, statusesOf } from './requestFilters';
 import type { RequestRow } from './requestRows';
 
@@ -21,7 +22,8 @@ export interface RequestPageQuery extends ListArguments, RequestFilters {
 export type RequestLog = ReturnType<typeof requestLog>;
 
 /** The requests that were made with keys (docs/decisions/request-log.md). */
-export function requestLog({ requests }: Pick<ControlModels, 'requests'>, most = MOST_ROWS) {
+export function requestLog(models: Pick<ControlModels, 'requests' | 'organisations'>, most = MOST_ROWS) {
+  const { requests } = models;
   const native = nativeCollection(requests);
 
   /** @throws AppError invalid_request for a status that is none */
@@ -37,14 +39,19 @@ export function requestLog({ requests }: Pick<ControlModels, 'requests'>, most =
   }
 
   return {
-    /** Stores rows; those that an interrupted call has stored already are left as they are. */
-    async add(rows: readonly RequestRow[]): Promise<void> {
+    /** Stores rows of organisations that are not erased; those that an interrupted call has stored already are left as they are. */
+    async add(all: readonly RequestRow[]): Promise<void> {
+      const before = await presentOrganisations(models, all.map(organisationOf));
+      const rows = all.filter((row) => before.has(organisationOf(row)));
       if (rows.length === 0) return;
       try {
         await native.insertMany([...rows], { ordered: false });
       } catch (error) {
         if (!areDuplicateKeys(error)) throw error;
       }
+      const after = await presentOrganisations(models, before);
+      const gone = [...before].filter((id) => !after.has(id));
+      if (gone.length > 0) await native.deleteMany({ organisation_id: { $in: gone } });
     },
     /** Deletes the oldest rows of an organisation that has more than it may. */
     async trim(organisationId: string): Promise<void> {
@@ -75,6 +82,10 @@ export function requestLog({ requests }: Pick<ControlModels, 'requests'>, most =
       return rows;
     },
   };
+}
+
+function organisationOf({ organisation_id }: RequestRow): string {
+  return organisation_id;
 }
 
 function conditionsOf({ status, key_id, ...others }: RequestFilters): Record<string, unknown> {

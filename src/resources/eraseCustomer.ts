@@ -1,10 +1,10 @@
 import { type ClientSession, trusted } from 'mongoose';
 import { idempotencyRecords } from '../database/idempotency';
 import { nativeCollection } from '../database/native';
-import { stampedWrite } from '../database/openWrites';
+import { stampedWrite, writesEnded } from '../database/openWrites';
 import type { OrganisationData } from '../database/organisationData';
 import { collections } from '.';
-import { erasedMembers, typesOfCustomer } from '../schema/personal';
+import { erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
 import { loadDocument, namedType, rootFieldNodes } from '../schema/sdl';
 import { referenceTo, storedTypes } from '../schema/stored';
 import type { Resource, Row } from './common/resource';
@@ -33,7 +33,7 @@ interface Erasable {
   readonly parts: readonly { readonly resource: Resource; readonly erased: Members; readonly by: string }[];
 }
 
-/** The resources with personal data of customers, customers last. */
+/** The resources with personal data of customers, customers first. */
 function erasables(): Erasable[] {
   const document = loadDocument();
   const resources = new Map(collections.map((resource) => [resource.stored.type, resource]));
@@ -52,8 +52,9 @@ function erasables(): Erasable[] {
 }
 
 /**
- * Erases a customer's personal data in all collections. The customer is last, so that one who has been erased has no copies
- * left; running it again changes nothing. `signal` stops it between two transactions.
+ * Erases a customer's personal data in all collections. The customer is first, and what has read it before is waited for, so that no
+ * copy is made after copies were looked for. Running it again continues, and changes nothing once all is erased. `signal` stops it
+ * between two transactions.
  */
 export async function eraseCustomer(data: OrganisationData, id: string, signal: AbortSignal): Promise<Erased> {
   const counts: Record<string, number> = {};
@@ -70,8 +71,10 @@ export async function eraseCustomer(data: OrganisationData, id: string, signal: 
         count(part.resource, await eraseRows(data, part.resource, ofRows, signal, part.erased));
       }
     }
-    await eraseAnswers(data, resource, by, id, erased);
     count(resource, await eraseRows(data, resource, ofCustomer, signal, erased));
+    // those that read the customer before may still store a copy
+    if (resource.stored.type === PERSON) await writesEnded(data, signal);
+    await eraseAnswers(data, resource, by, id, erased);
   }
   return counts;
 }

@@ -15,7 +15,7 @@ export interface OfCustomer {
   readonly parts: readonly StoredType[];
 }
 
-/** The stored types with data of a customer: those that refer to one, the last of the schema first, then customers themselves. */
+/** The stored types with data of a customer: customers themselves, then those that refer to one, the last of the schema first. */
 export function typesOfCustomer(types: Types): OfCustomer[] {
   const all = [...types.values()];
   const partsOf = (stored: StoredType): StoredType[] => all.filter((one) => ownerOf(one, all) === stored);
@@ -23,8 +23,8 @@ export function typesOfCustomer(types: Types): OfCustomer[] {
   const referring = others.map((stored) => ({ stored, by: referringMembers(stored), parts: partsOf(stored) }));
   const person = types.get(PERSON);
   return [
-    ...referring.filter(({ by }) => by.length > 0),
     ...(person ? [{ stored: person, by: ['id'], parts: partsOf(person) }] : []),
+    ...referring.filter(({ by }) => by.length > 0),
   ];
 }
 

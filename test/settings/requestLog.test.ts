@@ -227,7 +227,7 @@ describe('stored requests', () => {
 
   test('are trimmed to the newest of their organisation, failed and successful ones separately', async () => {
     const log = requestLog(controlModels(gateway.databases), 10);
-    const [one, two] = [crypto.randomUUID(), crypto.randomUUID()];
+    const [{ id: one }, { id: two }] = [await makeOrganisation(gateway), await makeOrganisation(gateway)];
     await log.add([...rowsOf(one, 30, true), ...rowsOf(one, 12, false), ...rowsOf(two, 30, true)]);
     await log.trim(one);
     const left = await log.list({ organisationId: one }, 1000);
@@ -240,7 +240,7 @@ describe('stored requests', () => {
 
   test('are not stored twice if the answer to their write was lost', async () => {
     const log = requestLog(controlModels(gateway.databases));
-    const organisation = crypto.randomUUID();
+    const { id: organisation } = await makeOrganisation(gateway);
     const rows = rowsOf(organisation, 5, true);
     await log.add(rows.slice(0, 3));
     await log.add(rows);
@@ -249,7 +249,7 @@ describe('stored requests', () => {
 
   test('are read in batches, up to the requested number', async () => {
     const log = requestLog(controlModels(gateway.databases));
-    const organisation = crypto.randomUUID();
+    const { id: organisation } = await makeOrganisation(gateway);
     await log.add(rowsOf(organisation, 250, false));
     expect(await log.list({ organisationId: organisation }, 230)).toHaveLength(230);
     expect(await log.list({ organisationId: organisation }, 999)).toHaveLength(250);

@@ -210,10 +210,14 @@ test('the counts of a minute are written with one command, for any number of key
     ...{ keyId: `key${String(at)}`, hour, requests: 2, errors: 1, rate_limited: 0, mcp: 0 },
     details: new Map([['operations.quotes.requests', 2]]),
   }));
+  const { id } = await makeOrganisation(gateway);
+  const keys = gateway.databases.control.collection<{ _id: string }>('api_keys');
+  await keys.insertMany(entries.map(({ keyId }) => ({ _id: keyId, hash: keyId, organisation: { id } })));
   await gateway.control.usage.add(entries);
   expect(sent).toEqual(['update']);
   const rows = gateway.databases.control.collection('key_usage');
   expect(await rows.countDocuments({ key_id: { $regex: '^key' }, requests: 2, errors: 1 })).toBe(1200);
   await rows.deleteMany({ key_id: { $regex: '^key' } });
+  await keys.deleteMany({ 'organisation.id': id });
   await gateway.stop();
 });

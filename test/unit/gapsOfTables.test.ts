@@ -168,13 +168,13 @@ test('the codes of errors in elements that the schema names are codes of faults'
   expect(codes.filter((code) => !Object.hasOwn(FAULT_CODES, code))).toEqual([]);
 });
 
-test('customers are the last that are erased, after all that refers to them and its parts', () => {
+test('customers are the first that are erased, before all that refers to them and its parts', () => {
   const found = typesOfCustomer(storedTypes(document)).map(({ stored, by, parts }) => [
     stored.type,
     by,
     parts.map(({ type }) => type),
   ]);
-  expect(found.at(-1)).toEqual(['Customer', ['id'], []]);
+  expect(found[0]).toEqual(['Customer', ['id'], []]);
   expect(found).toContainEqual(['Request', ['customer_id'], ['Message']]);
   expect(found).toContainEqual(['Order', ['customer_id'], []]);
 });

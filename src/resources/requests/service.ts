@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { ClientSession } from 'mongoose';
+import { READ_WITHIN } from '../../database/native';
 import type { OrganisationData, UnitOfWork } from '../../database/organisationData';
 import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
@@ -67,8 +69,8 @@ export async function openRequest(
     ]);
   }
   const { contact } = input;
-  const authorName = contact?.name ?? customer?.name ?? null;
   return write(async (session, now) => {
+    const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
     const thread: RequestThread = {
       _id: randomUUID(),
       subject,
@@ -93,6 +95,12 @@ export async function openRequest(
     await data.collection(messages).create([message], { session });
     return thread;
   }, STORED);
+}
+
+/** Read in the transaction that copies it, which whoever erases the customer waits for. */
+async function nameOf(data: OrganisationData, id: string, session: ClientSession): Promise<string | null> {
+  const found = await data.collection(customers).findById(id, { name: 1 }, { session, maxTimeMS: READ_WITHIN }).lean();
+  return found?.name ?? null;
 }
 
 /** A contact with every member of the stored one; null where it says nothing. */

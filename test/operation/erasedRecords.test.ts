@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { keyUsage, organisationUsageId } from '../../src/organisations/keyUsage';
+import { type ControlModels, controlModels } from '../../src/organisations/models';
+import { requestLog } from '../../src/organisations/requestLog';
+import type { RequestRow } from '../../src/organisations/requestRows';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* What gateways have recorded of requests, and not written yet, when their organisation is erased. */
+
+const CONTROL_DATABASE = 'scopegate_erased_records';
+let eraser: TestGateway;
+beforeAll(async () => {
+  eraser = await startGateway({ CONTROL_DATABASE });
+});
+afterAll(() => eraser.stop());
+
+async function rowsOf({ id }: Organisation, keyId: string): Promise<number[]> {
+  const { control } = eraser.databases;
+  return Promise.all([
+    control.collection('request_log').countDocuments({ organisation_id: id }),
+    control.collection('key_usage').countDocuments({ key_id: { $in: [keyId, organisationUsageId(id)] } }),
+  ]);
+}
+
+async function erase({ id }: Organisation): Promise<void> {
+  const { erasing } = eraser.control;
+  const { organisation } = (await erasing.begin(id))!;
+  await erasing.finish(organisation);
+}
+
+test('is dropped if the organisation was erased meanwhile', async () => {
+  const gateway = await startGateway({ CONTROL_DATABASE });
+  const organisation = await makeOrganisation(gateway);
+  const [{ key, id }, stays] = [await makeKey(gateway, organisation), await makeOrganisation(gateway)];
+  const other = await makeKey(gateway, stays);
+  for (let sent = 0; sent < 5; sent += 1) await client(gateway, key).get('/products', { limit: 0 });
+  await client(gateway, other.key).get('/products', { limit: 0 });
+  await erase(organisation);
+  await gateway.stop();
+  expect(await rowsOf(organisation, id)).toEqual([0, 0]);
+  // by hour and by day, of the key and of the organisation
+  expect(await rowsOf(stays, other.id)).toEqual([1, 4]);
+});
+
+test.each([
+  ['the request log', 1],
+  // one look for organisations and one for the owners of keys
+  ['usage', 2],
+])('is deleted again if the organisation was erased while it was written: %s', async (what, looks) => {
+  const models = controlModels(eraser.databases);
+  const organisation = await makeOrganisation(eraser);
+  const { id: keyId } = await makeKey(eraser, organisation);
+  let looked = 0;
+  const find = (...given: Parameters<typeof models.organisations.find>) => ({
+    lean: async () => {
+      const found = await models.organisations.find(...given).lean();
+      looked += 1;
+      if (looked === looks) await erase(organisation);
+      return found;
+    },
+  });
+  const organisations = { find } as unknown as ControlModels['organisations'];
+  if (what === 'usage') {
+    const counted = { hour: new Date(), requests: 1, errors: 0, rate_limited: 0 };
+    const ids = [keyId, organisationUsageId(organisation.id)];
+    await keyUsage({ ...models, organisations }).add(ids.map((id) => ({ keyId: id, ...counted })));
+  } else {
+    const row = { _id: randomUUID(), organisation_id: organisation.id, key_id: keyId, at: new Date() };
+    await requestLog({ ...models, organisations }).add([row as RequestRow]);
+  }
+  expect(looked).toBeGreaterThan(looks);
+  expect(await rowsOf(organisation, keyId)).toEqual([0, 0]);
+});

@@ -1,0 +1,72 @@
+import { stampedWrite } from '../../src/database/openWrites';
+import type { OrganisationData, UnitOfWork } from '../../src/database/organisationData';
+import { customers } from '../../src/resources/customers/customers';
+import { eraseCustomer } from '../../src/resources/eraseCustomer';
+import { messages } from '../../src/resources/requests/requests';
+import { openRequest } from '../../src/resources/requests/service';
+import { makeOrganisation, northwind, store } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+
+/* A customer's name is copied to a new thread while the customer is erased. */
+
+const [customer] = northwind('customers') as unknown as readonly [{ readonly id: string; readonly name: string }];
+/** More often than it asks without waiting. */
+const ASKED_OFTEN = 20;
+
+let gateway: TestGateway;
+let data: OrganisationData;
+beforeAll(async () => {
+  gateway = await startGateway();
+});
+afterAll(() => gateway.stop());
+beforeEach(async () => {
+  const organisation = await makeOrganisation(gateway);
+  await store(gateway, organisation, { customers: northwind('customers') });
+  data = await gateway.databases.open(organisation);
+});
+
+const input = { text: 'Are you open?', customer_id: customer.id };
+const lives = new AbortController().signal;
+const names = async (): Promise<unknown[]> =>
+  (await data.collection(messages).find().sort({ created_at: 1 }).lean()).map(({ author_name }) => author_name);
+
+test('a thread whose customer was erased before its write began has no copy', async () => {
+  await openRequest(data, input, (...write) => stampedWrite(data, ...write));
+  expect(await names()).toEqual([customer.name]);
+  const write: UnitOfWork = async (...work) => {
+    await eraseCustomer(data, customer.id, lives);
+    return stampedWrite(data, ...work);
+  };
+  await openRequest(data, input, write);
+  expect(await names()).toEqual([null, 'erased']);
+});
+
+test('a thread that copied the name before it was erased is waited for', async () => {
+  let asked = 0;
+  const signal = { throwIfAborted: () => (asked += 1) } as unknown as AbortSignal;
+  let erased: Promise<unknown> | undefined;
+  const write: UnitOfWork = (work, options) =>
+    stampedWrite(
+      data,
+      async (session, now) => {
+        const thread = await work(session, now);
+        const over = jest.fn();
+        erased ??= eraseCustomer(data, customer.id, signal).finally(over);
+        while (over.mock.calls.length === 0 && asked < ASKED_OFTEN) await new Promise(setImmediate);
+        expect((await data.collection(customers).findById(customer.id).lean())?.name).toBe('erased');
+        return thread;
+      },
+      options,
+    );
+  await openRequest(data, input, write);
+  await erased;
+  expect(await names()).toEqual([null]);
+});
+
+test('a write that does not end is waited for only so long', async () => {
+  await data.slots.take();
+  let minutes = 0;
+  const now = jest.spyOn(performance, 'now').mockImplementation(() => (minutes += 1) * 60_000);
+  const erased = eraseCustomer(data, customer.id, lives).finally(now.mockRestore.bind(now));
+  await expect(erased).rejects.toThrow('does not end');
+});
