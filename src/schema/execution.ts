@@ -36,6 +36,8 @@ type Query = CompiledQuery['query'];
 export const COMPILED_FROM = 3;
 /** Errors of an answer; `more_errors` in its extensions says how many more there were. */
 const MOST_ERRORS = 100;
+/** Uses of an operation that is never compiled. */
+const NEVER = Infinity;
 /** Size of the LRU cache of compiled operations. */
 const MOST_COMPILED = 200;
 
@@ -51,8 +53,8 @@ export function createExecutor(
   schema: GraphQLSchema,
   { compiledFrom = COMPILED_FROM, isWorthIt = () => true }: ExecutorOptions = {},
 ): Execute {
-  /** How often operations ran that are not compiled, null for those that cannot be; weak, as an operation holds all of its document. */
-  const uses = new WeakMap<OperationDefinitionNode, number | null>();
+  /** How often operations ran that are not compiled; weak, as an operation holds all of its document. */
+  const uses = new WeakMap<OperationDefinitionNode, number>();
   const compiled = new LRUCache<OperationDefinitionNode, Query>({
     max: MOST_COMPILED,
     dispose: (_query, operation) => void uses.delete(operation),
@@ -61,12 +63,12 @@ export function createExecutor(
   function queryOf({ document, operation }: Execution): Query | null {
     const known = compiled.get(operation);
     const before = uses.get(operation) ?? 0;
-    if (known || before === null) return known ?? null;
+    if (known || before === NEVER) return known ?? null;
     uses.set(operation, before + 1);
     if (before + 1 < compiledFrom) return null;
     const query = isWorthIt(document, operation) ? compile(schema, document, operation) : null;
     if (query) compiled.set(operation, query);
-    else uses.set(operation, null);
+    else uses.set(operation, NEVER);
     return query;
   }
 
