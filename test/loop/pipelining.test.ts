@@ -41,11 +41,11 @@ test('1,500 requests with a key on one connection hold the memory of one', async
   const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json' };
   const products = Array.from({ length: 40 }, (_product, at) => ({
     ...{ sku: `LONG-${String(at)}`, name: 'Long' },
-    description: 'long '.repeat(3999),
+    description: '語'.repeat(5000),
   }));
   const url = `${gateway.url}/api/v1/products/bulk`;
   const stored = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ products }) });
-  expect([stored.status, await stored.text()]).toEqual([200, expect.any(String)]);
+  expect(await stored.json()).toMatchObject({ created: 40 });
   const work = (): Promise<void> =>
     pipeline('GET /api/v1/products?limit=100', { headers: [`Authorization: Bearer ${gateway.key}`] });
   await watch(gateway, 'pipelined: with a key', work, { peak: 96 });
