@@ -195,6 +195,10 @@ const VARIABLES = {
     schema: wholeNumber(16, 1_000_000).default(256),
     help: 'MiB for the bodies of all requests in progress, beyond which the answer is 503; one key may use a quarter, one organisation half',
   },
+  MAX_ORGANISATION_BYTES: {
+    schema: wholeNumber(1_048_576, 999_999_999_999_999).optional(),
+    help: 'bytes (documents and indexes) that one organisation may store, beyond which its writes get 422 quota_exceeded; if unset there is no limit',
+  },
   DRAIN_DELAY: {
     schema: wholeNumber(0, 20).default(0),
     help: 'seconds between /readyz returning 503 and closing the port, for load balancers to notice',

@@ -122,6 +122,12 @@ export const ERROR_CODES = {
     title: 'Idempotency key reused',
     help: 'The Idempotency-Key was already used with a different request. Use a new key for each new request.',
   },
+  quota_exceeded: {
+    status: 422,
+    retry: 'no',
+    title: 'Quota exceeded',
+    help: 'The organisation stores as much as it may, and nothing more was stored. Reading works. The operator can raise the limit or remove data; writes then work again within seconds.',
+  },
   rate_limited: {
     status: 429,
     retry: 'after',
@@ -167,6 +173,7 @@ const EXAMPLES: Partial<Record<ErrorCode, Partial<ErrorExample>>> = {
     detail: '/text: is required',
     members: { errors: [{ pointer: '/text', code: 'required', detail: 'is required' }] },
   },
+  quota_exceeded: { detail: 'The organisation has 1000123456 bytes and may have 1000000000; nothing was stored.' },
   rate_limited: { detail: 'Rate limit exceeded; retry in 23 s.', members: { retry_after: 23 } },
 };
 

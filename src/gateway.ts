@@ -91,6 +91,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     );
   });
 
+  options.databases.limitBytes(options.config.MAX_ORGANISATION_BYTES);
   const accessLog = createAccessLog({ logger, metrics, done: recording.record });
 
   /** Answers an exchange, also if something fails. */
@@ -164,7 +165,7 @@ function createTraffic(
   const turns = createTurns(() => {
     onShed('organisation');
   });
-  const { clusters, lostAt } = databases;
+  const { clusters, clocks, lostAt, quotas } = databases;
   const watchClocks = clockWatch(databases, logger);
   const availability = createAvailability({
     clusters,
@@ -194,8 +195,7 @@ function createTraffic(
     clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
     bodyBytes: bodies.held,
     worker,
-    clocks: databases.clocks,
-    version,
+    ...{ clocks, quotas, version },
     files: () => control.placement.lastKnown(),
     tails: () => tails.states(),
     waiting: () => waiting.counts(),

@@ -12,6 +12,7 @@ import {
   organisationOf,
 } from './organisationData';
 import type { PoolUse } from './pools';
+import { createQuota } from './quota';
 import { pulseOf, type Question } from './pulse';
 import { transactOn } from './transact';
 import { OldServerError } from './version';
@@ -94,6 +95,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     // until the control data are open, nothing may be made
     standingOf: () => Promise.resolve('closed'),
     looks: undefined,
+    quota: undefined,
     onFailure: () => undefined,
   };
   const organisationData = organisationDataCache(open, options.collections, courtesy, upkeep);
@@ -125,6 +127,12 @@ export async function connectDatabases(options: DatabaseOptions) {
       upkeep.looks = createGate(1);
       upkeep.onFailure = onFailure;
     },
+    /** Bounds the bytes that each organisation may store; undefined does not. */
+    limitBytes(most: number | undefined): void {
+      upkeep.quota = most === undefined ? undefined : createQuota(most);
+    },
+    /** What is known of the organisations that wrote here; zeros while nothing bounds them. */
+    quotas: () => upkeep.quota?.state() ?? { largest: 0, full: 0 },
     /** The organisations that have a database on a cluster; one command. @throws if it does not respond, naming it */
     async organisationsOn(name: string): Promise<string[]> {
       const admin = (await reach(name)).getClient().db('admin');

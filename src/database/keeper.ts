@@ -2,6 +2,7 @@ import type { Connection } from 'mongoose';
 import { MINUTE } from '../units';
 import type { Collection } from './collection';
 import type { Gate } from './gate';
+import type { Quota } from './quota';
 import { differenceOf, makeIndexes } from './making';
 
 /*
@@ -26,6 +27,8 @@ export interface Upkeep {
   standingOf: (organisation: Place) => Promise<Standing>;
   /** Limits the looks of a whole gateway; undefined if reads do not look, as in the command line. */
   looks: Gate | undefined;
+  /** How much each may store; undefined for as much as there is room for, as in the command line. */
+  quota: Quota | undefined;
   /** Called if indexes cannot be made for a collection that another program made. */
   onFailure: (organisation: Place, collection: string, error: unknown) => void;
 }

@@ -24,7 +24,7 @@ const RETRY_AFTER = 1;
  * Runs a write as one transaction; `now` is the timestamp for its objects. With `dryRun`, which must store no timestamps,
  * the write is not tracked.
  * @throws AppError unavailable if it took so long that readers stopped waiting for it; nothing is stored then.
- * @throws AppError unavailable if the organisation is being moved or erased
+ * @throws AppError unavailable if the organisation is being moved or erased; quota_exceeded if it may store no more
  */
 export async function stampedWrite<T>(
   data: OrganisationData,
@@ -32,6 +32,7 @@ export async function stampedWrite<T>(
   { writes, dryRun = false }: UnitOptions,
 ): Promise<T> {
   if (dryRun) return data.transaction((session) => work(session, new Date(timeOf(data.connection))), writes);
+  await data.requireRoom();
   // all together, before the row, which must not wait for them
   await data.prepare([...writes, openWrites]);
   const { slots } = data;

@@ -109,6 +109,11 @@ export class OrganisationData {
     throw refusal(now);
   }
 
+  /** @throws AppError quota_exceeded if it may store no more */
+  async requireRoom(): Promise<void> {
+    await this.upkeep.quota?.admit(this.connection);
+  }
+
   /** Drops the organisation's database. */
   async drop(): Promise<void> {
     await this.connection.getClient().db(this.connection.name).dropDatabase();

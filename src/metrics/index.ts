@@ -36,6 +36,8 @@ export interface MetricsOptions extends EventMetricsOptions, WebhookMetricsOptio
   readonly clusters: () => readonly { readonly cluster: string; readonly isUp: boolean }[];
   /** How far each cluster's clock is ahead of this machine's, in milliseconds. */
   readonly clocks: () => readonly { readonly cluster: string; readonly ahead: number }[];
+  /** Bytes of the largest organisation that wrote here, and how many have as many as they may. */
+  readonly quotas: () => { readonly largest: number; readonly full: number };
   /** Version of the gateway. */
   readonly version: string;
   /** Files reserved on each cluster, as last counted, and how many it may have. */
@@ -200,7 +202,7 @@ export function createMetrics(options: MetricsOptions) {
 
 /** Gauges that are read when the metrics are. */
 function addGauges(registers: Registry[], options: MetricsOptions): void {
-  const { openConnections, requestsInHand, bodyBytes, version } = options;
+  const { openConnections, requestsInHand, bodyBytes, quotas, version } = options;
   const gauges = [
     ['scopegate_http_connections', 'Open connections.', openConnections],
     [
@@ -209,6 +211,16 @@ function addGauges(registers: Registry[], options: MetricsOptions): void {
       requestsInHand,
     ],
     ['scopegate_http_body_bytes', 'Memory used by request bodies; the limit is MAX_BODY_MEMORY.', bodyBytes],
+    [
+      'scopegate_organisation_bytes_max',
+      'Bytes of the largest organisation that wrote here, measured only if MAX_ORGANISATION_BYTES is set.',
+      () => quotas().largest,
+    ],
+    [
+      'scopegate_organisations_full',
+      'Organisations that wrote here and have MAX_ORGANISATION_BYTES or more, so that their writes are refused.',
+      () => quotas().full,
+    ],
   ] as const;
   for (const [name, help, read] of gauges) {
     new Gauge({

@@ -32,6 +32,7 @@ const CODES = {
   unsupported_media_type: 415,
   validation_failed: 422,
   idempotency_key_reused: 422,
+  quota_exceeded: 422,
   ...(operations.some(({ takesIfMatch }) => takesIfMatch) && { precondition_failed: 412 }),
   rate_limited: 429,
   internal: 500,

@@ -1,6 +1,7 @@
 import { Argument, Option } from 'commander';
 import { type Plan, PLANS } from '../../access/plans';
 import type { Organisation } from '../../access/principal';
+import { storedBytes } from '../../database/quota';
 import { notFound } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import type { Store } from '../common/open';
@@ -48,15 +49,30 @@ export function addCreate(org: ExplainedCommand): void {
 export function addShow(org: ExplainedCommand): void {
   org
     .command('show')
-    .description('show an organisation: its name, plan, cluster and state')
+    .description('show an organisation: its name, plan, cluster, state, and the bytes that it stores')
     .argument('<id>', 'id of the organisation', uuid)
-    .option('--json', `print ${SHAPE} as JSON, with move and copies if there are any`)
+    .option('--json', `print ${SHAPE} as JSON, with stored_bytes, and move and copies if there are any`)
     .examples([`scopegate org show ${ID}`])
     .action(async (id: string, { json }: JsonOption) => {
-      const found = await withStore(({ control }) => control.moving.movesOf(id));
+      const found = await withStore(async ({ control, databases }) => {
+        const moves = await control.moving.movesOf(id);
+        // a cluster that is away keeps nothing else from being shown
+        const bytes =
+          moves &&
+          (await databases
+            .open(moves.organisation)
+            .then(({ connection }) => storedBytes(connection))
+            .catch(() => undefined));
+        return moves && { moves, stored: bytes === undefined ? {} : { stored_bytes: bytes } };
+      });
       if (!found) throw notFound('organisation', id, 'see scopegate org list');
-      if (json) printJson(shownWith(found));
-      else printPairs(described(found));
+      const { moves, stored } = found;
+      if (json) printJson({ ...shownWith(moves), ...stored });
+      else
+        printPairs({
+          ...described(moves),
+          ...(stored.stored_bytes !== undefined && { bytes: String(stored.stored_bytes) }),
+        });
     });
 }
 

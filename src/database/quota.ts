@@ -1,0 +1,74 @@
+import { LRUCache } from 'lru-cache';
+import type { Connection } from 'mongoose';
+import { AppError } from '../errors';
+import { SECOND } from '../units';
+import { READ_WITHIN } from './native';
+
+/*
+ * How much an organisation may store (docs/decisions/quota.md). What it has is measured while it writes, beside its writes, and not for
+ * each of them.
+ */
+
+/** How old a measurement may be, in milliseconds. */
+const EVERY = 10 * SECOND;
+/** Measuring takes at most 1 / so much of the time: SecantusDB reads all documents for it. */
+const SHARE = 20;
+/** Organisations whose measurements are kept. */
+const MOST_KNOWN = 10_000;
+
+interface Measured {
+  readonly bytes: number;
+  /** By performance.now(). */
+  readonly until: number;
+}
+
+/** The bytes of an organisation's documents, uncompressed, and of its indexes. Deleting makes them fewer at once, unlike files. */
+export async function storedBytes(connection: Connection): Promise<number> {
+  const stats = await connection.getClient().db(connection.name).command({ dbStats: 1, maxTimeMS: READ_WITHIN });
+  return Number(stats.dataSize) + Number(stats.indexSize);
+}
+
+export type Quota = ReturnType<typeof createQuota>;
+
+export function createQuota(most: number, read = storedBytes) {
+  const known = new LRUCache<string, Measured>({ max: MOST_KNOWN });
+  const measuring = new Map<string, Promise<void>>();
+
+  async function measure(connection: Connection): Promise<void> {
+    const begun = performance.now();
+    // one that cannot be measured has what it had
+    const bytes = await read(connection).catch(() => known.get(connection.name)?.bytes ?? 0);
+    const now = performance.now();
+    known.set(connection.name, { bytes, until: now + Math.max(EVERY, (now - begun) * SHARE) });
+    measuring.delete(connection.name);
+  }
+
+  function measuredSoon(connection: Connection): Promise<void> {
+    const running = measuring.get(connection.name) ?? measure(connection);
+    measuring.set(connection.name, running);
+    return running;
+  }
+
+  const isFull = ({ bytes }: Measured): boolean => bytes >= most;
+  return {
+    /** @throws AppError quota_exceeded for an organisation that has as much as it may */
+    async admit(connection: Connection): Promise<void> {
+      const last = known.get(connection.name);
+      if (!last || last.until < performance.now()) {
+        const soon = measuredSoon(connection);
+        // nothing is refused for what an organisation had some time ago
+        if (last && isFull(last)) await soon;
+      }
+      const bytes = known.get(connection.name)?.bytes ?? 0;
+      if (bytes < most) return;
+      const detail = `The organisation has ${String(bytes)} bytes and may have ${String(most)}; nothing was stored.`;
+      throw new AppError('quota_exceeded', detail);
+    },
+    /** Of the organisations that wrote here, the most that one has, and how many have as much as they may. */
+    state(): { readonly largest: number; readonly full: number } {
+      const all = [...known.values()];
+      const largest = all.reduce((most, { bytes }) => Math.max(most, bytes), 0);
+      return { largest, full: all.filter(isFull).length };
+    },
+  };
+}

@@ -1,0 +1,78 @@
+import { randomUUID } from 'node:crypto';
+import type { Organisation } from '../../src/access/principal';
+import { nativeCollection } from '../../src/database/native';
+import { products } from '../../src/resources/products/products';
+import { eventually } from '../http/eventually';
+import { type Client, client } from '../support/client';
+import { makeKey } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { ALL_FACES, argumentsOf, operations } from '../support/operations';
+import { IDS, makeStocked } from './scene';
+
+/* What an organisation may do that stores as much as it may. */
+
+const LIMIT = 1024 * 1024;
+const WRITES = operations.filter(({ kind }) => kind === 'Mutation');
+const open = operations.find(({ name }) => name === 'open_request')!;
+
+let gateway: TestGateway;
+let full: Organisation;
+let caller: Client;
+beforeAll(async () => {
+  gateway = await startGateway({ MAX_ORGANISATION_BYTES: String(LIMIT) });
+  full = await makeStocked(gateway);
+  caller = client(gateway, (await makeKey(gateway, full)).key);
+});
+afterAll(() => gateway.stop());
+
+const state = async (): Promise<unknown[]> => {
+  const page = await (await fetch(`${gateway.url}/metrics`)).text();
+  return ['organisations_full', 'organisation_bytes_max'].map((name) =>
+    Number(new RegExp(`^scopegate_${name} (.*)$`, 'm').exec(page)?.[1]),
+  );
+};
+
+test('every write in every API is 422 quota_exceeded and stores nothing; reads, dry runs and replays work', async () => {
+  const headers = { 'idempotency-key': randomUUID() };
+  const before = { text: 'Before', customer_id: IDS.customer };
+  const first = await caller.post('/requests', before, headers);
+  expect(first.status).toBe(201);
+  // as an import by the operator does, which is not limited
+  const data = await gateway.databases.open(full);
+  const rows = Array.from({ length: 100 }, () => ({
+    _id: randomUUID(),
+    sku: randomUUID(),
+    filler: 'x'.repeat(20_000),
+  }));
+  await nativeCollection(data.collection(products)).insertMany(rows as never);
+  // until then nothing is known of it, or what it had a moment ago
+  gateway.databases.limitBytes(LIMIT);
+  await eventually(async () => (await caller.post('/requests', { text: 'Until then' })).status === 422);
+  const count = () => caller.get('/requests', { limit: 100 }).then(({ body }) => (body.data as unknown[]).length);
+  const requests = await count();
+  for (const face of ALL_FACES) {
+    for (const operation of WRITES) {
+      const { dry_run: isDry, ...args } = argumentsOf(operation, IDS) as Record<string, unknown>;
+      const refused = await face.call(caller, operation, args);
+      const [where, error] = [`${operation.name} ${face.name}`, face.errorOf(refused) as unknown];
+      expect([where, error]).toMatchObject([where, { code: 'quota_exceeded', status: 422 }]);
+      if (isDry === true) {
+        const dry = await face.call(caller, operation, { ...args, dry_run: true });
+        expect([where, face.errorOf(dry)]).toEqual([where, undefined]);
+      }
+    }
+    const keyed = await face.call(caller, open, { text: 'Keyed' }, { 'idempotency-key': randomUUID() });
+    expect(face.errorOf(keyed)).toMatchObject({ code: 'quota_exceeded' });
+  }
+  expect(await count()).toBe(requests);
+  const again = await caller.post('/requests', before, headers);
+  expect([again.status, again.body]).toEqual([201, first.body]);
+  const [isFull, largest] = await state();
+  expect(isFull).toBe(1);
+  expect(largest).toBeGreaterThan(2_000_000);
+});
+
+test('another organisation is not concerned', async () => {
+  const other = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+  for (let turn = 0; turn < 3; turn += 1) expect((await other.post('/requests', { text: 'Hello' })).status).toBe(201);
+});
