@@ -22,7 +22,9 @@ export async function startRecordedGateway(): Promise<RecordedGateway> {
   const usesWritten: string[][] = [];
   gateway.databases.control.getClient().on('commandStarted', ({ databaseName, commandName, command }) => {
     const collection = String(command[commandName]);
-    const isPeriodic = collection === 'request_log' || (commandName === 'update' && collection === 'key_usage');
+    // what is recorded of requests, and which of their organisations and keys are there
+    const isRecording = collection === 'request_log' || (commandName === 'update' && collection === 'key_usage');
+    const isPeriodic = isRecording || command.filter?._id?.$in !== undefined;
     if (commandName === 'ping' || isPeriodic) return;
     const keys = usedKeys(command);
     if (keys.length > 0) usesWritten.push(keys);
