@@ -33,7 +33,8 @@ function ask({ url, headers }, onDone) {
     response.once('error', () => onDone(0));
   });
   sent.once('timeout', () => sent.destroy());
-  sent.once('error', () => onDone(0));
+  // a connection that was idle may be closed at any time, so clients ask again
+  sent.once('error', () => (sent.reusedSocket ? ask({ url, headers }, onDone) : onDone(0)));
   sent.end();
 }
 
