@@ -22,13 +22,17 @@ test('an honest caller is not noticed', async () => {
 });
 
 test('a loop that is held is noticed', async () => {
-  const hold = async (): Promise<void> => {
+  const hold = async (milliseconds: number): Promise<void> => {
     process.kill(gateway.pid, 'SIGSTOP');
-    await sleep(2500);
+    await sleep(milliseconds);
     process.kill(gateway.pid, 'SIGCONT');
   };
-  const held = watch(gateway, 'held', hold, { reads: true });
-  await expect(held).rejects.toThrow(/\/livez was late by \d{4} ms .*read was late/);
+  let said = '';
+  // longer where the machine is so busy that even the fixed computation takes long
+  for (let held = 2500; said === '' && held <= 20_000; held *= 2) {
+    said = await watch(gateway, 'held', () => hold(held), { reads: true }).then(() => '', String);
+  }
+  expect(said).toMatch(/\/livez was late by \d{4,} ms .*read was late/);
 });
 
 test('connections that stay are noticed', async () => {
