@@ -30,7 +30,7 @@ const WRITES = [
 const ENDS = ['commitTransaction', 'abortTransaction'];
 const READS = [
   ...['hello', 'buildInfo', 'ping', 'find', 'getMore', 'aggregate', 'listIndexes', 'endSessions'],
-  ...['listCollections', 'listDatabases', 'getParameter', 'count', 'killCursors'],
+  ...['listCollections', 'listDatabases', 'getParameter', 'count', 'killCursors', 'dbStats'],
 ];
 /** Ends sessions of the same user. */
 const KILLS = ['killSessions'];
