@@ -124,7 +124,14 @@ describe('a member', () => {
     'may not $name, and nothing changes',
     async (operation) => {
       const { api_key } = await make();
-      const before = await gateway.control.apiKeys.list(organisation.id);
+      // a use by an earlier test is recorded later
+      const keys = async () =>
+        (await gateway.control.apiKeys.list(organisation.id)).map((key) => ({
+          ...key,
+          last_used_at: undefined,
+          last_used_from: undefined,
+        }));
+      const before = await keys();
       for (const id of [api_key.id, 'no-uuid']) {
         const { body } = await member.graphql(documentOf(operation), userArguments(operation, id));
         expect(body).toMatchObject({
@@ -132,7 +139,7 @@ describe('a member', () => {
           errors: [{ extensions: { code: 'forbidden', status: 403 } }],
         });
       }
-      expect(await gateway.control.apiKeys.list(organisation.id)).toEqual(before);
+      expect(await keys()).toEqual(before);
     },
   );
 });
