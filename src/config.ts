@@ -35,8 +35,11 @@ function isOrigin(text: string): boolean {
   return URL.canParse(text) && new URL(text).origin === text && !text.includes('*');
 }
 
+/** Origins of browser extensions and of apps in a web view, which are opaque to the URL standard. */
+const APP_ORIGIN = /^(?:[a-z-]+-extension|capacitor|ionic|tauri):\/\/[\w.-]+$/;
+
 function isAllowedOrigin(text: string): boolean {
-  return text === '*' || isOrigin(text);
+  return text === '*' || isOrigin(text) || APP_ORIGIN.test(text);
 }
 
 /** An https URL, or an http URL on loopback. */
@@ -151,7 +154,11 @@ const VARIABLES = {
   },
   CORS_ORIGINS: {
     schema: list
-      .pipe(z.array(z.string().refine(isAllowedOrigin, 'must be an origin, https://host[:port], or *')))
+      .pipe(
+        z.array(
+          z.string().refine(isAllowedOrigin, 'must be an origin, https://host[:port] or chrome-extension://id, or *'),
+        ),
+      )
       .default([]),
     help: 'origins allowed to call the API from a browser, comma-separated',
   },
@@ -167,7 +174,7 @@ const VARIABLES = {
         'must be an origin, https://host[:port], without a path',
       )
       .optional(),
-    help: 'public URL of this gateway, https://host[:port], for sign-in links, OpenID Connect and secure cookies',
+    help: 'public URL of this gateway, https://host[:port], for sign-in links, links to pages, OpenID Connect and secure cookies',
   },
   OIDC_ISSUER: {
     schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),

@@ -234,6 +234,8 @@ export interface AppErrorExtras {
   readonly retryAfter?: number;
   /** Methods that the route supports, for 405. */
   readonly allow?: readonly string[];
+  /** Its HTTP status where that is not the one of its code. */
+  readonly status?: 417;
 }
 
 /** An error meant for the caller. Any other error is masked as `internal`. */
@@ -250,7 +252,7 @@ export class AppError extends Error {
   ) {
     super(detail);
     const { status, retry } = ERROR_CODES[code];
-    this.status = status;
+    this.status = extras.status ?? status;
     // every retryable error has Retry-After, wherever it is thrown
     this.extras = retry === 'after' ? { retryAfter: RETRY_AFTER, ...extras } : extras;
   }

@@ -20,6 +20,7 @@ import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
 import { PROBLEM, writeError } from './http/problem';
+import { checkHead } from './http/target';
 import { createTurns } from './http/turns';
 import { keyLimiterOf, limitersOf } from './limits';
 import { describeError } from './log';
@@ -84,11 +85,9 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     logs: options.config.REQUEST_LOG === 'on',
   });
   const { tails, waiting, webhooks } = traffic;
-  options.databases.tend(({ id: organisation, cluster }, collection, error) => {
-    logger.warn(
-      { organisation_id: organisation, cluster, collection, error: describeError(error) },
-      'indexes could not be made; run doctor --fix',
-    );
+  options.databases.tend(({ id, cluster }, collection, error) => {
+    const where = { organisation_id: id, cluster, collection };
+    logger.warn({ ...where, error: describeError(error) }, 'indexes could not be made; run doctor --fix');
   });
 
   options.databases.limitBytes(options.config.MAX_ORGANISATION_BYTES);
@@ -99,6 +98,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     const run = tracing && face !== 'operation' ? traced(tracing, exchange, face) : undefined;
     accessLog.watch(exchange, face);
     try {
+      checkHead(exchange.request);
       await (run ? run(work) : work());
     } catch (error) {
       const known = toAppError(error);
@@ -274,6 +274,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   const { patience, metrics } = traffic;
   const { operations } = schemas;
   const keys = authenticatorOf(options, parts);
+  const [recognise, publicUrl] = [recogniseSome(keys.recognise), config.PUBLIC_URL];
   const common = { operations, openContext: keyContexts(options, parts, keys), onWritable: metrics.answerWritable };
   const logError = (message: string) => (error: unknown) => {
     logger.error({ error: describeError(error) }, message);
@@ -285,7 +286,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
     metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
     adminMetricsPage: createMetricsPage(metrics, config.METRICS === 'off' ? 'off' : 'public'),
-    rest: createRestFace({ schema: schemas.rest, ...common, recognise: recogniseSome(keys.recognise) }),
+    rest: createRestFace({ schema: schemas.rest, ...common, recognise, publicUrl }),
     graphql: await createGraphqlFace({
       ...{ schema: schemas.graphql, ...common, logger, introspection: config.INTROSPECTION },
       introspectionLimiter: metrics.counted('introspection', limiters.introspection),

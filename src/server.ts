@@ -44,7 +44,8 @@ export const TIMEOUTS = {
 };
 /** How often slow requests are checked for, in milliseconds; Node's default of 30 s would allow four times the limit. */
 const CHECK_EVERY = 1000;
-const MAX_HEADER_BYTES = 16 * 1024;
+/** A request without Host is refused like any other, with a body and a request id. */
+const HEADS = { maxHeaderSize: 16 * 1024, requireHostHeader: false };
 /** Maximum time for a request at ADMIN_PORT to arrive, in milliseconds, and connections there. */
 const ADMIN_TIMEOUT = 10_000;
 const ADMIN_CONNECTIONS = 100;
@@ -64,7 +65,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     headersTimeout: timeouts.head,
     keepAliveTimeout: timeouts.keepAlive,
     connectionsCheckingInterval: Math.min(CHECK_EVERY, timeouts.head),
-    maxHeaderSize: MAX_HEADER_BYTES,
+    ...HEADS,
   });
   server.setTimeout(timeouts.stalled);
   server.maxConnections = config.MAX_CONNECTIONS;
@@ -100,7 +101,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     });
   };
   // `Expect: 100-continue` requests are handled like any other; 100 Continue is sent when the body is read
-  server.on('request', serve).on('checkContinue', serve);
+  server.on('request', serve).on('checkContinue', serve).on('checkExpectation', serve);
   const admin = createAdmin((request, response) => {
     void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
   });
@@ -139,15 +140,15 @@ function atAdmin(error: unknown): never {
 /** The server of ADMIN_PORT, which answers a few machines briefly. */
 function createAdmin(serve: (request: IncomingMessage, response: ServerResponse) => void): Server {
   const times = { requestTimeout: ADMIN_TIMEOUT, headersTimeout: ADMIN_TIMEOUT, keepAliveTimeout: TIMEOUTS.keepAlive };
-  const server = createServer({ ...times, maxHeaderSize: MAX_HEADER_BYTES });
+  const server = createServer({ ...times, ...HEADS });
   server.maxConnections = ADMIN_CONNECTIONS;
   const connections = trackConnections(server, { isShared: true, onEvicted: () => undefined });
-  server.on('request', (request, response) => {
+  const arrived = (request: IncomingMessage, response: ServerResponse): void => {
     connections.requestArrived(response, () => {
       serve(request, response);
     });
-  });
-  return server;
+  };
+  return server.on('request', arrived).on('checkExpectation', arrived);
 }
 
 /** Closes the port after a delay, then each connection when it is idle; destroys the rest at the deadline. */

@@ -2,9 +2,9 @@ import { type Exchange, SUCCESS_HEADERS } from './exchange';
 
 /** Apollo Studio may call /graphql, for its Sandbox. */
 const STUDIO = 'https://studio.apollographql.com';
-const ALLOWED_HEADERS =
-  'Authorization, Content-Type, Accept, Idempotency-Key, If-Match, If-None-Match, X-Request-Id, Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, Apollo-Require-Preflight, X-Apollo-Operation-Name';
-/** Response headers that scripts may read: all in the OpenAPI document or set on an exchange (checked by a test). */
+/** Names of headers, with white space and commas, as many as any client sends. */
+const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, -]{1,2000}$/;
+/** Response headers that scripts may read: all that are sent, besides those that they always may (checked by a test). */
 const EXPOSED_HEADERS = [
   ...SUCCESS_HEADERS,
   'Retry-After',
@@ -16,6 +16,9 @@ const EXPOSED_HEADERS = [
   'Idempotent-Replayed',
   'Deprecation',
   'Sunset',
+  'Traceparent',
+  'Date',
+  'Vary',
 ].join(', ');
 /** How long browsers may cache a preflight response, in seconds. */
 const MAX_AGE = 600;
@@ -39,10 +42,13 @@ export function applyCors(exchange: Exchange, { origins, methods, isGraphql }: C
     response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   }
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return false;
+  response.appendHeader('Vary', 'Access-Control-Request-Headers');
   if (isAllowed) {
     response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
-    response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
     response.setHeader('Access-Control-Max-Age', MAX_AGE);
+    // any, since a page that may read answers can send nothing that harms more, and clients add their own
+    const { 'access-control-request-headers': wanted = '' } = request.headers;
+    if (HEADER_NAMES.test(wanted)) response.setHeader('Access-Control-Allow-Headers', wanted);
   }
   response.statusCode = 204;
   response.end();

@@ -11,6 +11,7 @@ import type { Trace } from '../tracing';
 import { DAY } from '../units';
 import type { BodyMemory } from './bodyMemory';
 import { callerAddress } from './forwarded';
+import { readTarget } from './target';
 import type { Turns } from './turns';
 
 /** A request and its response, with the fields for its log line. */
@@ -86,6 +87,7 @@ export function openExchange(
   response: ServerResponse,
   { trustedProxies, onUnreadable, bodies, turns }: ExchangeOptions,
 ): Exchange {
+  readTarget(request);
   const target = request.url ?? '/';
   const at = target.indexOf('?');
   const given = request.headers['x-request-id'];

@@ -22,6 +22,8 @@ export interface RestOptions {
   readonly openContext: OpenContext;
   /** Finds whose a request is that is answered without its key; undefined if that is too much. */
   readonly recognise: RecogniseSome;
+  /** Begins the links to pages, for clients that follow none without a host. */
+  readonly publicUrl?: string | undefined;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onWritable?: (reason: Unwritten | undefined) => void;
 }
@@ -33,7 +35,8 @@ type AnyAnswer = RouteAnswer<string | Buffer>;
 type AnyHandler = (...call: Parameters<RouteHandler>) => Promise<AnyAnswer>;
 
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
-export function createRestFace({ schema, operations, openContext, recognise, onWritable }: RestOptions): RestFace {
+export function createRestFace(options: RestOptions): RestFace {
+  const { schema, operations, openContext, recognise, publicUrl = '', onWritable } = options;
   const document = buildOpenApi(schema, operations);
   const published = JSON.stringify(document);
   const router = createRouter(operations);
@@ -77,7 +80,7 @@ export function createRestFace({ schema, operations, openContext, recognise, onW
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
     const args = await step.check(exchange, match.params);
     if (asksForAll(args)) await exchange.turns.take(exchange, 'page');
-    answer(exchange, operation, await step.handle(args, context));
+    answer(exchange, operation, await step.handle(args, context), publicUrl);
   };
 }
 
@@ -109,10 +112,15 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
   return new AppError('method_not_allowed', `${method} is not allowed here.`, { allow });
 }
 
-function answer(exchange: Exchange, operation: RestOperation, { status, body, id, next }: AnyAnswer): void {
+function answer(
+  exchange: Exchange,
+  operation: RestOperation,
+  { status, body, id, next }: AnyAnswer,
+  publicUrl: string,
+): void {
   const { request, response, path, search } = exchange;
   if (status === 201) response.setHeader('Location', `${path}/${String(id)}`);
-  if (next !== undefined) response.setHeader('Link', `<${path}${withCursor(search, next)}>; rel="next"`);
+  if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
   const tag = hasEntityTag(operation) ? entityTag(body) : undefined;
   if (tag !== undefined) response.setHeader('ETag', tag);
   if (tag !== undefined && readsOneObject(operation)) {

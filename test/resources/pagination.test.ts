@@ -132,6 +132,19 @@ describe('the Link header of a REST list', () => {
     expect(followed).toEqual(pages);
   });
 
+  test('has the full address where PUBLIC_URL is set', async () => {
+    const other = await startGateway({ PUBLIC_URL: 'https://api.example' });
+    try {
+      const { key } = await makeKey(gateway, organisation);
+      const { headers } = await client(other, key).get('/products', { limit: 1 });
+      expect(headers.get('link')).toMatch(
+        /^<https:\/\/api\.example\/api\/v1\/products\?limit=1&cursor=[^>]+>; rel="next"$/,
+      );
+    } finally {
+      await other.stop();
+    }
+  });
+
   test("of a thread's messages links the next page too", async () => {
     const thread = threadRecord(['one', 'two', 'three']);
     await store(gateway, organisation, { requests: [thread] });

@@ -166,6 +166,14 @@ describe('CORS_ORIGINS', () => {
   });
 
   test.each([
+    'chrome-extension://abcdefghijklmnopabcdefghijklmnop',
+    'moz-extension://1f3d1e6e-0c5c-4c7e-9b6a-6a1f0b9a7c11',
+    'capacitor://localhost',
+  ])('accepts %s, the origin of an app', (origin) => {
+    expect(readConfig({ CORS_ORIGINS: origin }).CORS_ORIGINS).toEqual([origin]);
+  });
+
+  test.each([
     'app.example',
     'https://app.example/',
     'https://app.example/path',
@@ -174,6 +182,9 @@ describe('CORS_ORIGINS', () => {
     'https://user@app.example',
     'https://*.app.example',
     'null',
+    'chrome-extension://*',
+    'capacitor://localhost/',
+    'localhost:3000',
   ])('rejects %s, which no browser sends as an origin', (origin) => {
     expect(faultsOf({ CORS_ORIGINS: origin })).toContain('CORS_ORIGINS:');
   });

@@ -1,0 +1,76 @@
+import type { Json } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { startGateway, type TestGateway } from '../support/gateway';
+import { openWire } from '../operation/wire';
+
+/* The head of a request as it stands on the wire, which no client library sends like this (RFC 9112, section 3.2). */
+
+let gateway: TestGateway;
+let authorization: string;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  authorization = `Authorization: Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
+});
+afterAll(() => gateway.stop());
+
+interface Told {
+  readonly status: number;
+  readonly headers: ReadonlyMap<string, string>;
+  readonly body: Json;
+}
+
+/** Sends a head, and reads the answer of a connection that ends after it. */
+async function send(...lines: string[]): Promise<Told> {
+  const wire = await openWire(gateway.url);
+  wire.send(`${lines.join('\r\n')}\r\n\r\n`);
+  const [head = '', body = ''] = (await wire.whole()).split('\r\n\r\n');
+  const [status = '', ...headers] = head.split('\r\n');
+  const named = headers.map((line) => [
+    line.slice(0, line.indexOf(':')).toLowerCase(),
+    line.slice(line.indexOf(':') + 2),
+  ]);
+  return {
+    status: Number(status.split(' ')[1]),
+    headers: new Map(named as [string, string][]),
+    body: JSON.parse(body),
+  };
+}
+
+const END = 'Connection: close';
+
+test.each([
+  ['a host', 'http://api.example/api/v1/me'],
+  ['a host, a port and another scheme', 'HTTPS://api.example:8443/api/v1/me'],
+  ['a query', 'http://api.example/api/v1/products?limit=1'],
+])('a target in absolute form is answered like its path: with %s', async (_what, target) => {
+  const { status } = await send(`GET ${target} HTTP/1.1`, 'Host: api.example', authorization, END);
+  expect(status).toBe(200);
+});
+
+test('a target in absolute form without a path is the root', async () => {
+  const { status, body } = await send('GET http://api.example HTTP/1.1', 'Host: x', 'Accept: application/json', END);
+  expect([status, body.code]).toEqual([406, 'not_acceptable']);
+});
+
+describe('is refused with a problem, and a request id:', () => {
+  test.each<[string, number, string[]]>([
+    ['two Host headers', 400, ['GET /api/v1/me HTTP/1.1', 'Host: a.example', 'host: b.example', END]],
+    ['no Host', 400, ['GET /api/v1/me HTTP/1.1', END]],
+    ['a Host that is none', 400, ['GET /api/v1/me HTTP/1.1', 'Host: a/b', END]],
+    ['a target with a user', 400, ['GET http://me@a.example/api/v1/me HTTP/1.1', 'Host: a.example', END]],
+    ['an expectation that is not met', 417, ['POST /api/v1/requests HTTP/1.1', 'Host: x', 'Expect: other', END]],
+    ['CONNECT', 400, ['CONNECT a.example:443 HTTP/1.1', 'Host: a.example:443']],
+    ['a header without a name', 400, ['GET /api/v1/me HTTP/1.1', 'Host: x', ': y', END]],
+    ['headers that are too large', 431, ['GET /api/v1/me HTTP/1.1', 'Host: x', `X: ${'x'.repeat(20_000)}`, END]],
+  ])('%s', async (_what, expected, lines) => {
+    const { status, headers, body } = await send(...lines);
+    expect(status).toBe(expected);
+    expect(headers.get('content-type')).toBe('application/problem+json');
+    expect(body).toMatchObject({ status, code: 'invalid_request', request_id: headers.get('x-request-id') });
+  });
+});
+
+test('HTTP/1.0 needs no Host', async () => {
+  expect((await send('GET /api/v1/me HTTP/1.0', authorization)).status).toBe(200);
+});
