@@ -10,7 +10,6 @@ import {
   type ExecutionResult,
   GraphQLError,
   type GraphQLSchema,
-  Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
 } from 'graphql';
@@ -20,7 +19,6 @@ import type { Config } from '../config';
 import type { RequestContext } from '../context';
 import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../schema/execution';
-import type { Operation } from '../schema/operations';
 import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
 import { tooLarge } from '../schema/answerSize';
@@ -28,14 +26,20 @@ import type { Documents } from './documentStore';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
-import { countFields, countRootFields, isIntrospection, QUERY_LIMITS, queryLimitsRule } from './queryLimits';
+import {
+  countFields,
+  countRootFields,
+  isIntrospection,
+  QUERY_LIMITS,
+  queryLimitsRule,
+  rootFieldsOf,
+} from './queryLimits';
 import { reservedAliasesRule } from './reservedAliases';
 import { subscribe } from './streams/subscribe';
 import { createAnswerWritten, stringifyAnswer } from './written';
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
-  readonly operations: readonly Operation[];
   readonly introspection: Config['INTROSPECTION'];
   readonly logger: Logger;
   readonly documents: Documents;
@@ -49,7 +53,6 @@ const MOST_COMPILED_FIELDS = 250;
 /** Creates Apollo Server without caching, batching, reporting or landing page. */
 export function createApollo({
   schema,
-  operations,
   introspection,
   logger,
   documents,
@@ -107,7 +110,7 @@ export function createApollo({
       ApolloServerPluginSchemaReportingDisabled(),
       ApolloServerPluginUsageReportingDisabled(),
       rejections(documents),
-      requestRules(logger, documents, createCostOf(schema, operations)),
+      requestRules(logger, documents, createCostOf(schema)),
     ],
   });
 }
@@ -165,11 +168,7 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
           if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
           if (!isSubscription && streaming?.takesJson === false) throw unfit(ONLY_STREAMING, 406);
           if (streaming) streaming.isSubscription = isSubscription;
-          onOperation(
-            operation.selectionSet.selections
-              .map((field) => (field.kind === Kind.FIELD ? field.name.value : '…'))
-              .join(' '),
-          );
+          onOperation(rootFieldsOf(document, operation).map(({ name }) => name.value));
           refuseSharedKey(operation, document, caller);
           if (!caller) {
             if (isIntrospection(document, operation)) return;

@@ -6,7 +6,7 @@ import type { Streaming } from './streams/subscribe';
 export interface GraphqlContext extends RequestContext {
   /** The context of a key or user; undefined for callers who can only introspect. */
   readonly caller: RequestContext | undefined;
-  readonly onOperation: (fields: string) => void;
+  readonly onOperation: (fields: readonly string[]) => void;
   /** For a request with a key that takes a stream as its answer. */
   readonly streaming?: Streaming | undefined;
   /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */

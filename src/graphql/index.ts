@@ -9,6 +9,7 @@ import type { Config } from '../config';
 import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
 import type { Operation } from '../schema/operations';
+import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/accept';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, setSunsetHeaders } from '../http/exchange';
 import type { LargePart } from '../http/turns';
@@ -16,7 +17,6 @@ import { createApollo } from './apollo';
 import { createDocumentStore } from './documentStore';
 import { createIntrospectionAnswers } from './introspectionAnswers';
 import { pointsOfNew, SHORT, turnOfLoop } from './newDocuments';
-import { acceptBesideStream, acceptForJson, acceptsStream } from './streams/accept';
 import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
 import { runApollo, writeApollo } from './mount';
@@ -60,7 +60,7 @@ export async function createGraphqlFace({
   commentEvery,
 }: GraphqlOptions): Promise<GraphqlFace> {
   const documents = createDocumentStore();
-  const apollo = createApollo({ schema, operations, introspection, logger, onWritable, documents });
+  const apollo = createApollo({ schema, introspection, logger, onWritable, documents });
   const eventStreams = createEventStreams({ logger, commentEvery });
   const introspectionAnswers = createIntrospectionAnswers();
   const sunsets = new Map(operations.flatMap(({ name, sunset }) => (sunset ? [[name, sunset] as const] : [])));
@@ -70,6 +70,7 @@ export async function createGraphqlFace({
   async function openCaller(exchange: Exchange): Promise<RequestContext | undefined> {
     const mayIntrospect = introspection === 'public' && exchange.request.headers.authorization === undefined;
     if (!mayIntrospect) return openContext(incomingRequest(exchange));
+    exchange.log.refusal = { reason: 'missing' };
     await chargeAddress(exchange, 1);
     return undefined;
   }
@@ -101,20 +102,19 @@ export async function createGraphqlFace({
       const caller = await open(exchange);
       const body = request.method === 'POST' ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
-      const onOperation = (fields: string): void => {
-        exchange.log.operation = fields.slice(0, 200);
-        if (sunsets.size > 0)
-          setSunsetHeaders(
-            response,
-            fields.split(' ').flatMap((name) => sunsets.get(name) ?? []),
-          );
+      const onOperation = (fields: readonly string[]): void => {
+        exchange.log.operation = fields.join(' ').slice(0, 200);
+        setSunsetHeaders(
+          response,
+          fields.flatMap((name) => sunsets.get(name) ?? []),
+        );
       };
       const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
       const lastEventId = streaming && lastEventIdOf(request);
       const additions = { requestId, caller, onOperation, takeTurn, streaming, lastEventId };
       const context = Object.assign(caller ?? ({} as RequestContext), additions);
-      const accept = streaming && acceptForJson(request);
+      const accept = streaming ? acceptForJson(request) : acceptOf(request);
       const run = (): Promise<HTTPGraphQLResponse> =>
         runApollo(apollo, request, body, () => Promise.resolve(context), accept);
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));

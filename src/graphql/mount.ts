@@ -1,6 +1,15 @@
 import { type ApolloServer, type BaseContext, HeaderMap, type HTTPGraphQLResponse } from '@apollo/server';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
+/** An operation name in a query that is empty, which means none. */
+const NO_NAME = /([?&])operationName=(?=&|$)/;
+
+function withoutEmptyName(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('operationName' in body) || body.operationName !== '') return body;
+  const { operationName: _none, ...others } = body;
+  return others;
+}
+
 /** Runs one HTTP request through Apollo's HTTP layer. `body` is parsed JSON, or undefined if there is none; `accept` replaces that header. */
 export function runApollo<Context extends BaseContext>(
   server: ApolloServer<Context>,
@@ -14,14 +23,16 @@ export function runApollo<Context extends BaseContext>(
     if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
   if (accept !== undefined) headers.set('accept', accept);
+  // no page of another site can send it without asking, so a GET with it needs no other header against CSRF
+  if (request.headers.authorization !== undefined) headers.set('apollo-require-preflight', 'true');
   const target = request.url ?? '/';
   const at = target.indexOf('?');
   return server.executeHTTPGraphQLRequest({
     httpGraphQLRequest: {
       method: (request.method ?? 'GET').toUpperCase(),
       headers,
-      search: at === -1 ? '' : target.slice(at),
-      body,
+      search: at === -1 ? '' : target.slice(at).replace(NO_NAME, '$1'),
+      body: withoutEmptyName(body),
     },
     context,
   });

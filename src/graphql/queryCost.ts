@@ -17,7 +17,7 @@ import {
 import { AppError } from '../errors';
 import { constraintOf } from '../schema/jsonSchema';
 import type { LargePart } from '../http/turns';
-import type { Operation } from '../schema/operations';
+import { aggregates } from '../schema/operations';
 import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
 /*
@@ -70,8 +70,8 @@ interface Part {
  * must be valid and within the limits.
  * @throws Error if a `limit` has no bounds or default, since its rows would be unknown.
  */
-export function createCostOf(schema: GraphQLSchema, operations: readonly Operation[] = []): CostOf {
-  const counted: Counted = { lists: listsOf(schema), totals: totalsOf(schema, operations) };
+export function createCostOf(schema: GraphQLSchema): CostOf {
+  const counted: Counted = { lists: listsOf(schema), totals: totalsOf(schema) };
   const known = new WeakMap<OperationDefinitionNode, Cost>();
   return (document, operation) => {
     let cost = known.get(operation);
@@ -85,11 +85,9 @@ interface Counted {
   readonly totals: ReadonlySet<GraphQLField<unknown, unknown>>;
 }
 
-/** All queries without a REST route, except those for users, so that no list of names has to be maintained. */
-function totalsOf(schema: GraphQLSchema, operations: readonly Operation[]): Counted['totals'] {
-  const queries = schema.getQueryType()?.getFields() ?? {};
-  const names = operations.filter(({ kind, rest, role }) => kind === 'Query' && !rest && role === undefined);
-  return new Set(names.flatMap(({ name }) => queries[name] ?? []));
+function totalsOf(schema: GraphQLSchema): Counted['totals'] {
+  const queries = Object.values(schema.getQueryType()?.getFields() ?? {});
+  return new Set(queries.filter(({ astNode }) => aggregates(astNode)));
 }
 
 function listsOf(schema: GraphQLSchema): Counted['lists'] {

@@ -2,6 +2,7 @@ import {
   type ASTVisitor,
   type DocumentNode,
   type ExecutableDefinitionNode,
+  type FieldNode,
   type FragmentDefinitionNode,
   GraphQLError,
   Kind,
@@ -182,11 +183,16 @@ export function countFields(document: DocumentNode, operation: OperationDefiniti
   return measure(document).sizeOf(operation).fields;
 }
 
-/** Whether an operation only introspects the schema. */
-export function isIntrospection(document: DocumentNode, { operation, selectionSet }: OperationDefinitionNode): boolean {
+/** The root fields that an operation selects, in fragments too. */
+export function rootFieldsOf(document: DocumentNode, { selectionSet }: OperationDefinitionNode): FieldNode[] {
   const fragments = fragmentsOf(document);
-  const fields = fieldsIn([selectionSet], (name) => fragments.get(name));
-  return operation === OperationTypeNode.QUERY && fields.every(({ name }) => name.value.startsWith('__'));
+  return fieldsIn([selectionSet], (name) => fragments.get(name));
+}
+
+/** Whether an operation only introspects the schema. */
+export function isIntrospection(document: DocumentNode, operation: OperationDefinitionNode): boolean {
+  const isQuery = operation.operation === OperationTypeNode.QUERY;
+  return isQuery && rootFieldsOf(document, operation).every(({ name }) => name.value.startsWith('__'));
 }
 
 export function fragmentsOf(document: DocumentNode): Map<string, FragmentDefinitionNode> {

@@ -34,7 +34,7 @@ function isJsonUtf8(header: string | undefined): boolean {
   if (header === 'application/json') return true;
   try {
     const { type, parameters } = parseContentType(header ?? '');
-    return type === 'application/json' && (parameters.charset ?? 'utf-8').toLowerCase() === 'utf-8';
+    return type === 'application/json' && /^utf-?8$/i.test(parameters.charset ?? 'utf-8');
   } catch {
     return false;
   }

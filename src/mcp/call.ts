@@ -4,6 +4,7 @@ import { argumentChecks } from '../schema/argumentChecks';
 import type { Schemas } from '../schema/build';
 import { inKeptSpelling } from '../schema/compared';
 import { FIELDS, IDEMPOTENCY_KEY } from '../schema/gaps/mcpGaps';
+import { aggregates } from '../schema/operations';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
@@ -167,13 +168,13 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
   }
 }
 
-function shortenedNote({ operation, isWrite }: Tool, value: Json, lists: readonly string[]): string {
+function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: readonly string[]): string {
   const what = ['long texts end in …', ...(lists.length > 0 ? [`${lists.join(', ')} (those with errors first)`] : [])];
   const next = typeof value.next_cursor === 'string' ? ' Ask again with next_cursor for more rows.' : '';
   const how = isWrite
     ? 'It was done in full; with fewer elements in a call, each is reported.'
-    : operation.rest
-      ? 'Ask for less, or read it over REST.'
-      : 'Ask for less: fewer groups, or a shorter time.';
+    : aggregates(field.astNode)
+      ? 'Ask for less: fewer groups, or a shorter time.'
+      : `Ask for less${operation.rest ? ', or read it over REST' : ''}.`;
   return `The answer was too long: ${what.join('; ')}.${next} ${how}`;
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
-import Negotiator from 'negotiator';
 import type { OpenContext, RequestContext } from '../context';
 import { AppError } from '../errors';
+import { requireAcceptsJson } from '../http/accept';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import { extraMembers } from '../http/problem';
@@ -61,9 +61,7 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
     const incoming = { ...incomingRequest(exchange), idempotencyKey: undefined as string | undefined };
     const context = await openContext(incoming);
     requireOn(context);
-    if (new Negotiator(request).mediaType([JSON_TYPE, 'application/json']) === undefined) {
-      throw new AppError('not_acceptable', 'Responses are application/json only.');
-    }
+    requireAcceptsJson(request);
     checkBodyHeaders(request, BULK_BODY_LIMIT);
     let id: Id | undefined;
     let spoken: string = STATELESS;

@@ -1,6 +1,6 @@
 import type Ajv2020 from 'ajv/dist/2020';
-import Negotiator from 'negotiator';
-import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
+import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
+import { requireAcceptsJson } from '../http/accept';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
@@ -27,27 +27,16 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
     if (!described) throw new Error(`${rest.method} ${path} is not in the OpenAPI document`);
     const checkParameters = parameterCheck(ajv, described);
     const checkBody = described.requestBody && bodyCheck(ajv, described.requestBody);
-    const limit = path.endsWith('/bulk') ? BULK_BODY_LIMIT : BODY_LIMIT;
+    // what has many elements (@per_element) may be larger
+    const limit = described.requestBody?.['x-per-element'] ? BULK_BODY_LIMIT : BODY_LIMIT;
     return async (exchange, params) => {
-      checkAccept(exchange);
+      requireAcceptsJson(exchange.request);
       if (checkBody) checkBodyHeaders(exchange.request, limit);
       const args = checkParameters(params, exchange);
       if (!checkBody) return args;
       return { ...args, ...checkBody(await readJson(exchange, limit)) };
     };
   };
-}
-
-/** With and without the parameter of responses, since Accept may include it. */
-const ANSWER_TYPES = ['application/json', 'application/json; charset=utf-8'];
-
-function checkAccept({ request }: Exchange): void {
-  const { accept = '*/*' } = request.headers;
-  // fast path for what nearly all clients send
-  if (accept === '*/*' || accept === 'application/json') return;
-  if (new Negotiator(request).mediaType(ANSWER_TYPES) === undefined) {
-    throw new AppError('not_acceptable', 'Responses are application/json only.');
-  }
 }
 
 function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: RequestBody): (body: unknown) => Arguments {

@@ -50,6 +50,11 @@ export function findOperations(document: DocumentNode): Operation[] {
   });
 }
 
+/** Whether a query computes its answer from every row that matches. */
+export function aggregates(field: Parameters<typeof directiveOf>[0]): boolean {
+  return (directiveOf(field, 'totals') ?? directiveOf(field, 'aggregates')) !== undefined;
+}
+
 /** What a field requires from its caller, from its @access. */
 export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
   const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};

@@ -154,6 +154,7 @@ interface Directives {
   readonly searchable: object;
   readonly personal: { readonly erased: boolean };
   readonly totals: { readonly of: string; readonly at: string };
+  readonly aggregates: object;
   readonly sunset: { readonly since: string; readonly on: string };
   readonly deprecated: object;
   readonly mcp: McpTool;

@@ -2,6 +2,7 @@ import { ApolloServer } from '@apollo/server';
 import { getIntrospectionQuery } from 'graphql';
 import { type Client, client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
+import { eventually } from '../http/eventually';
 import { startGateway, type TestGateway } from '../support/gateway';
 
 const MODES = ['public', 'key', 'off'] as const;
@@ -137,6 +138,17 @@ describe('public introspection', () => {
       const { key } = await makeKey(gateway, await makeOrganisation(gateway));
       const { status, headers } = await client(gateway, key).graphql(TYPE, {}, from('192.0.2.1'));
       expect([status, headers.get('x-ratelimit-remaining')]).toEqual([200, String(LIMIT - 1)]);
+    });
+  });
+
+  test('a query of data without a key lacks a key, and no session', async () => {
+    await withGateway(async (gateway) => {
+      const { headers } = await client(gateway).graphql('{ me { key { id } } }');
+      const id = headers.get('x-request-id');
+      const line = await eventually(() => gateway.logs.find(({ request_id }) => request_id === id));
+      expect(line).toMatchObject({ status: 401, reason: 'missing' });
+      const text = await (await fetch(`${gateway.url}/metrics`)).text();
+      expect(text).toContain('scopegate_http_requests_unauthenticated_total{reason="missing"} 1');
     });
   });
 

@@ -10,13 +10,15 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const PREFLIGHTED = { 'apollo-require-preflight': 'true' };
 
 let gateway: TestGateway;
+/** Anyone may introspect its schema. */
+let open: TestGateway;
 let authorization: string;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  [gateway, open] = await Promise.all([startGateway(), startGateway({ INTROSPECTION: 'public' })]);
   authorization = `Bearer ${(await makeKey(gateway, await makeOrganisation(gateway))).key}`;
 });
-afterAll(() => gateway.stop());
+afterAll(() => Promise.all([gateway.stop(), open.stop()]));
 
 function post(body: unknown, headers: Record<string, string> = JSON_TYPE): Promise<RawAnswer> {
   const text = typeof body === 'string' ? body : JSON.stringify(body);
@@ -120,8 +122,13 @@ describe('by GET', () => {
     expect((await get(ME, { ...JSON_TYPE, accept: 'application/json' })).status).toBe(200);
   });
 
+  test('a query with a key is answered, since no page of another site can send that', async () => {
+    expect((await get(ME, {})).status).toBe(200);
+  });
+
   test('a query that any page could send without a preflight is rejected', async () => {
-    const answer = await get(ME, {});
+    const search = new URLSearchParams({ query: '{ __typename }' }).toString();
+    const answer = await raw(open.url, `/graphql?${search}`, {});
     expect(answer.status).toBe(400);
     expect(firstError(answer).extensions).toMatchObject({ code: 'invalid_request', status: 400 });
   });
@@ -139,6 +146,16 @@ describe('by GET', () => {
     expect((await get('{')).status).toBe(400);
     expect((await raw(gateway.url, '/graphql', { headers: { authorization, ...PREFLIGHTED } })).status).toBe(400);
   });
+
+  test('an empty operation name is none', async () => {
+    const search = new URLSearchParams({ operationName: '', query: `query A ${ME}` }).toString();
+    expect((await raw(gateway.url, `/graphql?${search}`, { headers: { authorization } })).status).toBe(200);
+  });
+});
+
+test('an empty operation name is none', async () => {
+  expect((await post({ query: `query A ${ME}`, operationName: '' })).status).toBe(200);
+  expect((await post({ query: `query A ${ME} query B ${ME}`, operationName: '' })).status).toBe(400);
 });
 
 describe('a cross-site form', () => {
@@ -197,6 +214,8 @@ describe('the media type of an answer', () => {
   test.each([
     ['application/json', 'application/json; charset=utf-8'],
     ['*/*', 'application/json; charset=utf-8'],
+    ['application/json; charset=utf8', 'application/json; charset=utf-8'],
+    ['application/graphql-response+json; profile=x', 'application/graphql-response+json; charset=utf-8'],
     ['application/graphql-response+json', 'application/graphql-response+json; charset=utf-8'],
     ['application/graphql-response+json, application/json;q=0.9', 'application/graphql-response+json; charset=utf-8'],
   ])('for Accept %s is %s', async (accept, type) => {

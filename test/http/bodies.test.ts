@@ -31,6 +31,8 @@ describe('a body with Content-Type', () => {
     'application/json; charset=utf-8',
     'application/json;charset=UTF-8',
     'application/json; charset="utf-8"',
+    'application/json; charset=utf8',
+    'application/json; odata.metadata=minimal; charset=UTF8',
     'Application/JSON',
   ])('%s is accepted', async (type) => {
     expect((await post(VALID, { 'content-type': type })).status).toBe(201);

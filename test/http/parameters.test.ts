@@ -111,16 +111,23 @@ describe('Accept', () => {
     'text/html, application/json;q=0.5',
     'text/html, */*;q=0.1',
     'application/problem+json, application/json',
+    'application/json; charset=utf8',
+    'application/json; profile="a, b; q=0"; q=0.4',
+    'text/html;level=1, application/json;odata.metadata=minimal',
   ])('%s gets JSON', async (accept) => {
     const { status, headers } = await caller.get('/me', {}, { accept });
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
   });
 
-  test.each(['text/html', 'application/xml', 'application/json;q=0', 'application/jsonp', 'text/*, image/png'])(
-    '%s gets 406',
-    async (accept) => {
-      expect((await caller.get('/me', {}, { accept })).body).toMatchObject({ status: 406, code: 'not_acceptable' });
-    },
-  );
+  test.each([
+    'text/html',
+    'application/xml',
+    'application/json;q=0',
+    'application/json; charset=utf8; q=0',
+    'application/jsonp',
+    'text/*, image/png',
+  ])('%s gets 406', async (accept) => {
+    expect((await caller.get('/me', {}, { accept })).body).toMatchObject({ status: 406, code: 'not_acceptable' });
+  });
 });

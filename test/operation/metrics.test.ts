@@ -59,7 +59,8 @@ describe('requests', () => {
     ['{ me { key { id } } products { has_more } }', 'multiple'],
     ['{ a: products { has_more } b: products { has_more } }', 'multiple'],
     ['{ __typename }', 'introspection'],
-    ['{ ...Any } fragment Any on Query { me { key { id } } }', 'other'],
+    ['{ ...Any } fragment Any on Query { me { key { id } } }', 'me'],
+    ['{ ... { ... on Query { me { key { id } } } } }', 'me'],
     ['{ secret_of_42: nothing_like_this }', 'none'],
     ['{', 'none'],
   ])('in GraphQL are labelled with their only root field, or a fixed word: %s is %s', async (query, operation) => {

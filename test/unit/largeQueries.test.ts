@@ -2,8 +2,7 @@ import { type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'gr
 import { createCostOf } from '../../src/graphql/queryCost';
 import { publishedSchemas } from '../../src/published';
 
-const { graphql, operations } = publishedSchemas();
-const costOf = createCostOf(graphql, operations);
+const costOf = createCostOf(publishedSchemas().graphql);
 
 function turnOf(document: DocumentNode): string | undefined {
   const isOperation = ({ kind }: DocumentNode['definitions'][number]): boolean => kind === Kind.OPERATION_DEFINITION;

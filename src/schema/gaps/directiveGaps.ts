@@ -37,6 +37,7 @@ const EFFECTS: ReadonlyMap<string, Effect> = new Map([
   ['mcp', { ...ROOTS, where: 'root fields' }],
   ['sunset', ROOTS],
   ['totals', { kinds: ['query'], where: 'fields of Query' }],
+  ['aggregates', { kinds: ['query'], where: 'fields of Query' }],
   ['access', { kinds: ['query', 'mutation', 'stream', 'member'], where: 'fields of object types' }],
   ['graphql_only', MEMBERS],
   ['searchable', MEMBERS],
