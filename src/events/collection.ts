@@ -18,6 +18,7 @@ export const events = defineCollection<EventRow>(
     object: { type: { type: String }, id: String },
     changes: [String],
     status: String,
+    related: { type: { type: String }, id: String },
     gap: { from: Date, to: Date },
   },
   [{ on: { at: 1 }, options: { expireAfterSeconds: KEPT_FOR / 1000 } }, { on: { 'object.id': 1, _id: 1 } }],

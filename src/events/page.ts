@@ -130,10 +130,10 @@ export async function readRecorded(
 /** An event as callers see it. */
 export function shownEvent(
   organisation: string,
-  { _id, type, at, object, changes, status, gap }: EventRow,
+  { _id, type, at, object, changes, status, related, gap }: EventRow,
 ): { readonly id: string } {
   return {
     ...{ id: eventId(organisation, _id), type, occurred_at: at },
-    ...{ object: object ?? null, changes, status: status ?? null, gap: gap ?? null },
+    ...{ object: object ?? null, changes, status: status ?? null, related: related ?? null, gap: gap ?? null },
   };
 }

@@ -33,6 +33,7 @@ const EVENT = `{
   "object": { "type": "order", "id": "0b7e9c1a-52f4-4e7e-9d0d-3f1f5b0a7c42" },
   "changes": ["status", "updated_at"],
   "status": "dispatched",
+  "related": null,
   "gap": null
 }`;
 

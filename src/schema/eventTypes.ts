@@ -13,8 +13,8 @@ export interface PublicCollection {
   /** Names of the members that callers can see. */
   readonly members: ReadonlySet<string>;
   readonly hasStatus: boolean;
-  /** For rows that are part of another object: the member with that one's id, and the event of a new one. */
-  readonly part: { readonly member: string; readonly added: string } | undefined;
+  /** For rows that are part of another object: what they are called, the member with that one's id, and the event of a new one. */
+  readonly part: { readonly name: string; readonly member: string; readonly added: string } | undefined;
 }
 
 export interface EventType {
@@ -40,8 +40,8 @@ export function publicCollections(document: DocumentNode): ReadonlyMap<string, P
       const names = members.map(({ name }) => name).filter((name) => name !== 'id');
       const owner = ownerOf(one, stored);
       const object = nameOf(owner?.type ?? type);
-      const added = `${object}.${nameOf(type)}_added`;
-      const part = owner && { member: referenceTo(owner.type), added };
+      const name = nameOf(type);
+      const part = owner && { name, member: referenceTo(owner.type), added: `${object}.${name}_added` };
       const hasStatus = !owner && names.includes('status');
       return [collection, { collection, object, members: new Set(names), hasStatus, part }];
     }),

@@ -184,7 +184,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
       },
       async test(id) {
         const event = { id: randomUUID(), type: 'webhook.test', occurred_at: new Date(databases.now()), object: null };
-        const all = { ...event, changes: [], status: null, gap: null };
+        const all = { ...event, changes: [], status: null, related: null, gap: null };
         return shownAttempt(await send(await require(id), all));
       },
       async resend(id, delivery) {

@@ -101,8 +101,8 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
     ['product.created', product, [], null],
     ['product.updated', product, ['name', 'description', 'updated_at'], null],
     ['request.created', thread.id, [], 'open'],
-    ['request.message_added', thread.id, [], null],
-    ['request.updated', thread.id, ['messages'], null],
+    ['request.message_added', thread.id, [], 'open'],
+    ['request.updated', thread.id, ['messages'], 'open'],
     ['quote.status_changed', first._id, ['status'], 'sent'],
     ['quote.updated', first._id, ['currency'], 'sent'],
     ['quote.created', kept._id, [], 'draft'],
@@ -110,6 +110,10 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
     ['quote.status_changed', first._id, ['status'], 'accepted'],
     ['quote.deleted', first._id, [], null],
   ]);
+  // the messages of the thread are named
+  const message = await table(scene, 'messages').findOne({ request_id: thread.id });
+  const named = all.flatMap(({ related }) => (related ? [related] : []));
+  expect(named).toEqual([1, 2].map(() => ({ type: 'message', id: message?._id })));
   expect(new Set(all.map(({ id }) => id as string)).size).toBe(all.length);
   const times = all.map(({ occurred_at }) => Date.parse(occurred_at as string));
   expect([...times].sort((a, b) => a - b)).toEqual(times);

@@ -88,18 +88,20 @@ describe.each(FACES)('over $name', (face) => {
   test('an event has what was stored, with its object, and a gap has no object', async () => {
     const { caller, rows, organisation } = await newScene();
     const [from, to] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-01-02T00:00:00.000Z')];
-    const told = { ...row(1, 'quote.status_changed'), changes: ['status'], status: 'sent' };
+    const related = { type: 'message', id: randomUUID() };
+    const told = { ...row(1, 'request.message_added'), changes: ['status'], status: 'sent', related };
     const gap = { ...row(2, 'feed.gap'), object: null, changes: [], gap: { from, to } };
     await rows.insertMany([told, gap]);
     const { data } = await ask(caller, face);
     expect(data).toEqual([
       {
         id: eventId(organisation.id, told._id),
-        type: 'quote.status_changed',
+        type: 'request.message_added',
         occurred_at: told.at.toISOString(),
         object: told.object,
         changes: ['status'],
         status: 'sent',
+        related,
         gap: null,
       },
       {
@@ -109,6 +111,7 @@ describe.each(FACES)('over $name', (face) => {
         object: null,
         changes: [],
         status: null,
+        related: null,
         gap: { from: from.toISOString(), to: to.toISOString() },
       },
     ]);

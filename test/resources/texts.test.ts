@@ -90,13 +90,17 @@ describe.each(FACES)('in $name', (face) => {
     const { results } = await report([
       element({
         billing_address: { ...ADDRESS, line2: 'a\u0000' },
-        contacts: [{ name: ' ' }, { name: 'Ann', role: '\u001b[2J' }],
+        contacts: [{ name: ' ' }, { name: 'Ann', role: '\u001b[2J' }, { name: 'Bob', email: '', phone: '' }],
+        phone: '',
       }),
     ]);
     expect(results[0].errors.map(({ pointer, code }: Json) => `${String(pointer)} ${String(code)}`).sort()).toEqual([
       '/customers/0/billing_address/line2 format',
       '/customers/0/contacts/0/name length',
       '/customers/0/contacts/1/role format',
+      '/customers/0/contacts/2/email format',
+      '/customers/0/contacts/2/phone length',
+      '/customers/0/phone length',
     ]);
   });
 
@@ -110,6 +114,8 @@ describe.each(FACES)('in $name', (face) => {
       { text: 'a', contact: { name: 'Ann', phone: '\u009b1' } },
       '/contact/phone format',
     ],
+    ['an empty subject', { text: 'a', subject: '' }, '/subject length'],
+    ['an empty phone', { text: 'a', contact: { name: 'Ann', phone: '' } }, '/contact/phone length'],
   ])('a request with %s is rejected', async (_title, args, fault) => {
     const { problem } = await call(face, caller, 'open_request', args);
     expect(problem).toMatchObject({ status: 422, code: 'validation_failed' });

@@ -92,9 +92,9 @@ describe('an event', () => {
 
   test('of a message belongs to its request, or is omitted if the log does not name it', () => {
     const fullDocument = { request_id: ID };
-    const of = { object: { type: 'request', id: ID }, status: null };
-    const added = toEvent(change('insert', 'messages', { fullDocument }), UNKNOWN);
-    expect(added).toMatchObject({ ...of, type: 'request.message_added', changes: [] });
+    const of = { object: { type: 'request', id: ID }, status: null, related: { type: 'message', id: ID } };
+    const added = toEvent(change('insert', 'messages', { fullDocument }), { ...UNKNOWN, now: 'open' });
+    expect(added).toMatchObject({ ...of, type: 'request.message_added', changes: [], status: 'open' });
     const changed = { ...of, type: 'request.updated', changes: ['messages'] };
     expect(toEvent(change('replace', 'messages', { fullDocument }), UNKNOWN)).toMatchObject(changed);
     const known = { ...UNKNOWN, owner: ID };

@@ -72,7 +72,7 @@ test.each<[string, string | RegExp, string, string]>([
   ],
   [
     'an index of a removed member',
-    /(type Product [^]*?)category: String @constraint\(max_length: 100\) @searchable/,
+    /(type Product [^]*?)category: String @constraint\(min_length: 1, max_length: 100\) @searchable/,
     '$1',
     'an index of products contains category, but Product has no such member',
   ],

@@ -86,7 +86,7 @@ test.each<[string, string | RegExp, string, string]>([
   ],
   [
     'a write that takes longer texts than are stored',
-    /(open_request\(.*?subject: String @constraint\(max_length: )200/,
+    /(open_request\(.*?subject: String @constraint\(min_length: 1, max_length: )200/,
     '$1300',
     'Mutation.open_request(subject:) takes what Request.subject excludes, which has max_length: 200: write that, too',
   ],

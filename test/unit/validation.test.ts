@@ -1,7 +1,20 @@
-import { buildSchema, type GraphQLSchema } from 'graphql';
+import {
+  buildSchema,
+  getNamedType,
+  type GraphQLInputObjectType,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  type GraphQLNamedType,
+  GraphQLString,
+  type GraphQLType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { publishedSchemas } from '../../src/published';
 import { argumentsSchema, componentSchemas, rootFields } from '../../src/schema/jsonSchema';
+import { directiveOf } from '../../src/schema/sdl';
 import { checkWith, createAjv, escapePointer, typeChecks } from '../../src/schema/validation';
 
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
@@ -156,4 +169,30 @@ test.each([
   ['~1', '~01'],
 ])('%s is the pointer token %s', (name, token) => {
   expect(escapePointer(name)).toBe(token);
+});
+
+describe('an optional text that is empty is one fault, in what is written and what is imported:', () => {
+  const { graphql } = publishedSchemas();
+  const types = Object.values(graphql.getTypeMap()).filter(
+    (type) => isInputObjectType(type) || (isObjectType(type) && directiveOf(type.astNode, 'stored')),
+  ) as (GraphQLInputObjectType | GraphQLObjectType)[];
+  /** With the types of what they contain, such as addresses. */
+  const all = new Set(types);
+  for (const type of all) {
+    for (const { type: inner } of Object.values<{ type: GraphQLType }>(type.getFields())) {
+      const named: GraphQLNamedType = getNamedType(inner);
+      if (isObjectType(named) && !named.name.endsWith('Page')) all.add(named);
+    }
+  }
+  const check = typeChecks(graphql, { elementBounds: true, closed: false });
+  const members = [...all].flatMap((type) =>
+    Object.values<{ type: GraphQLType; name: string }>(type.getFields())
+      .filter(({ type: of, name }) => of === GraphQLString && name !== 'etag')
+      .map(({ name }) => [type.name, name] as const),
+  );
+
+  test.each(members)('%s.%s', (type, name) => {
+    const faults = check(type)({ [name]: '' }).faults.filter(({ pointer }) => pointer === `/${name}`);
+    expect(faults).toHaveLength(1);
+  });
 });

@@ -83,11 +83,17 @@ export function changedMembers(change: Change, { members }: PublicCollection): s
   return [...members].filter((name) => names.has(name));
 }
 
+/** The status that a change gives its object. */
+export function statusSetBy({ fullDocument, updateDescription }: Change): string | undefined {
+  const status = fullDocument?.status ?? updateDescription?.updatedFields?.status;
+  return typeof status === 'string' ? status : undefined;
+}
+
 /** What a change does not tell: the status of its object before it, and now, or the object that a part belongs to. */
 export interface Known {
   readonly before: string | undefined;
   readonly now: string | null;
-  readonly owner?: string | undefined;
+  readonly owner?: unknown;
 }
 
 /** The event that a change is; undefined if it is none. */
@@ -102,7 +108,9 @@ export function toEvent(change: Change, known: Known): Omit<EventRow, '_id'> | u
     const id = operationType === 'update' ? known.owner : change.fullDocument?.[part.member];
     // the log does not say what a row that was deleted belonged to
     if (!isId(id) || operationType === 'delete') return undefined;
-    const event = { at, object: { type, id }, status: null };
+    const own = change.documentKey?._id;
+    const related = isId(own) && { related: { type: part.name, id: own } };
+    const event = { at, object: { type, id }, status: known.now, ...related };
     if (operationType === 'insert') return { ...event, type: part.added, changes: [] };
     const isChanged = operationType === 'replace' || changedMembers(change, found).length > 0;
     return isChanged ? { ...event, type: `${type}.updated`, changes: [found.collection] } : undefined;

@@ -12,7 +12,7 @@ import type { Feed } from '../../organisations/feeds';
 import { type EventRow, events } from '../collection';
 import { positionOf, timeDigits } from '../position';
 import { PUBLIC, type PublicCollection } from '../types';
-import { type Change, changedMembers, collectionOf, gapEvent, momentOf, toEvent } from './changes';
+import { type Change, changedMembers, collectionOf, gapEvent, momentOf, statusSetBy, toEvent } from './changes';
 
 /* Stores the events of a cluster's changes with their organisations. */
 
@@ -57,6 +57,7 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
   const keyOfRow = (database: string, collection: string, id: unknown): string =>
     `${database} ${collection} ${String(id)}`;
   const keyOf = (change: Change): string => keyOfRow(change.ns.db, change.ns.coll ?? '', change.documentKey?._id);
+  const keyIn = ({ ns }: Change, { of, id }: Row): string => keyOfRow(ns.db, of.collection, id);
 
   /** Notes that the events of an organisation are owed to it. @throws the error if its cluster does not respond */
   async function refused(id: string, from: Date, error: unknown): Promise<void> {
@@ -66,37 +67,75 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
     await feeds.oweGap(id, from);
   }
 
-  /** Reads what these changes do not tell, by key: statuses, and what parts belong to; of rows that are gone it is missing. */
-  async function lookUp(data: OrganisationData, found: readonly Found[]): Promise<ReadonlyMap<string, string>> {
-    const missing = new Map<PublicCollection, Map<string, unknown>>();
-    for (const { change } of found) {
-      const of = collectionOf(change);
-      if (change.operationType !== 'update' || !(of?.hasStatus || of?.part) || statuses.has(keyOf(change))) continue;
-      const members = changedMembers(change, of);
-      if (members.length === 0 || members.includes('status')) continue;
-      const ids = missing.get(of) ?? new Map<string, unknown>();
-      missing.set(of, ids.set(keyOf(change), change.documentKey?._id));
-    }
-    const read = new Map<string, string>();
-    for (const [{ collection: name, part }, ids] of missing) {
-      const member = part?.member ?? 'status';
+  /** Reads a member of rows, by key; of rows that are gone it is missing. */
+  async function read(data: OrganisationData, member: string, wanted: readonly Row[]): Promise<Map<string, string>> {
+    const found = new Map<string, string>();
+    for (const name of new Set(wanted.map(({ of }) => of.collection))) {
+      const ids = new Set(wanted.filter(({ of }) => of.collection === name).map(({ id }) => id));
       const rows = databaseOf(data.connection)
         .collection(name)
-        .find({ _id: { $in: [...ids.values()] } } as object, { projection: { [member]: 1 } });
+        .find({ _id: { $in: [...ids] } } as object, { projection: { [member]: 1 } });
       for await (const { _id, [member]: value } of rows)
-        if (typeof value === 'string') read.set(keyOfRow(data.connection.name, name, _id), value);
+        if (typeof value === 'string') found.set(keyOfRow(data.connection.name, name, _id), value);
     }
-    return read;
+    return found;
+  }
+
+  /** Reads what these changes do not tell: the object of each that is of a part, and the statuses of their objects. */
+  async function lookUp(data: OrganisationData, found: readonly Found[]) {
+    const changes = found.flatMap(({ change }) => {
+      const of = collectionOf(change);
+      return of ? [{ change, of, id: change.documentKey?._id }] : [];
+    });
+    const owners = new Map<string, string>();
+    for (const member of new Set(changes.flatMap(({ of }) => of.part?.member ?? []))) {
+      const updated = changes.filter(
+        ({ change, of }) =>
+          of.part?.member === member && change.operationType === 'update' && changedMembers(change, of).length > 0,
+      );
+      for (const [key, owner] of await read(data, member, updated)) owners.set(key, owner);
+    }
+    /** The row with the status: for a part, that of the object which it belongs to. */
+    const rowOf = ({ change, of, id }: (typeof changes)[number]): Row => {
+      const whole = of.part && [...PUBLIC.values()].find(({ object, part }) => object === of.object && !part);
+      if (!of.part || !whole) return { of, id };
+      const owner =
+        change.operationType === 'update' ? owners.get(keyOf(change)) : change.fullDocument?.[of.part.member];
+      return { of: whole, id: owner };
+    };
+    const wanted = changes.flatMap((one): Row[] => {
+      const row = rowOf(one);
+      if (!row.of.hasStatus || row.id === undefined || statuses.has(keyIn(one.change, row))) return [];
+      const members = one.of.part ? [] : changedMembers(one.change, one.of);
+      const isUntold = one.change.operationType === 'update' && members.length > 0 && !members.includes('status');
+      return one.of.part || isUntold ? [row] : [];
+    });
+    const known = await read(data, 'status', wanted);
+    return new Map(
+      changes.map((one) => {
+        const row = rowOf(one);
+        const key = keyIn(one.change, row);
+        return [one.change, { key, now: known.get(key), owner: one.of.part ? row.id : undefined }] as const;
+      }),
+    );
   }
 
   /** The events of an organisation's changes, with their positions. */
   async function toRows(data: OrganisationData, { epoch }: Feed, found: readonly Found[]): Promise<EventRow[]> {
-    const read = await lookUp(data, found);
+    const looked = await lookUp(data, found);
+    // of a part it is the status after its transaction, whatever was written first
+    const set = new Map(
+      found.flatMap(({ change }) => {
+        const status = statusSetBy(change);
+        return status === undefined ? [] : [[`${timeDigits(change.clusterTime)} ${keyOf(change)}`, status] as const];
+      }),
+    );
     return found.flatMap(({ change, ordinal }) => {
-      const key = keyOf(change);
+      const own = keyOf(change);
+      const { key = own, now, owner } = looked.get(change) ?? {};
       const before = statuses.get(key);
-      const said = read.get(key);
-      const event = toEvent(change, { before, now: before ?? said ?? null, owner: said });
+      const together = key === own ? undefined : set.get(`${timeDigits(change.clusterTime)} ${key}`);
+      const event = toEvent(change, { before, now: together ?? before ?? now ?? null, owner });
       if (event?.type.endsWith('.deleted')) statuses.delete(key);
       else if (typeof event?.status === 'string') statuses.set(key, event.status);
       return event ? [{ _id: positionOf(epoch, timeDigits(change.clusterTime), ordinal), ...event }] : [];
@@ -199,6 +238,12 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
 }
 
 export type Recorder = ReturnType<typeof recorderOf>;
+
+/** A row of an organisation's database. */
+interface Row {
+  readonly of: PublicCollection;
+  readonly id: unknown;
+}
 
 interface StatusRow {
   readonly _id: unknown;
