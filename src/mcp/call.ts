@@ -1,5 +1,5 @@
 import type { RequestContext } from '../context';
-import { AppError, type Fault, invalidRequest, shorten, validationFailed } from '../errors';
+import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
 import { argumentChecks } from '../schema/argumentChecks';
 import type { Schemas } from '../schema/build';
 import { inKeptSpelling } from '../schema/compared';
@@ -8,6 +8,7 @@ import { aggregates } from '../schema/operations';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
+import { createExplain, unknown, withLists } from './arguments';
 import { createRuns, type Runs } from './run';
 import { requireUse, type Tool, toolsOf } from './tools';
 
@@ -29,6 +30,7 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
     others: argumentChecks(schemas.graphql, objectsOf(tools, false)),
   };
   const runsOf = createRuns(schemas, onWritable);
+  const explain = createExplain(tools);
   const byName = new Map(
     tools.map((tool) => {
       const { operation, field } = tool;
@@ -60,11 +62,11 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
         if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) hooks.onIdempotencyKey(checkedKey(idempotencyKey));
       } else if (isGiven(idempotencyKey)) throw validationFailed([unknown(IDEMPOTENCY_KEY, tool)]);
-      const args = inKeptSpelling(rest);
+      const args = inKeptSpelling(withLists(rest, tool));
       try {
         check(args);
       } catch (error) {
-        throw namingArguments(error, tool);
+        throw explain(error, tool);
       }
       return answer(tool, runs, { args, members: membersOf(tool, fields) }, context);
     },
@@ -84,17 +86,18 @@ function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   const { rows } = tool;
   if (!isGiven(fields)) return undefined;
   if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknown(FIELDS, tool)]);
-  if (!Array.isArray(fields) || fields.length === 0) {
+  const names: readonly unknown[] = Array.isArray(fields) ? fields : [fields];
+  if (names.length === 0) {
     const detail = `must be a list of one or more of ${rows.all.join(', ')}`;
-    throw validationFailed([{ pointer: `/${FIELDS}`, code: 'type', detail }]);
+    throw validationFailed([{ pointer: `/${FIELDS}`, code: 'length', detail }]);
   }
-  const faults = fields.flatMap((name: unknown, at): Fault[] =>
+  const faults = names.flatMap((name, at): Fault[] =>
     rows.all.includes(name as string)
       ? []
       : [{ pointer: `/${FIELDS}/${String(at)}`, code: 'not_allowed', detail: `must be one of ${rows.all.join(', ')}` }],
   );
   if (faults.length > 0) throw validationFailed(faults);
-  return rows.all.filter((name) => name === 'id' || fields.includes(name));
+  return rows.all.filter((name) => name === 'id' || names.includes(name));
 }
 
 function isGiven(value: unknown): boolean {
@@ -108,26 +111,6 @@ function checkedKey(key: unknown): string {
   if (IDEMPOTENCY_KEY_FORM.test(key)) return key;
   const detail = 'must be 1 to 255 visible ASCII characters, e.g. a UUID';
   throw invalidRequest([{ parameter: IDEMPOTENCY_KEY, code: 'format', detail }]);
-}
-
-function unknown(name: string, tool: Tool): Fault {
-  return { pointer: `/${name}`, code: 'unknown', detail: unknownDetail(tool) };
-}
-
-function unknownDetail({ argumentNames }: Tool): string {
-  const names = argumentNames.join(', ');
-  return `is not an argument of this tool, which ${names === '' ? 'has none' : `has ${names}`}`;
-}
-
-/** The error of a check; a fault about an unknown argument says which there are. */
-function namingArguments(error: unknown, tool: Tool): unknown {
-  if (!(error instanceof AppError) || !error.extras.errors) return error;
-  const errors = error.extras.errors.map((fault) => {
-    const isOwn = fault.code === 'unknown' && (fault.parameter !== undefined || /^\/[^/]*$/.test(fault.pointer ?? ''));
-    return isOwn ? { ...fault, detail: unknownDetail(tool) } : fault;
-  });
-  const { moreErrors } = error.extras;
-  return error.code === 'invalid_request' ? invalidRequest(errors, moreErrors) : validationFailed(errors, moreErrors);
 }
 
 interface Wanted {

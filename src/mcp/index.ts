@@ -59,6 +59,12 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
       });
     }
     const incoming = { ...incomingRequest(exchange), idempotencyKey: undefined as string | undefined };
+    const { onReplay } = incoming;
+    let isReplay = false;
+    incoming.onReplay = () => {
+      isReplay = true;
+      onReplay();
+    };
     const context = await openContext(incoming);
     requireOn(context);
     requireAcceptsJson(request);
@@ -77,7 +83,8 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
       const onIdempotencyKey = (key: string): void => {
         incoming.idempotencyKey = key;
       };
-      const result = await resultOf(message, { calls: calls(), context, exchange, spoken, onIdempotencyKey });
+      const asked = { calls: calls(), context, exchange, spoken, onIdempotencyKey, isReplay: () => isReplay };
+      const result = await resultOf(message, asked);
       const added = spoken === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
       send(exchange, 200, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
     } catch (error) {
@@ -126,6 +133,8 @@ interface Asked {
   readonly exchange: Exchange;
   readonly spoken: string;
   readonly onIdempotencyKey: (key: string) => void;
+  /** Whether the answer is the first one of its idempotency key. */
+  readonly isReplay: () => boolean;
 }
 
 /** @throws ProtocolError for an unknown method; what cannot be answered */
@@ -157,7 +166,8 @@ function isForClients({ status, code }: AppError): boolean {
   );
 }
 
-async function callTool({ params }: Message, { calls, context, exchange, onIdempotencyKey }: Asked): Promise<object> {
+async function callTool({ params }: Message, asked: Asked): Promise<object> {
+  const { calls, context, exchange, onIdempotencyKey, isReplay } = asked;
   try {
     const content = await calls.call(params, context, {
       onIdempotencyKey,
@@ -166,7 +176,7 @@ async function callTool({ params }: Message, { calls, context, exchange, onIdemp
         if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
       },
     });
-    return { content, isError: false };
+    return { content: isReplay() ? [...content, REPLAYED] : content, isError: false };
   } catch (error) {
     if (error instanceof ProtocolError) throw error;
     const known = toAppError(error);
@@ -176,8 +186,14 @@ async function callTool({ params }: Message, { calls, context, exchange, onIdemp
   }
 }
 
-/** What is wrong with a call, for a model to mend. */
+const REPLAYED: Content = {
+  type: 'text',
+  text: 'This is the answer of the first call with this idempotency_key; nothing was done again.',
+};
+
+/** What is wrong with a call, for a model to mend: its faults, or what happened if there are none. */
 function faultBlock({ code, status, detail, extras }: AppError, requestId: string): Content {
-  const all = { code, status, detail, ...extraMembers(extras), request_id: requestId };
+  const said = extras.errors?.length ? {} : { detail };
+  const all = { code, status, ...said, ...extraMembers(extras), request_id: requestId };
   return { type: 'text', text: JSON.stringify(all) };
 }

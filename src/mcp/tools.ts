@@ -32,9 +32,6 @@ export interface Rows {
   readonly usual: readonly string[];
 }
 
-/** Where the schemas of types are in a tool's own schema. */
-const OWN_ROOT = '#/$defs/';
-
 /** The tools of a schema, in its order. Those with a REST route are of the REST schema, others of the whole. */
 export function toolsOf(schemas: Schemas): Tool[] {
   const components = componentSchemas(schemas.rest, { elementBounds: true, closed: false });
@@ -97,7 +94,7 @@ interface InputOptions extends Pick<Tool, 'rows' | 'limit' | 'isWrite'> {
 }
 
 function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOptions): JsonSchema {
-  const own = concise(argumentsSchema(field.args, { queries: !isWrite }), isWrite);
+  const own = concise(argumentsSchema(field.args, { queries: !isWrite }), { isWrite, components });
   const properties = { ...(own.properties as Record<string, JsonSchema>) };
   if (limit !== undefined) {
     const { description, ...bounds } = properties.limit ?? {};
@@ -107,7 +104,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
   }
   if (rows && rows.usual.length < rows.all.length) {
     const description = `Default: ${rows.usual.join(', ')}.`;
-    properties[FIELDS] = { type: 'array', items: { enum: rows.all }, description };
+    properties[FIELDS] = { type: 'array', items: { type: 'string', enum: rows.all }, description };
   }
   if (isWrite) {
     properties[IDEMPOTENCY_KEY] = {
@@ -116,25 +113,7 @@ function inputSchema(field: Field, { components, rows, limit, isWrite }: InputOp
         'Your own id of this write, e.g. a UUID (1 to 255 visible ASCII characters): sent again with the same arguments, it returns the first answer.',
     };
   }
-  const schema = { ...own, properties };
-  const named = namedIn(schema, components);
-  const $defs = Object.fromEntries([...named].map((name) => [name, concise(components[name] ?? {}, isWrite)]));
-  const local = JSON.stringify({ ...schema, ...(named.size > 0 && { $defs }) });
-  return JSON.parse(local.replaceAll(SCHEMA_ROOT, OWN_ROOT)) as JsonSchema;
-}
-
-/** Names of the types that a schema refers to, also through others. */
-function namedIn(
-  schema: JsonSchema,
-  components: Readonly<Record<string, JsonSchema>>,
-  found = new Set<string>(),
-): Set<string> {
-  for (const [, name = ''] of JSON.stringify(schema).matchAll(new RegExp(`"\\$ref":"${SCHEMA_ROOT}(\\w+)"`, 'g'))) {
-    if (found.has(name)) continue;
-    found.add(name);
-    namedIn(components[name] ?? {}, components, found);
-  }
-  return found;
+  return { ...own, properties };
 }
 
 /** What descriptions say too, or a fault says to the few that need it. */
@@ -142,35 +121,46 @@ const UNTOLD: readonly string[] = ['minLength', 'maxLength', 'pattern', 'additio
 /** Formats of JSON Schema; validators of clients refuse others. */
 const FORMATS: readonly unknown[] = ['date', 'date-time', 'email', 'uri', 'uuid'];
 
-/** Sentences about other APIs or lengths. */
-const UNSAID = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters/;
+/** Sentences about other APIs, lengths, or keys that may use a tool, since others do not see it. */
+const UNSAID = /REST|GraphQL|^(?:At most|1 to) [\d,]+ characters|^Requires |^Any valid key /;
+
+type ConciseOptions = Pick<InputOptions, 'components' | 'isWrite'>;
 
 /**
- * A schema in as few tokens as it is understood with: without lengths and patterns, which are checked all the same, without members
- * that are ignored, and for what reads without null, which means the same as leaving a member out.
+ * A schema in as few tokens as it is understood with: without lengths and patterns, which are checked all the same, and without members
+ * that are ignored. It has no references and no alternatives of types, since some clients refuse all tools for one: that null clears a
+ * member is said by the description of a write, and for what reads null is the same as leaving an argument out.
  */
-function concise(schema: JsonSchema, isWrite: boolean): JsonSchema {
-  const { properties, items, description, type, anyOf, enum: values, ...others } = schema;
-  const isNullable = isWrite && Array.isArray(type);
+function concise(given: JsonSchema, options: ConciseOptions): JsonSchema {
+  const { isWrite, components } = options;
+  const schema = resolved(given, components);
+  const { properties, items, description, type, enum: values, ...others } = schema;
   const members = Object.entries((properties ?? {}) as Record<string, JsonSchema>)
     .filter(([, member]) => !/^Ignored\b/.test(String(member.description)))
-    .map(([name, member]) => [name, concise(member, isWrite)] as const);
-  const [first] = (anyOf ?? []) as readonly JsonSchema[];
-  // what an object is, is said where it is used
-  const text = properties || values !== undefined ? '' : told(description, isWrite);
+    .map(([name, member]) => [name, concise(member, options)] as const);
+  // what a text may be, its values say
+  const text = given.enum !== undefined ? '' : told(description, isWrite);
   const rest = Object.entries(others).filter(
     ([name, value]) =>
       !UNTOLD.includes(name) && (isWrite || !name.endsWith('Items')) && (name !== 'format' || FORMATS.includes(value)),
   );
   return {
-    ...(anyOf !== undefined && !isWrite ? first : anyOf !== undefined && { anyOf }),
-    ...(type !== undefined && values === undefined && { type: isNullable ? type : [type].flat()[0] }),
+    ...(type !== undefined && { type: [type].flat()[0] }),
     ...Object.fromEntries(rest),
     ...(values !== undefined && { enum: (values as unknown[]).filter((value) => value !== null) }),
-    ...(items !== undefined && { items: concise(items as JsonSchema, isWrite) }),
+    ...(items !== undefined && { items: concise(items as JsonSchema, options) }),
     ...(properties !== undefined && { properties: Object.fromEntries(members) }),
     ...(text !== '' && { description: text }),
   };
+}
+
+/** A schema in place of a reference to it, described where it is used. */
+function resolved(schema: JsonSchema, components: InputOptions['components']): JsonSchema {
+  const { anyOf: [first] = [schema], description } = schema as { anyOf?: readonly JsonSchema[]; description?: string };
+  const { $ref: reference } = first ?? {};
+  if (typeof reference !== 'string') return schema;
+  const { description: _ofType, ...named } = components[reference.slice(SCHEMA_ROOT.length)] ?? {};
+  return { ...named, ...(description !== undefined && { description }) };
 }
 
 /** A description without what is about other APIs, and without lengths; of an argument of a read, its first sentence. */

@@ -58,7 +58,7 @@ describe('a list', () => {
   test.each<[string, object, string]>([
     ['an unknown field', { fields: ['hash'] }, '/fields/0'],
     ['no fields', { fields: [] }, '/fields'],
-    ['a fields argument that is not a list', { fields: 'number' }, '/fields'],
+    ['a single field that is none', { fields: 'colour' }, '/fields/0'],
     ['an unknown argument', { organisation_id: randomUUID() }, 'organisation_id'],
     ['a page size over the limit', { limit: 101 }, 'limit'],
     ['an empty filter', { customer_id: '' }, 'customer_id'],
@@ -69,7 +69,8 @@ describe('a list', () => {
     const { code, errors, detail } = MCP.errorOf(answer);
     expect(['invalid_request', 'validation_failed']).toContain(code);
     expect(errors[0].pointer ?? errors[0].parameter).toBe(place);
-    expect(detail).toContain(place);
+    // its faults say it
+    expect(detail).toBeUndefined();
   });
 });
 
@@ -219,12 +220,29 @@ describe('the arguments of a tool', () => {
       '/fields',
       /not an argument .*products.*idempotency_key/,
     ],
+    ['orders', 'a field that there is not', { fields: 'colour' }, '/fields/0', /must be one of id, number/],
     [
       'orders',
-      'a field given as a string',
-      { fields: 'number' },
-      '/fields',
-      /must be a list of one or more of id, number/,
+      'a name for an id',
+      { customer_id: 'Alfreds' },
+      'customer_id',
+      /a valid UUID; the tool customers finds it$/,
+    ],
+    ['order', 'a number for an id', { id: '10248' }, 'id', /a valid UUID; the tool orders finds it$/],
+    ['request_messages', 'a subject for an id', { id: 'Leeds' }, 'id', /a valid UUID; the tool requests finds it$/],
+    [
+      'open_request',
+      'a name for an id',
+      { text: 'x', customer_id: 'Alfreds' },
+      '/customer_id',
+      /a valid UUID; the tool customers finds it$/,
+    ],
+    [
+      'events',
+      'a number for an id',
+      { object_id: '1' },
+      'object_id',
+      /a valid UUID; one of the tools customers, orders/,
     ],
     [
       'open_request',
@@ -236,10 +254,20 @@ describe('the arguments of a tool', () => {
     ['open_request', 'a long key', { text: 'x', idempotency_key: 'x'.repeat(256) }, 'idempotency_key', /1 to 255/],
     ['open_request', 'a key that is a number', { text: 'x', idempotency_key: 1 }, '/idempotency_key', /must be a text/],
   ])('%s with %s gets an error that says how to fix it', async (tool, _title, args, place, detail) => {
-    const { errors, detail: said } = MCP.errorOf(await use(tool, args));
+    const { errors } = MCP.errorOf(await use(tool, args));
     expect(errors[0].pointer ?? errors[0].parameter).toBe(place);
     expect(errors[0].detail).toMatch(detail);
-    expect(said).toMatch(detail);
+  });
+
+  test('may be a single value where a list is wanted', async () => {
+    const one = { sku: 'SINGLE-1', name: 'Single' };
+    expect(first(await use('upsert_products', { products: one })).created).toBe(1);
+    const contacts = { name: 'Ann' };
+    const customers = { external_ref: 'SINGLE-1', name: 'Single', contacts };
+    expect(first(await use('upsert_customers', { customers })).created).toBe(1);
+    const { data } = first(await use('products', { sku: one.sku, fields: 'sku' }));
+    expect(data).toEqual([{ id: expect.any(String), sku: one.sku }]);
+    expect((await use('orders', { status: 'placed' })).body.result.isError).toBe(false);
   });
 
   test('may be null, which counts as omitted, even for those that tools add', async () => {
@@ -255,6 +283,8 @@ describe('a write', () => {
     const [one, other] = [await use('open_request', args), await use('open_request', args)];
     expect(first(other).id).toBe(first(one).id);
     expect([one, other].map(({ headers }) => headers.get('idempotent-replayed'))).toEqual([null, 'true']);
+    const isSaid = (answer: Answer): boolean => blocksIn(answer).some((text) => /nothing was done again/.test(text));
+    expect([one, other].map(isSaid)).toEqual([false, true]);
     const changed = await use('open_request', { ...args, text: 'Another' });
     expect(MCP.errorOf(changed).code).toBe('idempotency_key_reused');
     const { body } = await caller.post('/requests', { text: args.text }, { 'idempotency-key': args.idempotency_key });

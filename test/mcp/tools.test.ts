@@ -59,11 +59,31 @@ test('each tool has a schema that accepts its arguments, does not mention REST, 
     expect([check(args), check.errors]).toEqual([true, null]);
     for (const required of inputSchema.required ?? []) expect(check({ ...args, [required]: undefined })).toBe(false);
     expect(description).toMatch(/\.$/);
-    expect(JSON.stringify(inputSchema)).not.toContain('#/components');
     expect(Object.keys(annotations as object)).toEqual([
       ...['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'],
     ]);
   }
+});
+
+test('schemas have one type for each value, and none that some clients refuse a whole list of tools for', async () => {
+  const unfit: string[] = [];
+  const look = (place: string, schema: Json): void => {
+    if (typeof schema.type !== 'string') unfit.push(`${place} has the type ${JSON.stringify(schema.type)}`);
+    for (const keyword of ['anyOf', 'oneOf', 'allOf', '$ref', '$defs', 'definitions', 'nullable'])
+      if (keyword in schema) unfit.push(`${place} has ${keyword}`);
+    for (const [name, member] of Object.entries<Json>(schema.properties ?? {})) look(`${place}.${name}`, member);
+    if (schema.items) look(`${place}[]`, schema.items);
+  };
+  for (const { name, inputSchema } of await toolsOf(await callerWith(ALL_SCOPES))) look(name, inputSchema);
+  expect(unfit).toEqual([]);
+});
+
+test('a list says what its objects are, and when to use it', async () => {
+  const lists = (await toolsOf(await callerWith(ALL_SCOPES))).filter(
+    ({ inputSchema: { properties } }) => 'cursor' in properties || 'after' in properties,
+  );
+  expect(lists.length).toBeGreaterThan(5);
+  for (const { description } of lists) expect(description).toMatch(/^List .* Use this to /);
 });
 
 test('hints mark what reads, what can be repeated, what overwrites, and where outsiders write', async () => {

@@ -19,7 +19,8 @@ export function mcpFaceOf(schemas: Schemas): Face {
       return caller.mcp('tools/call', { name, arguments: { ...args, ...own } }, headers);
     },
     valueOf: (answer) => {
-      const [value, apart] = blocksIn(answer);
+      const [value, ...others] = blocksIn(answer);
+      const apart = others.find((text) => text.includes('\n{'));
       return wordsIn(JSON.parse(value!), apart === undefined ? {} : JSON.parse(apart.slice(apart.indexOf('\n'))));
     },
     errorOf: (answer) => {

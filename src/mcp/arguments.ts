@@ -1,0 +1,95 @@
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLInputType,
+  isInputObjectType,
+  isListType,
+  isObjectType,
+} from 'graphql';
+import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
+import { ROWS } from '../schema/gaps/mcpGaps';
+import { directiveOf } from '../schema/sdl';
+import { referenceTo } from '../schema/stored';
+import { isObject, type Params } from './protocol';
+import type { Tool } from './tools';
+
+/* Arguments as models write them, and what tells a model how to mend them. */
+
+/** Arguments in which a single value is a list of one where a list is wanted. */
+export function withLists(args: Params, { field }: Tool): Params {
+  const types = new Map(field.args.map(({ name, type }) => [name, type]));
+  return inLists(args, types) as Params;
+}
+
+function inLists(value: Params, types: ReadonlyMap<string, GraphQLInputType>): unknown {
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const type = types.get(name);
+      return [name, type ? inList(member, type) : member];
+    }),
+  );
+}
+
+function inList(value: unknown, of: GraphQLInputType): unknown {
+  const type = getNullableType(of);
+  if (value === null || value === undefined) return value;
+  if (isListType(type)) {
+    const items: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return items.map((item) => inList(item, type.ofType));
+  }
+  if (!isInputObjectType(type) || !isObject(value)) return value;
+  return inLists(value, new Map(Object.values(type.getFields()).map((member) => [member.name, member.type])));
+}
+
+/** The error of a check, for the model that called a tool: which arguments there are, and which tools find an id. */
+export type Explain = (error: unknown, tool: Tool) => unknown;
+
+export function createExplain(tools: readonly Tool[]): Explain {
+  /** The tool that lists the objects of a type, by the name of an argument that refers to one. */
+  const lists = new Map(
+    tools.flatMap((tool) => {
+      const type = rowType(tool);
+      return type?.stored?.collection === tool.operation.name
+        ? [[referenceTo(type.name), tool.operation] as const]
+        : [];
+    }),
+  );
+  const namesOf = (argument: string, { operation: { rest } }: Tool): string => {
+    const list = lists.get(argument);
+    if (list) return `the tool ${list.name} finds it`;
+    const [, path] = /^(.+)\/:id\b/.exec(rest?.path ?? '') ?? [];
+    const above = argument === 'id' ? [...lists.values()].find((one) => one.rest?.path === path) : undefined;
+    const finders = above ? [above] : [...lists.values()];
+    return finders.length === 1
+      ? `the tool ${String(finders[0]?.name)} finds it`
+      : `one of the tools ${finders.map(({ name }) => name).join(', ')} finds it`;
+  };
+  return (error, tool) => {
+    if (!(error instanceof AppError) || !error.extras.errors) return error;
+    const errors = error.extras.errors.map((fault): Fault => {
+      const name = fault.parameter ?? fault.pointer?.split('/').at(-1) ?? '';
+      const isOwn = fault.parameter !== undefined || /^\/[^/]*$/.test(fault.pointer ?? '');
+      if (fault.code === 'unknown' && isOwn) return { ...fault, detail: unknownDetail(tool) };
+      const isId = fault.code === 'format' && fault.detail.endsWith('UUID');
+      return isId ? { ...fault, detail: `${fault.detail}; ${namesOf(name, tool)}` } : fault;
+    });
+    const { moreErrors } = error.extras;
+    return error.code === 'invalid_request' ? invalidRequest(errors, moreErrors) : validationFailed(errors, moreErrors);
+  };
+}
+
+function rowType({ field: { type } }: Tool) {
+  const page = getNamedType(type);
+  const rows = isObjectType(page) ? page.getFields()[ROWS] : undefined;
+  const row = rows && getNamedType(rows.type);
+  return isObjectType(row) ? { name: row.name, stored: directiveOf(row.astNode, 'stored') } : undefined;
+}
+
+export function unknown(name: string, tool: Tool): Fault {
+  return { pointer: `/${name}`, code: 'unknown', detail: unknownDetail(tool) };
+}
+
+function unknownDetail({ argumentNames }: Tool): string {
+  const names = argumentNames.join(', ');
+  return `is not an argument of this tool, which ${names === '' ? 'has none' : `has ${names}`}`;
+}
