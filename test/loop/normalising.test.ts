@@ -29,7 +29,7 @@ test.each<[string, string, (round: number) => object]>([
     'texts that grow when they are normalised',
     'products',
     (round) => ({
-      products: many(340, (at) => ({
+      products: many(170, (at) => ({
         sku: `A${String(at)}`,
         name: 'A',
         description: '\ufdfa'.repeat(4990) + String(round),
@@ -40,7 +40,7 @@ test.each<[string, string, (round: number) => object]>([
     'customers with 100 contacts',
     'customers',
     (round) => ({
-      customers: many(1000, (at) => ({
+      customers: many(500, (at) => ({
         external_ref: `A${String(at)}`,
         name: 'A',
         contacts: many(100, (one) => ({ name: `é${String(one)} ${String(at)} ${String(round)}` })),
@@ -51,7 +51,7 @@ test.each<[string, string, (round: number) => object]>([
     'elements full of words',
     'products',
     (round) => ({
-      products: many(200, (at) => ({ sku: `W${String(at)}`, name: 'A', description: `${String(round)} ${WORDS}` })),
+      products: many(100, (at) => ({ sku: `W${String(at)}`, name: 'A', description: `${String(round)} ${WORDS}` })),
     }),
   ],
 ])('%s: created and changed', async (name, path, make) => {

@@ -28,11 +28,11 @@ test('a loop that is held is noticed', async () => {
     process.kill(gateway.pid, 'SIGCONT');
   };
   let said = '';
-  // longer where the machine is so busy that even the fixed computation takes long
+  // longer where the machine is so busy that nothing else is left of that time
   for (let held = 2500; said === '' && held <= 20_000; held *= 2) {
     said = await watch(gateway, 'held', () => hold(held), { reads: true }).then(() => '', String);
   }
-  expect(said).toMatch(/\/livez was late by \d{4,} ms .*read was late/);
+  expect(said).toMatch(/\/livez was late by \d+ ms .*read was late/);
 });
 
 test('connections that stay are noticed', async () => {

@@ -12,17 +12,17 @@ const [EVERY, COMPUTE_EVERY, WITHIN] = [25, 500, 60_000];
 const MOST_WAITING = 20;
 const BLOCK = Buffer.alloc(256 * 1024);
 
-/** How long the gateway's first thread, or this one, was ready to run while others had the processors, in milliseconds; 0 without Linux. */
-function notRun() {
-  const delay = (of) => {
-    try {
-      return Number(readFileSync(`/proc/${of}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
-    } catch {
-      return 0;
-    }
-  };
-  return delay(workerData.pid) + delay('thread-self');
+/** How long a thread was ready to run while others had the processors, in milliseconds; 0 without Linux. */
+function delayOf(thread) {
+  try {
+    return Number(readFileSync(`/proc/${thread}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
+  } catch {
+    return 0;
+  }
 }
+
+/** The same for the gateway's first thread and this one together. */
+const notRun = () => delayOf(workerData.pid) + delayOf('thread-self');
 
 const agent = new Agent({ keepAlive: true });
 
@@ -38,13 +38,13 @@ function ask({ url, headers }, onDone) {
   sent.end();
 }
 
-/** How long a fixed computation takes: some 10 ms on a machine that is not busy. */
+/** How long a fixed computation takes, some 10 ms on a fast machine, however busy it is. */
 function compute() {
-  const started = performance.now();
+  const started = performance.now() - delayOf('thread-self');
   const hash = createHash('md5');
   for (let round = 0; round < 24; round += 1) hash.update(BLOCK);
   hash.digest();
-  return performance.now() - started;
+  return performance.now() - delayOf('thread-self') - started;
 }
 
 function probe(target) {
