@@ -213,7 +213,7 @@ function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
 }
 
 /** Which numbers the scalars of the schema accept. */
-const NUMBERS = {
+export const NUMBERS = {
   minor: Number.isSafeInteger,
   int: (value: number) => Number.isInteger(value) && value >= LEAST_INT && value <= MOST_INT,
   float: Number.isFinite,

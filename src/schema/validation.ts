@@ -18,7 +18,8 @@ const MOST_CHARACTERS = 320;
 /** Creates an ajv that finds all faults and checks dates, times and ids as the scalars do. */
 export function createAjv(): Ajv2020 {
   // no validateSchema: a test checks the generated schemas against the meta-schema, and compiling that would slow every start
-  const options = { strict: false, validateSchema: false, logger: false } as const;
+  // strict would turn this on, too: JSON has no Infinity, but 1e400 becomes it
+  const options = { strict: false, strictNumbers: true, validateSchema: false, logger: false } as const;
   const ajv = new Ajv2020({ allErrors: true, verbose: true, ...options });
   addFormats(ajv);
   ajv.addFormat('uuid', UUID);
@@ -29,6 +30,8 @@ export function createAjv(): Ajv2020 {
   }
   ajv.addFormat('currency', isCurrency);
   ajv.addFormat('known-currency', wasCurrency);
+  // bounds say the same, in one fault
+  for (const name of OF_NUMBERS) ajv.addFormat(name, true);
   return boundKeywords(ajv, { distinct, countFrom });
 }
 
@@ -132,8 +135,14 @@ function memberOf({ params }: ErrorObject): string | undefined {
 function codeOf({ keyword, data, params }: ErrorObject): string {
   // to callers, null for a required value means it is missing, and a blank name is too short
   if (keyword === 'type' && data === null) return 'required';
+  if (keyword === 'type' && isInfinite(data)) return 'range';
   if (keyword === 'pattern' && params.pattern === NOT_BLANK) return 'length';
   return CODES[keyword] ?? 'invalid';
+}
+
+/** As 1e400 in JSON. */
+function isInfinite(data: unknown): boolean {
+  return typeof data === 'number' && !Number.isFinite(data);
 }
 
 function detailOf(error: ErrorObject, code: string): string {
@@ -145,6 +154,7 @@ function detailOf(error: ErrorObject, code: string): string {
     case 'enum':
       return `must be one of ${(error.params.allowedValues as (string | null)[]).filter((value) => value !== null).join(', ')}`;
     case 'type':
+      if (code === 'range') return 'is beyond the largest number, about 1.8e308';
       return code === 'required' ? 'is required and must not be null' : `must be ${typeName(error.params.type)}`;
     case 'format':
       return `must be a valid ${FORMATS[String(error.params.format)] ?? String(error.params.format)}${plusHint(error)}`;

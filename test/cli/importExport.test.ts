@@ -1,6 +1,8 @@
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import mongoose from 'mongoose';
+import { databaseName } from '../../src/database/organisationData';
 import { recordKinds } from '../../src/resources';
 import { northwind } from '../support/factories';
 import { commandLine, type Finished, makeOrganisation, NORTHWIND } from './commandLine';
@@ -121,6 +123,53 @@ test('rejects a line with a date after the year 9999 or a duplicate member', asy
     { line: 1, pointer: '/created_at', code: 'format' },
     { line: 2, pointer: '/name', code: 'duplicate' },
   ]);
+});
+
+test('rejects numbers that JSON cannot give back, and quantities out of range; bounds are accepted', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Numbers');
+  const [line = ''] = await northwindLines('orders.ndjson', 1);
+  const lines = ['1e400', '-1e400', '-0.5', '1000000001', '0', '1e9'].map((qty, at) => {
+    const { id, number } = JSON.parse(line) as { id: string; number: string };
+    const own = line.replace(id, `0${String(at)}${id.slice(2)}`).replace(`"${number}"`, `"${number}-${String(at)}"`);
+    return own.replace(/"qty": [\d.]+/, `"qty": ${qty}`);
+  });
+  const { answer } = await importText(org, lines.join('\n'), 'orders.ndjson');
+  expect(answer.errors).toMatchObject([
+    { line: 1, pointer: '/lines/0/qty', code: 'range', detail: 'is beyond the largest number, about 1.8e308' },
+    { line: 2, pointer: '/lines/0/qty', code: 'range' },
+    { line: 3, pointer: '/lines/0/qty', code: 'range', detail: 'must be >= 0' },
+    { line: 4, pointer: '/lines/0/qty', code: 'range', detail: 'must be <= 1000000000' },
+  ]);
+  expect(answer.files.orders).toMatchObject({ created: 2, failed: 4 });
+});
+
+test('-0.0 is 0: importing a record with it again changes nothing', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Zeros');
+  const [line = ''] = await northwindLines('orders.ndjson', 1);
+  const zeros = line.replaceAll(/"discount_pct": 0\.0|"discount_minor": 0/g, (zero) => zero.replace(': 0', ': -0'));
+  expect(zeros).toMatch(/"discount_minor": -0,.*"discount_pct": -0\.0/);
+  const outcomes = [];
+  for (const text of [zeros, zeros, line])
+    outcomes.push((await importText(org, text, 'orders.ndjson')).answer.files.orders);
+  expect(outcomes).toMatchObject([{ created: 1 }, { unchanged: 1 }, { unchanged: 1 }]);
+});
+
+test('export writes nothing and names every object with a number that no file can hold', async () => {
+  const { id: org } = await makeOrganisation(cli, 'Broken numbers');
+  const lines = await northwindLines('orders.ndjson', 3);
+  await importText(org, lines.join('\n'), 'orders.ndjson');
+  const [first, second] = lines.map((line) => JSON.parse(line) as { id: string });
+  const connection = await mongoose.createConnection(process.env.TEST_MONGODB_URI ?? '').asPromise();
+  const rows = connection.getClient().db(databaseName(org)).collection<{ _id: string }>('orders');
+  await rows.updateOne({ _id: first!.id }, { $set: { 'lines.0.qty': NaN } });
+  await rows.updateOne({ _id: second!.id }, { $set: { total_minor: 1e300 } });
+  await connection.close();
+  const folder = await newFolder();
+  const { code, stdout, stderr } = await cli.run('export', '--org', org, folder);
+  expect([code, stdout, await readdir(folder)]).toEqual([1, '', []]);
+  expect(stderr).toContain('nothing was written: these orders have numbers that no file can hold');
+  expect(stderr).toContain(`${first!.id}: /lines/0/qty is stored as NaN, which is not a finite number`);
+  expect(stderr).toContain(`${second!.id}: /total_minor is stored as 1e+300, which is not an integer`);
 });
 
 test('rejects a text with a lone surrogate, which cannot be stored', async () => {

@@ -234,6 +234,12 @@ describe('the database', () => {
   );
 });
 
+test('an open period ends with the year 9999, after which no month is written, whatever another program stored', async () => {
+  const sent = await commandsOf(gateway, organisation, () => ask(GRAPHQL, caller, 'order_totals', {}));
+  const [{ $match: period }] = sent[0]!.command.pipeline;
+  expect(period.placed_at).toMatchObject({ $lte: new Date('9999-12-31T23:59:59.999Z') });
+});
+
 test('a dashboard needs one request for several totals', async () => {
   const answer = await query(
     caller,

@@ -64,6 +64,12 @@ test.each<[string, string | RegExp, string, string]>([
   ['a read by a number', 'order(id: ID!)', 'order(id: Int!)', 'Query.order(id:) is Int!: write id: ID!'],
   ['a read by nothing', 'order(id: ID!)', 'order(id: ID)', 'Query.order(id:) is ID: write id: ID!'],
   [
+    'a decimal without both bounds',
+    /(type QuoteLine [^}]*qty: Float! @constraint\(min: 0), max: 1000000000/,
+    '$1',
+    'QuoteLine.qty is a Float without both bounds, which the sums of its values need: add @constraint(min:, max:)',
+  ],
+  [
     'a member named as the search words',
     /(type Product [^}]*)category: String/,
     '$1search: String',

@@ -67,6 +67,12 @@ describe('arguments are checked, and each error has a pointer and a code:', () =
     ['an invalid id', { id: 'x' }, ['/id format']],
     ['an id with a line break', { id: `${ID}\n` }, ['/id format']],
     ['a number above its range', { id: ID, limit: 6 }, ['/limit range']],
+    [
+      'a number that is no finite one, in one error',
+      { id: ID, limit: -1e400, rate: 1e400 },
+      ['/limit range', '/rate range'],
+    ],
+    ['a number beyond 32 bits, in one error', { id: ID, limit: 2 ** 31 }, ['/limit range']],
     ['a number below its range', { id: ID, limit: 0 }, ['/limit range']],
     ['a number that is not an integer', { id: ID, limit: 1.5 }, ['/limit type']],
     ['a number as a string', { id: ID, limit: '1' }, ['/limit type']],

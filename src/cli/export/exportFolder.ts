@@ -8,7 +8,7 @@ import { toKeyRecord } from '../../organisations/keyRecords';
 import type { Fingerprint } from '../../organisations/pepper';
 import { publishedSchemas } from '../../published';
 import { recordKinds } from '../../resources';
-import type { RecordKind } from '../../resources/common/records';
+import type { ImportRecord, RecordKind } from '../../resources/common/records';
 import { SCHEMA_ROOT } from '../../schema/jsonSchema';
 import { CommandFailure, EXIT } from '../common/failure';
 import { createProgress } from '../common/progress';
@@ -18,6 +18,8 @@ import { recordWriter, type Write } from '../records/writer';
 
 /** Records per write to the file. */
 const CHUNK = 200;
+/** Objects that are named if they cannot be written. */
+const MOST_NAMED = 100;
 
 export interface Export {
   readonly organisation: Organisation;
@@ -72,13 +74,36 @@ async function writeRecords(kind: RecordKind, path: string, write: Write, { data
   progress.start(kind.file, await kind.count(data));
   const file = await open(path, 'wx');
   try {
-    return await writeLines(file, kind.read(data), write, signal, (count) => {
+    return await writeLines(file, whole(kind, data), write, signal, (count) => {
       progress.update(count, count);
     });
   } finally {
     progress.stop();
     await file.close();
   }
+}
+
+/** The records of a kind. @throws CommandFailure at the end if some have numbers that JSON would turn into null */
+async function* whole({ file, read, brokenNumber }: RecordKind, data: OrganisationData): AsyncGenerator<ImportRecord> {
+  const broken: string[] = [];
+  let count = 0;
+  for await (const record of read(data)) {
+    const fault = brokenNumber?.(record);
+    if (!fault) {
+      yield record;
+      continue;
+    }
+    count += 1;
+    if (count <= MOST_NAMED) broken.push(`  ${record.id}: ${String(fault.pointer)} ${fault.detail}`);
+  }
+  if (count === 0) return;
+  if (count > MOST_NAMED) broken.push(`  and ${String(count - MOST_NAMED)} more`);
+  throw new CommandFailure(
+    [
+      `nothing was written: these ${file} have numbers that no file can hold; correct them in the database`,
+      ...broken,
+    ].join('\n'),
+  );
 }
 
 /** The fingerprint of the pepper, then one key per line; readable by the owner only. */

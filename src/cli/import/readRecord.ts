@@ -1,5 +1,6 @@
 import type { Fault } from '../../errors';
 import { brokenTexts } from '../../resources/common/brokenTexts';
+import { replaceNegativeZero } from '../../resources/common/negativeZero';
 import { BODY_BOUNDS, type JsonBounds, structureFault } from '../../http/json';
 import type { ImportRecord, RecordKind } from '../../resources/common/records';
 import { publishedSchemas } from '../../published';
@@ -36,6 +37,7 @@ export function recordReaders(kinds: readonly RecordKind[]): (kind: RecordKind) 
       const record = value as ImportRecord;
       // before the check, which bounds the stored length: a text may be longer in NFC
       amend(record);
+      replaceNegativeZero(record);
       const { faults: found, more } = check(record);
       const faults = [...found, ...brokenTexts(record)];
       if (more > 0) faults.push({ pointer: '', code: 'more', detail: `has ${String(more)} more faults` });

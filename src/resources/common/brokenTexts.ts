@@ -1,8 +1,8 @@
 import type { Fault } from '../../errors';
 import { escapePointer } from '../../schema/validation';
 
-/** Maximum depth, to bound the walk of nested input: deeper strings are in unknown members, which are rejected anyway. */
-const DEEPEST = 8;
+/** Maximum depth, to bound the walk of nested input: deeper values are in unknown members, which are rejected anyway. */
+export const DEEPEST = 8;
 /** Maximum faults of a value; more than the strings of the largest element. */
 const MOST = 1000;
 

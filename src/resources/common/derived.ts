@@ -1,10 +1,11 @@
 import type { DocumentNode, FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
 import type { Projection } from '../../database/collection';
-import type { ListArguments } from '../../database/pagination';
+import type { ListArguments, Page } from '../../database/pagination';
 import { ETAG, tagOf } from '../../schema/entityTags';
 import type { Resolver, Resolvers } from '../../schema/guard';
 import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../../schema/sdl';
 import { type Relation, totalledAmounts } from '../../schema/stored';
+import { requireNumbers } from './brokenNumbers';
 import { listPage, readOne, WITHOUT_SEARCH } from './collection';
 import { listOfParent } from './parentList';
 import type { Resource, Row } from './resource';
@@ -53,14 +54,15 @@ function ofRoot(
   const listed = byType.get(rowName(field) ?? '');
   if (listed?.name === name.value) {
     const projectionOf = projections(listed, 'data');
-    const list: Resolver = (_, given, { data }, info) => listPage(data, listed, given as Args, projectionOf(info));
+    const list: Resolver = async (_, given, { data }, info) =>
+      requireRows(listed, await listPage(data, listed, given as Args, projectionOf(info)));
     return Object.assign(list, { writerOf: listWriter(listed) });
   }
   const read = byType.get(namedType(field.type));
   if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
   const projectionOf = projections(read);
-  const readById: Resolver = (_, { id }, { data }, info) =>
-    readOne(data, read, id as string, name.value, projectionOf(info));
+  const readById: Resolver = async (_, { id }, { data }, info) =>
+    requireRow(read, await readOne(data, read, id as string, name.value, projectionOf(info)));
   return Object.assign(readById, { writerOf: objectWriterOf(read, name.value) });
 }
 
@@ -69,14 +71,26 @@ function ofRelation({ isList, member }: Relation, owner: Resource, other: Resour
   if (isList) {
     const parent = { collection: owner, field: member };
     const projectionOf = projections(other, 'data');
-    return (row, args, { data }, info) =>
-      listOfParent(data, other, parent, (row as Row)._id, args as Args, projectionOf(info));
+    return async (row, args, { data }, info) =>
+      requireRows(other, await listOfParent(data, other, parent, (row as Row)._id, args as Args, projectionOf(info)));
   }
   const projectionOf = projections(other);
   return (row, _, { data }, info) => {
     const id = (row as Readonly<Record<string, unknown>>)[member];
-    return typeof id === 'string' ? data.related(other, id, projectionOf(info)) : null;
+    if (typeof id !== 'string') return null;
+    const related = data.related(other, id, projectionOf(info));
+    return other.brokenNumber ? related.then((found) => requireRow(other, found)) : related;
   };
+}
+
+function requireRow<T extends Row | null>(resource: Resource, row: T): T {
+  if (row) requireNumbers(resource, row);
+  return row;
+}
+
+function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> {
+  if (resource.brokenNumber) for (const row of page.data) requireNumbers(resource, row);
+  return page;
 }
 
 /** The projection of a query: never search words, and members that lists omit only if selected; an entity tag needs all of them. */

@@ -2,13 +2,13 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { Collection } from '../../database/collection';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import type { StoredType } from '../../schema/stored';
+import type { Numbered } from './brokenNumbers';
 import type { ImportRecord, RecordKind, RecordRules, StoredRecord } from './records';
 import { isSameRow, type RowChange, writeRows } from './rows';
 
 /** A record kind whose records are the rows of a resource; the file is sorted by the unique member. */
 export function documentKind<T extends { readonly _id: string }>(
-  resource: Collection<T> & { readonly stored: StoredType; words(row: object): string[] },
+  resource: Collection<T> & Numbered & { words(row: object): string[] },
   { rules = () => [], decimals }: RecordRules,
 ): RecordKind {
   const { collection: file, type, unique: uniqueBy = '_id', members } = resource.stored;
@@ -28,6 +28,7 @@ export function documentKind<T extends { readonly _id: string }>(
     },
     count: (data) => data.collection(resource).countDocuments(),
     read: (data) => readRecords(data, resource, { [uniqueBy]: 1 }),
+    brokenNumber: resource.brokenNumber,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../../errors';
 import type { Pace } from '../../database/courtesy';
 import { brokenTexts } from './brokenTexts';
+import { replaceNegativeZero } from './negativeZero';
 import { comparable } from '../../schema/compared';
 
 /* Faults of the elements of a bulk call, and how many of them a response lists. */
@@ -17,7 +18,7 @@ const REPEATED_POINTER = 120;
 export interface Judged {
   /** Pointer to the element: /products/3. */
   readonly at: string;
-  /** As sent, but with the key normalised. */
+  /** As sent, but with the key and zeros normalised. */
   readonly element: unknown;
   /** The normalised key; null if it is not a string. */
   readonly key: string | null;
@@ -68,6 +69,7 @@ export async function judge(
 }
 
 function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
+  replaceNegativeZero(sent);
   const sentKey = isObject(sent) ? sent[member] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
     return { at, element: sent, key: null, shownKey: null, ...placed(check(sent), at) };

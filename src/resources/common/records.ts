@@ -1,6 +1,7 @@
 import type { ClientSession } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
+import type { FindBroken } from './brokenNumbers';
 
 /** What the SDL cannot say of a resource's records. */
 export interface RecordRules {
@@ -35,6 +36,8 @@ export interface RecordKind extends Required<Pick<RecordRules, 'rules'>>, Pick<R
   readonly count: (data: OrganisationData) => Promise<number>;
   /** All records, in file order. */
   readonly read: (data: OrganisationData) => AsyncIterable<ImportRecord>;
+  /** Finds a number of a record that no file can hold. */
+  readonly brokenNumber: FindBroken | undefined;
 }
 
 /** A record in a file: JSON, with ids as `id` and times as strings. */

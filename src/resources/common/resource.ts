@@ -2,7 +2,8 @@ import { Schema } from 'mongoose';
 import { type Collection, defineCollection, type Index, type Projection } from '../../database/collection';
 import type { Resolvers } from '../../schema/guard';
 import { loadDocument } from '../../schema/sdl';
-import { type StoredMember, type StoredType, storedTypes } from '../../schema/stored';
+import { type StoredMember, storedTypes } from '../../schema/stored';
+import { brokenNumberIn, type Numbered } from './brokenNumbers';
 import { WITHOUT_SEARCH } from './collection';
 import { documentKind } from './documentKind';
 import type { RecordKind, RecordRules } from './records';
@@ -15,8 +16,7 @@ export interface Row {
   readonly _id: string;
 }
 
-export interface Resource<out T extends Row = Row> extends Collection<T> {
-  readonly stored: StoredType;
+export interface Resource<out T extends Row = Row> extends Collection<T>, Numbered {
   /** The projection without the members that lists omit. Always the same object, since reads are batched by it. */
   readonly projection: Projection;
   /** The search words of a row. */
@@ -59,6 +59,7 @@ export function defineResource<T extends Row = Row>(spec: ResourceSpec): Resourc
     stored,
     projection: heldBack.length === 0 ? WITHOUT_SEARCH : { ...WITHOUT_SEARCH, ...less },
     words,
+    brokenNumber: brokenNumberIn(stored.members),
   };
   const records = spec.isPartOfRecord ? undefined : documentKind(resource, spec);
   return { ...resource, records, resolvers: spec.resolvers };

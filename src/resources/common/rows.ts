@@ -14,7 +14,7 @@ export function isSameRow(one: object, other: object): boolean {
 }
 
 function isSameMember(name: string, one: unknown, other: unknown): boolean {
-  if (typeof one !== 'object' || typeof other !== 'object') return Object.is(one, other);
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
   if (isDeepStrictEqual(one, other)) return true;
   const areWords = name === 'search' && Array.isArray(one) && Array.isArray(other) && one.length === other.length;
   return areWords && isDeepStrictEqual(one.toSorted(), other.toSorted());

@@ -2,7 +2,7 @@ import { trusted } from 'mongoose';
 import type { RequestContext } from '../../context';
 import type { OrganisationData } from '../../database/organisationData';
 import { DEFAULT_LIMIT } from '../../database/pagination';
-import { aggregate, exact, type Rows, type Span, within } from '../common/totals';
+import { aggregate, decimal, exact, ifWithin, type Rows, type Span, within } from '../common/totals';
 import { orders } from './orders';
 
 interface ProductSalesArguments extends Span {
@@ -13,15 +13,15 @@ interface ProductSalesArguments extends Span {
 /** A row; sums of decimals are Decimal128. */
 type Sale = Readonly<Record<string, unknown>> & { readonly qty: { toString(): string } };
 
-const QTY = { $toDecimal: '$lines.qty' };
+const QTY = decimal('$lines.qty');
 const PRICE = { $toDecimal: exact('$lines.unit_price_minor') };
-const PERCENT = { $toDecimal: '$lines.discount_pct' };
+const PERCENT = decimal('$lines.discount_pct');
 const GROSS = { $multiply: [QTY, PRICE] };
 const DISCOUNT = { $divide: [{ $multiply: [QTY, PRICE, PERCENT] }, { $toDecimal: 100 }] };
 
-/** Rounds half up, as amounts of lines are; $round would round half to even. */
+/** Rounds half up, as amounts of lines are; $round would round half to even. Stays a decimal, which no amount overflows. */
 function rounded(amount: object): object {
-  return { $toLong: { $floor: { $add: [amount, { $toDecimal: '0.5' }] } } };
+  return { $floor: { $add: [amount, { $toDecimal: '0.5' }] } };
 }
 
 /** The best-selling products per currency, from the amounts of the lines. @throws AppError invalid_request */
@@ -51,6 +51,8 @@ async function productSales(data: OrganisationData, { limit, ...span }: ProductS
       },
     },
     { $addFields: { net_minor: { $subtract: ['$gross_minor', '$discount_minor'] } } },
+    // what cannot be returned comes first, since others would hide it
+    { $addFields: { rank: ifWithin('$net_minor', Number.MAX_VALUE, '$net_minor', Infinity) } },
     // not $setWindowFields, since MongoDB's $documentNumber sorts by only one member (docs/decisions/mongodb-versions.md)
     {
       $group: {
@@ -58,7 +60,7 @@ async function productSales(data: OrganisationData, { limit, ...span }: ProductS
         best: {
           $topN: {
             n: limit ?? DEFAULT_LIMIT,
-            sortBy: { net_minor: -1, '_id.sku': 1, '_id.uom': 1 },
+            sortBy: { rank: -1, '_id.sku': 1, '_id.uom': 1 },
             output: '$$ROOT',
           },
         },

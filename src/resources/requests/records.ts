@@ -35,6 +35,7 @@ export const requestRecords: RecordKind = {
     }
     yield* withMessages(data, threads);
   },
+  brokenNumber: requests.brokenNumber,
 };
 
 function messagesOf(record: ImportRecord): MessageRecord[] {

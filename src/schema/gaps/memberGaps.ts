@@ -2,7 +2,7 @@ import { type DocumentNode, type FieldDefinitionNode, print } from 'graphql';
 import { ETAG } from '../entityTags';
 import type { Resolvers } from '../guard';
 import { omittedFrom } from '../restDocument';
-import { fieldsOf } from '../sdl';
+import { directiveOf, fieldsOf, namedType } from '../sdl';
 import { sentences } from './sentences';
 import { type StoredMember, type StoredType, typesIn } from '../stored';
 
@@ -45,13 +45,21 @@ function nameGaps(type: string, members: readonly StoredMember[], reserved: read
 
 /** Gaps of fields that are stored and nothing else. */
 function fieldGaps(type: string, fields: readonly FieldDefinitionNode[], resolvers: Resolvers): string[] {
-  return fields.flatMap(({ name: { value: name }, arguments: args = [] }) =>
-    sentences(
+  return fields.flatMap((field) => {
+    const {
+      name: { value: name },
+      arguments: args = [],
+    } = field;
+    const { min, max } = directiveOf(field, 'constraint') ?? {};
+    return sentences(
+      namedType(field.type) === 'Float' &&
+        (min === undefined || max === undefined) &&
+        `${type}.${name} is a Float without both bounds, which the sums of its values need: add @constraint(min:, max:)`,
       resolvers[type]?.[name] &&
         `${type}.${name} has a resolver, but is stored, so that an import requires it: remove one of them`,
       ...args.map((argument) => `${type}.${name}(${argument.name.value}:) has no effect on what is stored: remove it`),
-    ),
-  );
+    );
+  });
 }
 
 function tagGaps(type: string, tag: FieldDefinitionNode | undefined): string[] {
