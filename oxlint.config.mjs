@@ -34,7 +34,7 @@ const ARROWS = {
     'version',
     'within',
   ],
-  rest: ['access', 'context', 'errors', 'http', 'schema'],
+  rest: ['access', 'context', 'errors', 'http', 'schema', 'version'],
   graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
   mcp: ['context', 'errors', 'http', 'mask', 'schema', 'units', 'version'],
   pages: ['errors', 'http', 'units', 'version'],

@@ -174,7 +174,7 @@ const VARIABLES = {
         'must be an origin, https://host[:port], without a path',
       )
       .optional(),
-    help: 'public URL of this gateway, https://host[:port], for sign-in links, links to pages, OpenID Connect and secure cookies',
+    help: 'public URL of this gateway, https://host[:port], for sign-in links, links to pages, the OpenAPI document, OpenID Connect and secure cookies',
   },
   OIDC_ISSUER: {
     schema: z.string().refine(isSecureOrLocal, 'must be an https URL').optional(),

@@ -15,7 +15,7 @@ export function publishedSchemas(): Schemas {
 }
 
 /** The OpenAPI 3.1 document of the REST API; needs no database. */
-export function openApiDocument(): OpenApiDocument {
+export function openApiDocument(publicUrl?: string): OpenApiDocument {
   const { rest, operations } = publishedSchemas();
-  return buildOpenApi(rest, operations);
+  return buildOpenApi(rest, operations, publicUrl);
 }

@@ -8,6 +8,8 @@ import { IDEMPOTENCY_KEY } from './writes.js';
  */
 export function readable(document) {
   const shown = structuredClone(document);
+  // the page may call only its own gateway, whatever address others reach it by
+  for (const server of shown.servers) server.url = new URL(server.url, location.href).pathname;
   for (const operation of Object.values(shown.paths).flatMap((path) => Object.values(path))) {
     for (const parameter of operation.parameters ?? []) moveExample(parameter);
     for (const response of Object.values(operation.responses)) delete response.links;

@@ -22,7 +22,7 @@ export interface RestOptions {
   readonly openContext: OpenContext;
   /** Finds whose a request is that is answered without its key; undefined if that is too much. */
   readonly recognise: RecogniseSome;
-  /** Begins the links to pages, for clients that follow none without a host. */
+  /** Begins the links to pages, for clients that follow none without a host, and the address of the server in the document. */
   readonly publicUrl?: string | undefined;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
   readonly onWritable?: (reason: Unwritten | undefined) => void;
@@ -37,7 +37,7 @@ type AnyHandler = (...call: Parameters<RouteHandler>) => Promise<AnyAnswer>;
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
 export function createRestFace(options: RestOptions): RestFace {
   const { schema, operations, openContext, recognise, publicUrl = '', onWritable } = options;
-  const document = buildOpenApi(schema, operations);
+  const document = buildOpenApi(schema, operations, publicUrl);
   const published = JSON.stringify(document);
   const router = createRouter(operations);
   const [checkOf, handlerOf] = [requestChecks(document), sofaRoutes(schema, operations)];

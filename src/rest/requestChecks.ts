@@ -7,7 +7,7 @@ import type { JsonSchema } from '../schema/jsonSchema';
 import { inKeptSpelling } from '../schema/compared';
 import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import { asParameters, checkAtFirstUse, createAjv } from '../schema/validation';
-import type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './openapi';
+import { bodySchema, type OpenApiDocument, type OpenApiOperation, type Parameter, type RequestBody } from './openapi';
 import { includeFaults } from './openapi/include';
 import type { Arguments, RestOperation } from './routes/routes';
 
@@ -26,7 +26,7 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
     const described = document.paths[path]?.[method];
     if (!described) throw new Error(`${rest.method} ${path} is not in the OpenAPI document`);
     const checkParameters = parameterCheck(ajv, described);
-    const checkBody = described.requestBody && bodyCheck(ajv, described.requestBody);
+    const checkBody = described.requestBody && bodyCheck(ajv, document, described.requestBody);
     // what has many elements (@per_element) may be larger
     const limit = described.requestBody?.['x-per-element'] ? BULK_BODY_LIMIT : BODY_LIMIT;
     return async (exchange, params) => {
@@ -39,8 +39,9 @@ export function requestChecks(document: OpenApiDocument): (operation: RestOperat
   };
 }
 
-function bodyCheck(ajv: Ajv2020, { content, 'x-per-element': lists = [] }: RequestBody): (body: unknown) => Arguments {
-  const { schema } = content['application/json'];
+function bodyCheck(ajv: Ajv2020, document: OpenApiDocument, body: RequestBody): (body: unknown) => Arguments {
+  const { 'x-per-element': lists = [] } = body;
+  const schema = bodySchema(document, body);
   const properties = { ...(schema.properties as Record<string, JsonSchema>) };
   // accept any elements here, since the operation validates each of them individually
   for (const list of lists) properties[list] = { ...properties[list], items: {} };

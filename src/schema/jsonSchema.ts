@@ -39,7 +39,7 @@ type Described = GraphQLArgument | GraphQLInputField | GraphQLField<unknown, unk
 const BUILT_IN: Record<string, JsonSchema> = {
   ID: { type: 'string', format: 'uuid' },
   String: { type: 'string' },
-  Int: { type: 'integer', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
+  Int: { type: 'integer', format: 'int32', minimum: -(2 ** 31), maximum: 2 ** 31 - 1 },
   Float: { type: 'number' },
   Boolean: { type: 'boolean' },
 };
@@ -110,9 +110,7 @@ function queryConstraint(argument: Described): Constraint {
     const isOfTexts = getNullableType(type.ofType) === GraphQLString;
     return { min_items: 1, ...(isOfTexts && { min_length: 1 }), ...constraint };
   }
-  // an empty cursor is rejected as an invalid cursor
-  const isJudgedElsewhere = argument.name === MAY_BE_EMPTY || argument.name === 'cursor';
-  const isFree = type === GraphQLString && constraint.one_of === undefined && !isJudgedElsewhere;
+  const isFree = type === GraphQLString && constraint.one_of === undefined && argument.name !== MAY_BE_EMPTY;
   return isFree ? { min_length: 1, ...constraint } : constraint;
 }
 

@@ -60,7 +60,12 @@ const Minor = new GraphQLScalarType<number, number>({
   parseValue: safeInteger,
   parseLiteral: (node) => safeInteger(node.kind === Kind.INT ? Number(node.value) : undefined),
   extensions: {
-    jsonSchema: { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER },
+    jsonSchema: {
+      type: 'integer',
+      format: 'int64',
+      minimum: Number.MIN_SAFE_INTEGER,
+      maximum: Number.MAX_SAFE_INTEGER,
+    },
   },
 });
 

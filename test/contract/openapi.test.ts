@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import { openApiDocument } from '../../src/published';
+import { version } from '../../src/version';
 import { client } from '../support/client';
 import { faultCodesInSources } from '../support/faultCodes';
 import { startGateway } from '../support/gateway';
@@ -172,6 +173,66 @@ test('the gateway serves the document', async () => {
   await gateway.stop();
   expect(status).toBe(200);
   expect(body).toEqual(JSON.parse(JSON.stringify(document)));
+});
+
+describe('integers', () => {
+  /** The schemas of all integers in the document. */
+  const integers: Record<string, unknown>[] = [];
+  JSON.stringify([document.paths, document.components.schemas], (_name, value: unknown) => {
+    const { type } = (value ?? {}) as { type?: unknown };
+    if ([type].flat().includes('integer')) integers.push(value as Record<string, unknown>);
+    return value;
+  });
+
+  test('have a format, from which typed clients take their width: amounts have 64 bits, which Java and Go would not guess', () => {
+    const { Order, OrderLine } = document.components.schemas as Record<string, { properties: Record<string, unknown> }>;
+    expect(Order!.properties.total_minor).toMatchObject({ type: 'integer', format: 'int64' });
+    expect(OrderLine!.properties.lead_time_days).toMatchObject({ type: ['integer', 'null'], format: 'int32' });
+    expect(new Set(integers.map(({ format }) => format))).toEqual(new Set(['int32', 'int64']));
+  });
+
+  test('fit into it, by their bounds', () => {
+    const ranges: Record<string, number> = { int32: 2 ** 31, int64: 2 ** 53 };
+    for (const { format, minimum = 0, maximum = 0 } of integers) {
+      const range = ranges[String(format)]!;
+      expect(Number(minimum)).toBeGreaterThanOrEqual(-range);
+      expect(Number(maximum)).toBeLessThan(range);
+    }
+  });
+});
+
+test('request bodies are components named by their routes, of which clients make types', () => {
+  const bodies = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).flatMap(([method, { requestBody }]) =>
+      requestBody ? [[`${method} ${path}`, requestBody.content['application/json'].schema] as const] : [],
+    ),
+  );
+  expect(Object.fromEntries(bodies)).toMatchObject({
+    'post /products/bulk': { $ref: '#/components/schemas/ProductsBulkBody' },
+    'post /customers/bulk': { $ref: '#/components/schemas/CustomersBulkBody' },
+    'post /requests': { $ref: '#/components/schemas/RequestsBody' },
+  });
+  for (const [, { $ref }] of bodies) {
+    expect(document.components.schemas![$ref.replace('#/components/schemas/', '')]).toMatchObject({ type: 'object' });
+  }
+  expect(new Set(bodies.map(([, { $ref }]) => $ref)).size).toBe(bodies.length);
+});
+
+test('the document has the version of the package, and refuses an empty cursor', () => {
+  expect(document.info).toMatchObject({ version });
+  const { parameters } = document.paths['/orders']!.get!;
+  expect(parameters.find(({ name }) => name === 'cursor')!.schema).toMatchObject({ minLength: 1 });
+});
+
+test('with PUBLIC_URL the served document has the full address of the server', async () => {
+  expect(document.servers).toEqual([{ url: '/api/v1' }]);
+  const gateway = await startGateway({ PUBLIC_URL: 'https://api.example.com' });
+  const { body } = await client(gateway).get('/openapi.json');
+  await gateway.stop();
+  expect(body).toEqual({
+    ...JSON.parse(JSON.stringify(document)),
+    servers: [{ url: 'https://api.example.com/api/v1' }],
+  });
 });
 
 test('openapi.json is up to date (npm run openapi)', () => {

@@ -85,7 +85,6 @@ describe.each(FACES)('$name rejects a cursor', (face) => {
   });
 
   test.each([
-    ['empty', ''],
     ['blank', ' '],
     ['a letter', 'x'],
     ['an object', 'e30'],
@@ -99,6 +98,11 @@ describe.each(FACES)('$name rejects a cursor', (face) => {
     ['a path', '../..'],
   ])('that is invalid: %s', async (_title, cursor) => {
     expect(await refusal(face, caller, 'products', { cursor })).toMatchObject(BAD_CURSOR);
+  });
+
+  test('that is empty, as any other empty parameter', async () => {
+    const errors = [{ parameter: 'cursor', code: 'length', detail: 'must not be empty' }];
+    expect(await refusal(face, caller, 'products', { cursor: '' })).toMatchObject({ code: 'invalid_request', errors });
   });
 
   test('with characters added or removed', async () => {

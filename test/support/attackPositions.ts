@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
-import type { OpenApiOperation } from '../../src/rest/openapi';
+import { bodySchema, type OpenApiOperation } from '../../src/rest/openapi';
 import type { Operation } from '../../src/schema/operations';
 import type { Json } from './client';
 import type { Arguments } from './faces';
@@ -46,7 +46,7 @@ function positionsOf(operation: Operation): Position[] {
   const parameters = described.parameters
     .filter((parameter) => parameter.in !== 'header')
     .map((parameter) => position(parameter.in as 'path' | 'query', [parameter.name], parameter.schema));
-  const body = bodyOf(operation)?.content['application/json'].schema as JsonSchema | undefined;
+  const body = bodyOf(operation);
   const members = body ? placesIn(body, []).map(({ steps, schema }) => position('body', steps, schema)) : [];
   return [...parameters, ...members];
 }
@@ -55,8 +55,9 @@ function describedAs({ rest }: Operation): OpenApiOperation {
   return document.paths[rest!.path.replaceAll(/:(\w+)/g, '{$1}')]![rest!.method.toLowerCase()]!;
 }
 
-function bodyOf(operation: Operation): Json {
-  return describedAs(operation).requestBody;
+function bodyOf(operation: Operation): JsonSchema | undefined {
+  const { requestBody } = describedAs(operation);
+  return requestBody && bodySchema(document, requestBody);
 }
 
 /** Every member of a schema, recursively; lists by their first item. */
@@ -78,7 +79,7 @@ function resolved(schema: JsonSchema): JsonSchema {
 /** Valid arguments of the position's operation except for the value there, with the required members of objects. */
 export function argumentsWith({ operation, steps, where }: Position, value: unknown, ids: Ids): Arguments {
   if (where !== 'body') return argumentsOf(operation, ids, { [steps[0]!]: value });
-  const body = withValue(bodyOf(operation).content['application/json'].schema, steps, value);
+  const body = withValue(bodyOf(operation)!, steps, value);
   return { ...(takesId(operation) && byId(operation, ids)), ...(body as Arguments) };
 }
 

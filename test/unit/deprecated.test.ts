@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
-import { buildOpenApi } from '../../src/rest/openapi';
+import { bodySchema, buildOpenApi } from '../../src/rest/openapi';
 import { buildSchemas } from '../../src/schema/build';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 
@@ -32,7 +32,8 @@ const { rest, operations } = buildSchemas(parse(SDL), {
   Query: { things: () => null, thing: () => null },
   Mutation: { make_thing: () => null },
 });
-const { paths, components } = buildOpenApi(rest, operations);
+const document = buildOpenApi(rest, operations);
+const { paths, components } = document;
 const { get, post } = paths['/things']!;
 
 function propertiesOf(schema: unknown): Record<string, JsonSchema> {
@@ -53,7 +54,7 @@ test('a parameter', () => {
 });
 
 test('a member of a body, of an object in it, and of an answer', () => {
-  const body = propertiesOf(post!.requestBody!.content['application/json'].schema);
+  const body = propertiesOf(bodySchema(document, post!.requestBody!));
   expect(body.hue).toMatchObject({ description: 'Deprecated: Use colour.', deprecated: true });
   expect(body.colour).not.toHaveProperty('deprecated');
   const { Size, Thing } = components.schemas!;

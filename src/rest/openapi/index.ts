@@ -7,6 +7,7 @@ import {
   MAY_BE_EMPTY,
   parameterSchema,
   rootFields,
+  SCHEMA_ROOT,
 } from '../../schema/jsonSchema';
 import { SUCCESS_HEADERS } from '../../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
@@ -15,8 +16,9 @@ import type { Operation } from '../../schema/operations';
 import { requirement } from '../../schema/requirements';
 import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../../schema/elements';
+import { version } from '../../version';
 import { describeIncluded, includeParameter } from './include';
-import { hasEntityTag, readsOneObject, restOperations } from '../routes/routes';
+import { hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../routes/routes';
 import { answersPage, type Linked, linksOf, operationIdOf } from './links';
 import { IDEMPOTENCY_KEY, IF_NONE_MATCH, NOT_MODIFIED } from './retries';
 import { errorResponses, HEAD_TOO_LARGE, headerRefs, sharedHeaders, sharedResponses } from './answers';
@@ -24,10 +26,14 @@ import { parameterExample, refuseMissingExamples, requestExample, responseExampl
 import { problemSchemas } from './problemSchemas';
 import type { OpenApiDocument, OpenApiOperation, Parameter } from './types';
 
+export { bodySchema } from './types';
 export type { OpenApiDocument, OpenApiOperation, Parameter, RequestBody } from './types';
 
-/** Builds the OpenAPI 3.1 document from the REST schema. Requests are validated against the same document. */
-export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operation[]): OpenApiDocument {
+/**
+ * Builds the OpenAPI 3.1 document from the REST schema, with the address of its server if that is known. Requests are validated against
+ * the same document.
+ */
+export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operation[], publicUrl = ''): OpenApiDocument {
   const fields = new Map(rootFields(schema).map((field) => [field.name, field]));
   const linked = restOperations(operations).map((operation): Linked => {
     const field = fields.get(operation.name);
@@ -47,7 +53,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
     openapi: '3.1.0',
     info: {
       title: 'Scopegate',
-      version: '1.0.0',
+      version,
       description: [
         "An organisation's quotes, products, orders, customers and request threads. Fields are snake_case, money is an integer",
         'in minor units, times are ISO 8601 UTC with milliseconds, ids are UUIDs. Lists are paginated by cursor: follow `Link` or',
@@ -56,7 +62,7 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
       contact: { name: 'The operator of this gateway' },
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/api/v1' }],
+    servers: [{ url: `${publicUrl}/api/v1` }],
     tags: tagsOf(schema, operations),
     paths,
     components: {
@@ -71,6 +77,11 @@ export function buildOpenApi(schema: GraphQLSchema, operations: readonly Operati
       schemas: openAnswers({
         ...describeIncluded(schema, componentSchemas(schema, { elementBounds: false, closed: false })),
         ...problemSchemas(statuses),
+        ...Object.fromEntries(
+          linked
+            .filter(({ operation: { rest } }) => METHODS[rest.method].hasBody)
+            .map((one) => [bodyName(one.operation.rest), argumentsSchema(bodyArguments(one))]),
+        ),
       }),
       responses: sharedResponses(statuses),
       headers: sharedHeaders(),
@@ -93,10 +104,10 @@ function describe(one: Linked, links: object): OpenApiOperation {
   const { rest } = operation;
   const { hasBody, root } = METHODS[rest.method];
   const isWrite = root === 'Mutation';
-  const inPath = (argument: GraphQLArgument): boolean => rest.path.split('/').includes(`:${argument.name}`);
+  const inPath = (argument: GraphQLArgument): boolean => isInPath(rest, argument);
   const description = field.description ?? '';
-  const bodyArguments = hasBody ? field.args.filter((argument) => !inPath(argument) && argument.name !== IF_MATCH) : [];
-  const judgedAlone = perElement(bodyArguments);
+  const inBody = hasBody ? bodyArguments(one) : [];
+  const judgedAlone = perElement(inBody);
   return {
     operationId: operationIdOf(one),
     summary: /^.*?[.](?= |$)/s.exec(description)?.[0] ?? description,
@@ -106,7 +117,7 @@ function describe(one: Linked, links: object): OpenApiOperation {
     security: scopesOf(operation).map((scopes) => ({ api_key: scopes })),
     parameters: [
       ...field.args
-        .filter((argument) => !bodyArguments.includes(argument))
+        .filter((argument) => !inBody.includes(argument))
         .map((argument) => parameter(one, argument, inPath(argument))),
       ...includeParameter(operation),
       ...(isWrite ? [IDEMPOTENCY_KEY] : []),
@@ -118,8 +129,8 @@ function describe(one: Linked, links: object): OpenApiOperation {
         ...(judgedAlone.length > 0 && { 'x-per-element': judgedAlone }),
         content: {
           'application/json': {
-            schema: argumentsSchema(bodyArguments),
-            example: requestExample(one, bodyArguments),
+            schema: { $ref: SCHEMA_ROOT + bodyName(rest) },
+            example: requestExample(one, inBody),
           },
         },
       },
@@ -135,6 +146,21 @@ function describe(one: Linked, links: object): OpenApiOperation {
       431: HEAD_TOO_LARGE,
     },
   };
+}
+
+function isInPath({ path }: RestOperation['rest'], { name }: GraphQLArgument): boolean {
+  return path.split('/').includes(`:${name}`);
+}
+
+/** The arguments that a body has as members. */
+function bodyArguments({ operation: { rest }, field }: Linked): GraphQLArgument[] {
+  return field.args.filter((argument) => !isInPath(rest, argument) && argument.name !== IF_MATCH);
+}
+
+/** The name of a body in clients: ProductsBulkBody, or PatchQuotesIdBody if it is not posted. */
+function bodyName({ method, path }: RestOperation['rest']): string {
+  const words = [...(method === 'POST' ? [] : [method.toLowerCase()]), ...path.split(/[^A-Za-z\d]+/)];
+  return `${words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}Body`;
 }
 
 /** The alternatives of scopes that a key needs. */

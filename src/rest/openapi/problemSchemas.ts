@@ -31,12 +31,12 @@ export const problemSchemas = (used: ReadonlySet<number>): Readonly<Record<strin
     properties: {
       type: { type: 'string', format: 'uri-reference', description: 'URL of a page about the code.' },
       title: { type: 'string', description: 'Short description of the code.' },
-      status: { type: 'integer', minimum: 400, maximum: 599, description: 'HTTP status.' },
+      status: { type: 'integer', format: 'int32', minimum: 400, maximum: 599, description: 'HTTP status.' },
       detail: { type: 'string', description: 'What went wrong in this request.' },
       code: openCode('Stable code to branch on.', codesOf(used)),
       request_id: { type: 'string', description: 'Id of the request; include it when you contact support.' },
       required_scope: { type: 'string', description: 'The scope that the key lacks.' },
-      retry_after: { type: 'integer', minimum: 1, description: 'Seconds to wait before retrying.' },
+      retry_after: { type: 'integer', format: 'int32', minimum: 1, description: 'Seconds to wait before retrying.' },
       errors: {
         type: 'array',
         maxItems: MOST_FAULTS,
@@ -45,6 +45,7 @@ export const problemSchemas = (used: ReadonlySet<number>): Readonly<Record<strin
       },
       more_errors: {
         type: 'integer',
+        format: 'int32',
         minimum: 1,
         description:
           'Number of faults that are not listed in `errors`; of a bulk call with very many, at least so many.',

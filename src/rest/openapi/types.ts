@@ -1,4 +1,4 @@
-import type { JsonSchema } from '../../schema/jsonSchema';
+import { type JsonSchema, SCHEMA_ROOT } from '../../schema/jsonSchema';
 
 /* The parts of OpenAPI 3.1 that the document uses. */
 
@@ -18,7 +18,9 @@ export interface RequestBody {
   readonly required: true;
   /** Lists whose elements are validated individually: an invalid element fails on its own, and the response is 200. */
   readonly 'x-per-element'?: readonly string[];
-  readonly content: { readonly 'application/json': { readonly schema: JsonSchema; readonly example?: unknown } };
+  readonly content: {
+    readonly 'application/json': { readonly schema: { readonly $ref: string }; readonly example?: unknown };
+  };
 }
 
 export interface OpenApiOperation {
@@ -40,4 +42,12 @@ export interface OpenApiDocument {
   readonly tags: readonly object[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+/** The schema of a body, which is a component. */
+export function bodySchema({ components }: OpenApiDocument, { content }: RequestBody): JsonSchema {
+  const { $ref } = content['application/json'].schema;
+  const schema = components.schemas?.[$ref.slice(SCHEMA_ROOT.length)];
+  if (schema === undefined) throw new Error(`there is no schema ${$ref}`);
+  return schema as JsonSchema;
 }
