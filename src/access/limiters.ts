@@ -1,5 +1,5 @@
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
-import { within } from '../within';
+import { NoAnswerError, within } from '../within';
 import { createRateLimiter, type RateLimiter, type RateStore, WINDOW_SECONDS } from './rateLimit';
 
 /** The limiters of a gateway: in memory, or shared through Redis or with the other workers of a process. */
@@ -35,6 +35,8 @@ export interface LimitersOptions {
 const PATIENCE = 40;
 /** The same for the process that started a worker: it is near and does little else, so only a dead one takes longer. */
 const PATIENCE_OF_WORKER = 1000;
+/** How many times that it has when it is asked once more, for which no request waits. */
+const AGAIN = 5;
 /** Timeout of a Redis command, after its request fell back to memory, in milliseconds. */
 const COMMAND_TIMEOUT = 1000;
 /** How long Redis is skipped after a failure, so that not every request waits for it, in milliseconds. */
@@ -46,10 +48,11 @@ export async function openLimiters(options: LimitersOptions): Promise<Limiters> 
   if (redisUrl !== undefined) return sharedLimiters(options, await redisStores(redisUrl));
   if (isWorker) {
     const { limitsOfAllWorkers } = await import('./sharedLimits.js');
+    const limits = limitsOfAllWorkers();
     return sharedLimiters(options, {
       patience: PATIENCE_OF_WORKER,
-      store: limitsOfAllWorkers(),
-      ping: () => Promise.resolve(),
+      store: limits,
+      ping: () => limits('ping', 1).consume('', 0),
       close: () => undefined,
     });
   }
@@ -93,6 +96,7 @@ interface SharedStores {
 function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
   const { instances, onChange } = options;
   let [isAway, awayUntil] = [false, 0];
+  let asking: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
     awayUntil = Date.now() + PAUSE_AFTER_FAILURE;
@@ -105,6 +109,19 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
     if (!isAway) return;
     isAway = false;
     onChange('ok');
+  }
+
+  /** Asks once more before a late answer counts, since this machine may have been busy. */
+  function noteLate(): Promise<void> {
+    asking ??= within(AGAIN * stores.patience, stores.ping())
+      .then(noteAnswer, noteFailure)
+      .finally(() => (asking = undefined));
+    return asking;
+  }
+
+  async function noteMiss(error: unknown): Promise<void> {
+    if (error instanceof NoAnswerError && !isAway) await noteLate();
+    else noteFailure(error);
   }
 
   stores.onError?.(noteFailure);
@@ -122,7 +139,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
           return result;
         } catch (refusal) {
           if (refusal instanceof RateLimiterRes) throw refusal;
-          noteFailure(refusal);
+          void noteMiss(refusal);
           return insurance.consume(id, taken);
         }
       },
@@ -131,18 +148,16 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
 
   return {
     ...budgets(options, store),
-    health: () =>
-      within(stores.patience, stores.ping()).then(
-        () => {
-          awayUntil = 0;
-          noteAnswer();
-          return 'ok';
-        },
-        (error: unknown) => {
-          noteFailure(error);
-          return 'degraded';
-        },
-      ),
+    health: async () => {
+      try {
+        await within(stores.patience, stores.ping());
+        awayUntil = 0;
+        noteAnswer();
+      } catch (error) {
+        await noteMiss(error);
+      }
+      return isAway ? 'degraded' : 'ok';
+    },
     close: () => {
       stores.close();
       return Promise.resolve();

@@ -1,16 +1,23 @@
+import { cpus } from 'node:os';
 import mongoose from 'mongoose';
 import { within } from '../within';
 
 /** How long a server has to respond, in milliseconds. */
 const ANSWER_WITHIN = 1500;
+/** The same if it is asked again because this machine was busy; and the driver's timeouts, which take late timers for late answers. */
+const LATEST = 3000;
+/** When a slow answer begins to be watched, in milliseconds. */
+const SLOW = 200;
+/** A machine whose processors were idle for less of the time is busy. */
+const IDLE_SHARE = 0.1;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
   maxPoolSize: 1,
-  serverSelectionTimeoutMS: ANSWER_WITHIN,
-  waitQueueTimeoutMS: ANSWER_WITHIN,
+  serverSelectionTimeoutMS: LATEST,
+  waitQueueTimeoutMS: LATEST,
   // a connection that was silent this long is not reused
-  socketTimeoutMS: ANSWER_WITHIN,
-  connectTimeoutMS: ANSWER_WITHIN,
+  socketTimeoutMS: LATEST,
+  connectTimeoutMS: LATEST,
 };
 
 /** The query to run. */
@@ -35,21 +42,59 @@ export function pulseOf(uri: string, question: Question) {
     return connecting;
   }
 
-  const ask = async (): Promise<boolean> => {
+  async function answersWithin(patience: number): Promise<boolean> {
     try {
-      await within(ANSWER_WITHIN, connect().then(question));
+      await within(patience, connect().then(question));
       return true;
     } catch {
       return false;
     }
-  };
+  }
+
+  async function ask(): Promise<boolean> {
+    const wasBusy = watchMachine();
+    const answers = await answersWithin(ANSWER_WITHIN);
+    // a database that is healthy was called away for seconds while compilers ran beside it
+    return answers || (wasBusy() && (await answersWithin(LATEST)));
+  }
 
   return {
-    /** Resolves within 1.5 s. Concurrent calls share one result. */
+    /** Resolves within 1.5 s, unless this machine is busy. Concurrent calls share one result. */
     isBeating: (): Promise<boolean> => (asking ??= ask().finally(() => (asking = undefined))),
     close: async (): Promise<void> => {
       const client = await connecting?.catch(() => undefined);
       await client?.close();
     },
   };
+}
+
+/** Tells whether, since then, this process or the machine was too busy for a slow answer to mean something. */
+function watchMachine(): () => boolean {
+  const began = performance.now();
+  let before: Times | undefined;
+  // few answers are so slow, and reading the times takes a while on a machine with many processors
+  const timer = setTimeout(() => (before = machineTimes()), SLOW).unref();
+  return () => {
+    clearTimeout(timer);
+    const took = performance.now() - began;
+    if (took < SLOW) return false;
+    const now = machineTimes();
+    const isBusy = before !== undefined && now.idle - before.idle < IDLE_SHARE * (now.all - before.all);
+    return isBusy || took > LATEST;
+  };
+}
+
+interface Times {
+  readonly idle: number;
+  readonly all: number;
+}
+
+/** Milliseconds of all processors since the start of the machine. */
+function machineTimes(): Times {
+  const all = { idle: 0, all: 0 };
+  for (const { times } of cpus()) {
+    all.idle += times.idle;
+    all.all += Object.values(times).reduce((sum, one) => sum + one, 0);
+  }
+  return all;
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { eventually } from '../http/eventually';
 import { client, type Client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -5,6 +8,36 @@ import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/redis';
 
 const LIMIT = 60;
+
+/** A proxy to a Redis that holds back the answer to the first count until it is asked something else, when it `hasHeld`. */
+async function openHoldingProxy(url: string): Promise<{ uri: string; hasHeld: () => boolean; close: () => void }> {
+  let hasHeld = false;
+  const sockets: Socket[] = [];
+  const server = createServer((near) => {
+    const far = connect(Number(new URL(url).port), '127.0.0.1');
+    sockets.push(near, far);
+    near.pipe(far);
+    near.on('data', (chunk: Buffer) => {
+      const said = chunk.toString('latin1').toLowerCase();
+      if (said.includes('eval')) far.unpipe(near).pause();
+      if (!said.includes('ping')) return;
+      far.pipe(near);
+      hasHeld = true;
+    });
+    far.pipe(near);
+    for (const socket of [near, far]) socket.on('error', () => undefined);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    uri: `redis://127.0.0.1:${String((server.address() as AddressInfo).port)}`,
+    hasHeld: () => hasHeld,
+    close: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
 
 describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
   let redis: TestRedis;
@@ -75,6 +108,21 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     const asked = Array.from({ length: 2 * LIMIT }, (_, at) => fetch(`${gateways[at % 2]!.url}/api/v1/me`));
     const answered = (await Promise.all(asked)).map(({ status }) => status);
     expect([count(answered, 401), count(answered, 429)]).toEqual([LIMIT, LIMIT]);
+  });
+
+  test('a Redis that answers late, but answers when it is asked again, is not taken for down', async () => {
+    const { uri, hasHeld, close } = await openHoldingProxy(redis.url);
+    const gateway = await startGateway({ REDIS_URL: uri, RATE_LIMIT_PER_MINUTE: String(LIMIT) });
+    try {
+      const caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
+      expect((await caller.get('/me')).status).toBe(200);
+      await eventually(hasHeld, 3000);
+      expect((await limiterHealth(gateway)).body.checks.limiter).toBe('ok');
+      expect(gateway.logs.filter(({ limiter }) => limiter !== undefined)).toEqual([]);
+    } finally {
+      await gateway.stop();
+      close();
+    }
   });
 
   describe.each([
