@@ -15,7 +15,7 @@ const ARROWS = {
   mask: ['database', 'errors'],
   organisations: ['access', 'config', 'database', 'errors', 'units'],
   context: ['access', 'database', 'errors', 'organisations', 'tracing'],
-  metrics: ['access', 'database', 'within'],
+  metrics: ['access', 'database', 'errors', 'within'],
   http: ['access', 'config', 'context', 'database', 'errors', 'log', 'metrics', 'schema', 'tracing', 'units'],
   schema: ['access', 'context', 'errors', 'units'],
   resources: ['context', 'database', 'errors', 'schema'],

@@ -224,6 +224,26 @@ export function shorten(text: string, most = 100): string {
   return text.length <= most ? text : `${text.slice(0, most).toWellFormed()}…`;
 }
 
+/** Why a request gets 503, for the log and the metrics; callers are told by `detail`. */
+export const UNAVAILABLE_REASONS = [
+  // the database does not respond or cannot serve, or took too long
+  'away',
+  'slow',
+  // too much is in progress
+  'shed',
+  // the organisation moves to another cluster, or is being erased
+  'moving',
+  'erased',
+  'draining',
+  // events are not recorded, or a stream is not read
+  'not_recorded',
+  'unread',
+  // what the operator has to mend: WEBHOOK_SECRET, the identity provider
+  'webhooks',
+  'sign_in',
+] as const;
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
+
 export interface AppErrorExtras {
   /** The scope that was missing, as `resource:action`. */
   readonly requiredScope?: string;
@@ -236,6 +256,10 @@ export interface AppErrorExtras {
   readonly allow?: readonly string[];
   /** Its HTTP status where that is not the one of its code. */
   readonly status?: 417;
+  /** Why it is `unavailable`. */
+  readonly reason?: UnavailableReason;
+  /** The cluster that is the reason. */
+  readonly cluster?: string;
 }
 
 /** An error meant for the caller. Any other error is masked as `internal`. */
@@ -244,6 +268,8 @@ export class AppError extends Error {
   readonly status: number;
   readonly extras: AppErrorExtras;
 
+  constructor(code: Exclude<ErrorCode, 'unavailable'>, detail: string, extras?: AppErrorExtras);
+  constructor(code: ErrorCode, detail: string, extras: AppErrorExtras & { readonly reason: UnavailableReason });
   constructor(
     readonly code: ErrorCode,
     /** What happened, in a sentence for the caller. */

@@ -22,6 +22,7 @@ import { createPatience } from './http/patience';
 import { PROBLEM, writeError } from './http/problem';
 import { checkHead } from './http/target';
 import { createTurns } from './http/turns';
+import { noteUnavailable } from './http/unavailable';
 import { keyLimiterOf, limitersOf } from './limits';
 import { describeError } from './log';
 import { toAppError } from './mask';
@@ -102,12 +103,11 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
       await (run ? run(work) : work());
     } catch (error) {
       const known = toAppError(error);
-      if (known.status >= 500) {
-        // the code says everything about an intentional error; its stack would only cost time if many are rejected
-        const failure = error === known ? {} : { error: describeError(error) };
+      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
+      else if (known.status >= 500) {
         const { traceId } = exchange.log;
         const ids = { request_id: exchange.requestId, ...(traceId !== undefined && { trace_id: traceId }) };
-        logger.error({ ...ids, code: known.code, ...failure }, 'request failed');
+        logger.error({ ...ids, code: known.code, error: describeError(error) }, 'request failed');
       }
       exchange.log.code = known.code;
       const isGraphql = face === 'graphql' || exchange.path === SETTINGS_GRAPHQL;
@@ -178,6 +178,16 @@ function createTraffic(
       const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
       logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
     },
+    write: databases.tryWriting,
+    onWrites: (cluster, failure) => {
+      const fields = { cluster, database: failure === undefined ? 'ok' : 'read_only' };
+      if (failure === undefined) logger.warn(fields, `the database cluster ${cluster} can be written to again`);
+      else
+        logger.warn(
+          { ...fields, error: describeError(failure) },
+          `the database cluster ${cluster} responds but cannot be written to`,
+        );
+    },
   });
   const patience = createPatience({
     ...{ availability, clusters, lostAt, onShed },
@@ -192,11 +202,18 @@ function createTraffic(
     pools: databases.pools,
     openConnections: carrier.openConnections,
     requestsInHand: patience.inHand,
-    clusters: () => clusters.map((cluster) => ({ cluster, isUp: !availability.isAway(cluster) })),
+    clusters: () =>
+      clusters.map((cluster) => ({
+        cluster,
+        isUp: !availability.isAway(cluster),
+        isWritable: !availability.isAway(cluster) && !availability.isReadOnly(cluster),
+      })),
     bodyBytes: bodies.held,
     worker,
     ...{ clocks, quotas, version },
-    files: () => control.placement.lastKnown(),
+    files: control.placement.lastKnown,
+    moves: control.moving.counts,
+    bytesLimit: config.MAX_ORGANISATION_BYTES,
     tails: () => tails.states(),
     waiting: () => waiting.counts(),
     webhooks: () => webhooks,

@@ -1,11 +1,14 @@
+import cluster from 'node:cluster';
 import pino, { type Logger } from 'pino';
 import { KEY_TEXT, KEY_TEXT_SEEN } from './access/keys';
 import type { Config } from './config';
 
-/** JSON lines on stderr, since stdout is for a command's result; without `to`, written in the background. */
+/** JSON lines on stderr, which say the process and the worker of `serve --workers`, since stdout is for a command's result; without `to`, written in the background. */
 export function createLogger(level: Config['LOG_LEVEL'], to?: NodeJS.WritableStream): Logger {
+  const { pid } = process;
+  const worker = cluster.worker && { worker: String(cluster.worker.id) };
   return pino(
-    { level, base: null, timestamp: pino.stdTimeFunctions.isoTime },
+    { level, base: { pid, ...worker }, timestamp: pino.stdTimeFunctions.isoTime },
     to ? { write: (line) => void to.write(line) } : pino.destination({ fd: 2, sync: false }),
   );
 }

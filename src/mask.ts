@@ -8,7 +8,7 @@ export function toAppError(error: unknown): AppError {
   for (const current of chainOf(error)) {
     if (isOutOfTime(current)) {
       const detail = 'The database took too long for this, and was stopped; ask for less, or narrow the search.';
-      return new AppError('unavailable', detail);
+      return new AppError('unavailable', detail, { reason: 'slow' });
     }
     if (isTooLarge(current)) {
       const detail =
@@ -16,7 +16,7 @@ export function toAppError(error: unknown): AppError {
       return new AppError('payload_too_large', detail);
     }
     if (isUnavailable(current)) {
-      return new AppError('unavailable', 'The database is not responding.');
+      return new AppError('unavailable', 'The database is not responding.', { reason: 'away' });
     }
     if (isWriteConflict(current)) {
       return new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');

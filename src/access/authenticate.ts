@@ -20,8 +20,11 @@ export interface KeySource {
 }
 
 /** Why a request is not authenticated; for the log and metrics, never for the caller. */
-export type RefusalReason =
-  'missing' | 'malformed' | 'checksum' | 'unknown' | 'wrong_secret' | 'revoked' | 'expired' | 'address';
+export const REFUSAL_REASONS = [
+  ...(['missing', 'malformed', 'checksum', 'unknown'] as const),
+  ...(['wrong_secret', 'revoked', 'expired', 'address'] as const),
+];
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
 
 export interface Refusal {
   readonly reason: RefusalReason;

@@ -1,18 +1,29 @@
+import { SECOND } from '../units';
+import { NoAnswerError, within } from '../within';
+
 /*
  * Which clusters respond. Requests for a cluster that does not are rejected at once, so that memory does not grow and no
- * other cluster's requests wait (docs/decisions/clusters.md).
+ * other cluster's requests wait (docs/decisions/clusters.md). And which respond but cannot be written to, because a disk is full or
+ * locked or too many members are away: that rejects nothing, but is told.
  */
 
 /** How often a cluster is checked, in milliseconds, and how often while it is away. */
 const CHECK_EVERY = 5000;
 const ASK_AGAIN = 200;
+/** How often it is written to, and how often again before a failure counts and until one succeeds. */
+const WRITE_EVERY = 10 * SECOND;
+const WRITE_AGAIN = SECOND;
+/** How long a write may take. */
+const WRITTEN_WITHIN = 3 * SECOND;
 
 export interface Availability {
   /** Whether the cluster did not respond when it was last checked. */
   readonly isAway: (cluster: string) => boolean;
+  /** Whether it responded, but the last writes to it failed. */
+  readonly isReadOnly: (cluster: string) => boolean;
   /** Checks the cluster now. */
   ask(cluster: string): Promise<boolean>;
-  /** Checks all clusters once, and from then on regularly. */
+  /** Checks all clusters once, and from then on regularly, and writes to them regularly. */
   start(): Promise<void>;
   stop(): void;
 }
@@ -23,10 +34,16 @@ export interface AvailabilityOptions {
   readonly answers: (cluster: string) => Promise<boolean>;
   /** Called when a cluster goes away, and when it is back. */
   readonly onChange: (cluster: string, isAway: boolean) => void;
+  /** Writes to a cluster. @throws why that is not possible */
+  readonly write: (cluster: string) => Promise<unknown>;
+  /** Called when writes to a cluster fail, with why, and when they succeed again. */
+  readonly onWrites: (cluster: string, failure: unknown) => void;
 }
 
-export function createAvailability({ clusters, answers, onChange }: AvailabilityOptions): Availability {
+export function createAvailability(options: AvailabilityOptions): Availability {
+  const { clusters, answers, onChange, write, onWrites } = options;
   const away = new Set<string>();
+  const readOnly = new Set<string>();
   const timers = new Map<string, NodeJS.Timeout>();
   let isStopped = false;
 
@@ -37,17 +54,45 @@ export function createAvailability({ clusters, answers, onChange }: Availability
       else away.add(cluster);
       onChange(cluster, !isThere);
     }
-    clearTimeout(timers.get(cluster));
-    if (!isStopped) {
-      timers.set(cluster, setTimeout(() => void ask(cluster), isThere ? CHECK_EVERY : ASK_AGAIN).unref());
-    }
+    later(cluster, isThere ? CHECK_EVERY : ASK_AGAIN, () => ask(cluster));
     return isThere;
+  }
+
+  /** `failures` is how many writes in a row have failed. */
+  async function tryWriting(cluster: string, failures = 0): Promise<void> {
+    let failed = 0;
+    // no write says more of a cluster that does not respond
+    if (!away.has(cluster)) {
+      const writing = write(cluster);
+      try {
+        await within(WRITTEN_WITHIN, writing);
+        if (readOnly.delete(cluster)) onWrites(cluster, undefined);
+      } catch (error) {
+        failed = (await ask(cluster)) ? failures + 1 : 0;
+        // once may be an election, or a machine that is busy
+        if (failed > 1 && !readOnly.has(cluster)) {
+          readOnly.add(cluster);
+          onWrites(cluster, error);
+        }
+        // few at once, since each takes a connection for as long as it hangs
+        if (failed > 1 && error instanceof NoAnswerError) await writing.catch(() => undefined);
+      }
+    }
+    const isSoon = failed > 0 || readOnly.has(cluster);
+    later(`write ${cluster}`, isSoon ? WRITE_AGAIN : WRITE_EVERY, () => tryWriting(cluster, failed));
+  }
+
+  function later(name: string, ms: number, work: () => Promise<unknown>): void {
+    clearTimeout(timers.get(name));
+    if (!isStopped) timers.set(name, setTimeout(() => void work(), ms).unref());
   }
 
   return {
     isAway: (cluster) => away.has(cluster),
+    isReadOnly: (cluster) => readOnly.has(cluster) && !away.has(cluster),
     ask,
     start: async () => {
+      for (const cluster of clusters) later(`write ${cluster}`, WRITE_EVERY, () => tryWriting(cluster));
       await Promise.all(clusters.map(ask));
     },
     stop() {

@@ -119,7 +119,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     },
     connection() {
       if (version !== undefined && connection.readyState === mongoose.ConnectionStates.connected) return connection;
-      throw new AppError('unavailable', AWAY);
+      throw new AppError('unavailable', AWAY, { reason: 'away', cluster: name });
     },
     answers: () =>
       version === undefined

@@ -1,7 +1,9 @@
 import mongoose, { type Connection } from 'mongoose';
+import { AppError } from '../errors';
 import { type Cluster, type ClusterOptions, createCluster } from './cluster';
 import { createCourtesy } from './courtesy';
 import { deadGateways, type GatewayRow } from './deadGateways';
+import { isDuplicateKey, isUnauthorised } from './faults';
 import { createGate } from './gate';
 import type { Upkeep } from './keeper';
 import { filesOf } from './making';
@@ -176,6 +178,16 @@ export async function connectDatabases(options: DatabaseOptions) {
     },
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers,
+    /** Writes to a cluster as requests do. @throws why it cannot be written to, if that is known */
+    async tryWriting(name: string): Promise<void> {
+      try {
+        const rows = clusterOf(name).connection().getClient().db(options.controlDatabase);
+        const change = { $currentDate: { at: true } } as const;
+        await rows.collection<{ _id: string }>(HEARTBEATS).updateOne({ _id: 'writes' }, change, { upsert: true });
+      } catch (error) {
+        if (!saysNothingOfWrites(error)) throw error;
+      }
+    },
     /** Whether the control database can read keys within 1.5 s; if not, it may just be slow. */
     findsKeys: keys.isBeating,
     /** The time of the control database, in milliseconds since 1970, by which keys and sessions expire. */
@@ -197,6 +209,19 @@ export async function connectDatabases(options: DatabaseOptions) {
       await close();
     },
   };
+}
+
+/** The collection that gateways write to, in a database of each cluster named like the control database, to see whether they can. */
+const HEARTBEATS = 'heartbeats';
+
+/** Whether a write failed for a reason of ours: no connection, or no right to write there; or another gateway made the row first. */
+function saysNothingOfWrites(error: unknown): boolean {
+  return (
+    error instanceof AppError ||
+    (error as Error).name === 'MongoWaitQueueTimeoutError' ||
+    isUnauthorised(error) ||
+    isDuplicateKey(error)
+  );
 }
 
 /** The first query of every request: without a primary or storage, a server may answer pings but not this. */

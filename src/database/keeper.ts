@@ -1,4 +1,5 @@
 import type { Connection } from 'mongoose';
+import { AppError } from '../errors';
 import { MINUTE } from '../units';
 import type { Collection } from './collection';
 import type { Gate } from './gate';
@@ -63,6 +64,8 @@ export function keeperOf(
     try {
       await creating(() => makeIndexes(connection, definition, missing));
     } catch (error) {
+      // refused, as during a move
+      if (error instanceof AppError) throw error;
       // not tried again by this gateway, because each attempt reads the whole collection; doctor names what is missing
       upkeep.onFailure(organisation, definition.name, error);
     }
@@ -106,7 +109,7 @@ export function keeperOf(
       looked.set(name, Infinity);
       void looks(() => look(definition))
         .catch((error: unknown) => {
-          onFailure(organisation, name, error);
+          if (!(error instanceof AppError)) onFailure(organisation, name, error);
         })
         .finally(() => looked.set(name, performance.now() + LOOK_EVERY));
     },

@@ -44,7 +44,10 @@ export async function stampedWrite<T>(
       asked.catch(() => undefined);
       if (!(await slots.pass(slot, session))) {
         await data.requireOpen();
-        throw new AppError('unavailable', 'This write took too long; nothing was stored.', { retryAfter: RETRY_AFTER });
+        throw new AppError('unavailable', 'This write took too long; nothing was stored.', {
+          reason: 'slow',
+          retryAfter: RETRY_AFTER,
+        });
       }
       return await work(session, new Date(Math.max(await asked, slot.since.getTime())));
     }, writes);

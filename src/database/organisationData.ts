@@ -235,9 +235,10 @@ const MOVED_AFTER = 5;
 function refusal(standing: Exclude<Standing, 'open'>): AppError {
   if (standing === 'moving') {
     const detail = 'The organisation is being moved to another cluster, and only read until then; nothing was stored.';
-    return new AppError('unavailable', detail, { retryAfter: MOVED_AFTER });
+    return new AppError('unavailable', detail, { reason: 'moving', retryAfter: MOVED_AFTER });
   }
-  return new AppError('unavailable', 'The organisation is no longer there; nothing was stored.', { retryAfter: 1 });
+  const detail = 'The organisation is no longer there; nothing was stored.';
+  return new AppError('unavailable', detail, { reason: 'erased', retryAfter: 1 });
 }
 
 /** Name of an organisation's database: `org_` and the id without dashes. */

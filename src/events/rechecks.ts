@@ -41,7 +41,8 @@ export function createRechecks(clock: () => number = () => performance.now()) {
       check.knownAt = clock();
       // a request ends soon enough by itself
       for (const { caller, isStream, fail } of sameCaller())
-        if (isStream && caller.principal.organisation.cluster !== cluster) fail(new AppError('unavailable', MOVED));
+        if (isStream && caller.principal.organisation.cluster !== cluster)
+          fail(new AppError('unavailable', MOVED, { reason: 'moving' }));
     } catch (error) {
       // while the database is away nothing is known of the key
       if (error instanceof AppError && error.status < 500) for (const { fail } of sameCaller()) fail(error);
@@ -68,7 +69,8 @@ export function createRechecks(clock: () => number = () => performance.now()) {
       const check = checks.get(id) ?? { knownAt: now, isReading: false };
       checks.set(id, check);
       if (now - check.knownAt > UNKNOWN_FOR)
-        for (const { isStream, fail } of [first, ...others]) if (isStream) fail(new AppError('unavailable', UNKNOWN));
+        for (const { isStream, fail } of [first, ...others])
+          if (isStream) fail(new AppError('unavailable', UNKNOWN, { reason: 'away' }));
       const sameCaller = (): Checked[] => [...all()].filter((one) => callerId(one) === id);
       if (!check.isReading) void read(check, first.caller, sameCaller);
     }

@@ -41,10 +41,9 @@ export function createEventSource({
   return (caller) => ({
     async recordedUntil() {
       const row = await reading(caller.principal.organisation.cluster);
-      if (!row)
-        throw new AppError('unavailable', 'Events are not recorded yet: no gateway has read the log of the database.');
+      if (!row) throw notRecorded('Events are not recorded yet: no gateway has read the log of the database.');
       if (row.fault !== undefined)
-        throw new AppError('unavailable', 'Events are not recorded: the log of the database cannot be read.');
+        throw notRecorded('Events are not recorded: the log of the database cannot be read.');
       return row.at;
     },
     async recordingAt() {
@@ -56,4 +55,8 @@ export function createEventSource({
     wait: waiting.of(caller),
     follow: waiting.followOf(caller),
   });
+}
+
+function notRecorded(detail: string): AppError {
+  return new AppError('unavailable', detail, { reason: 'not_recorded' });
 }

@@ -65,7 +65,7 @@ export function createFollowing({ after, read, listen, pay }: StreamOptions): Fo
     const before = taken;
     clearTimeout(idle);
     idle = setTimeout(() => {
-      if (taken === before) end(new AppError('unavailable', tooSlow));
+      if (taken === before) end(new AppError('unavailable', tooSlow, { reason: 'unread' }));
       else expectTaking();
     }, MOST_IDLE);
   }

@@ -80,10 +80,10 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       const detail = `${String(MOST.key)} requests of this key are waiting for events already, open streams included; ${advice}.`;
       throw new AppError('rate_limited', detail, { retryAfter: 1 });
     }
-    if (ofOrganisation >= MOST.organisation)
-      throw new AppError('unavailable', `Too many requests of this organisation are waiting for events; ${advice}.`);
-    if (waiters.size >= MOST.gateway)
-      throw new AppError('unavailable', `Too many requests are waiting for events; ${advice}.`);
+    const whose = ofOrganisation >= MOST.organisation ? ' of this organisation' : '';
+    if (whose === '' && waiters.size < MOST.gateway) return;
+    const detail = `Too many requests${whose} are waiting for events; ${advice}.`;
+    throw new AppError('unavailable', detail, { reason: 'shed' });
   }
 
   /** Opens the change stream of a cluster unless it is open. Resolves with the time after which no event can be missed. */
@@ -201,7 +201,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
   }
 
   function follow(caller: WaitingCaller, wanted: WantedEvents, { after, read }: Start): EventStream {
-    if (isStopped) throw new AppError('unavailable', DRAINING);
+    if (isStopped) throw new AppError('unavailable', DRAINING, { reason: 'draining' });
     const { organisation } = caller.principal;
     admit(caller.principal, 'end some of them');
     timer ??= setInterval(tick, TICK).unref();
@@ -216,7 +216,7 @@ export function createWaiting({ streams, onError, payEvery }: WaitingOptions) {
       ...{ caller, wanted, hear, until: Infinity, payAt: performance.now() + payEvery },
       wake: (again) => {
         if (again) catchUp();
-        else end(new AppError('unavailable', DRAINING));
+        else end(new AppError('unavailable', DRAINING, { reason: 'draining' }));
       },
       fail: end,
     };

@@ -23,6 +23,7 @@ import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
 import { tooLarge } from '../schema/answerSize';
 import type { Documents } from './documentStore';
+import { toAppError } from '../mask';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
 import type { GraphqlContext } from './context';
 import { type CostOf, createCostOf } from './queryCost';
@@ -187,11 +188,11 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {
-            if (findAppError(error) || isCallerFault(error.toJSON(), error)) continue;
-            logger.error(
-              { request_id: contextValue.requestId, error: describeError(error.originalError ?? error) },
-              'resolver failed',
-            );
+            const thrown = error.originalError ?? error;
+            const known = toAppError(thrown);
+            if (known.code === 'unavailable') contextValue.onUnavailable(known, thrown);
+            if (known.code !== 'internal' || isCallerFault(error.toJSON(), error)) continue;
+            logger.error({ request_id: contextValue.requestId, error: describeError(thrown) }, 'resolver failed');
           }
           return Promise.resolve();
         },

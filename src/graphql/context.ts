@@ -1,4 +1,5 @@
 import type { RequestContext } from '../context';
+import type { AppError } from '../errors';
 import type { LargePart } from '../http/turns';
 import type { Streaming } from './streams/subscribe';
 
@@ -7,6 +8,8 @@ export interface GraphqlContext extends RequestContext {
   /** The context of a key or user; undefined for callers who can only introspect. */
   readonly caller: RequestContext | undefined;
   readonly onOperation: (fields: readonly string[]) => void;
+  /** Called with each error, as it is shown and as it was thrown, that says why something is unavailable. */
+  readonly onUnavailable: (known: AppError, error: unknown) => void;
   /** For a request with a key that takes a stream as its answer. */
   readonly streaming?: Streaming | undefined;
   /** Waits for the request's turn among the large ones of its organisation. @throws AppError unavailable */

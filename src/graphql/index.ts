@@ -13,6 +13,7 @@ import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../h
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, setSunsetHeaders } from '../http/exchange';
 import type { LargePart } from '../http/turns';
+import { noteUnavailable } from '../http/unavailable';
 import { createApollo } from './apollo';
 import { createDocumentStore } from './documentStore';
 import { createIntrospectionAnswers } from './introspectionAnswers';
@@ -109,10 +110,13 @@ export async function createGraphqlFace({
           fields.flatMap((name) => sunsets.get(name) ?? []),
         );
       };
+      const onUnavailable = (known: AppError, error: unknown): void => {
+        noteUnavailable(exchange, known, error);
+      };
       const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
       const lastEventId = streaming && lastEventIdOf(request);
-      const additions = { requestId, caller, onOperation, takeTurn, streaming, lastEventId };
+      const additions = { requestId, caller, onOperation, onUnavailable, takeTurn, streaming, lastEventId };
       const context = Object.assign(caller ?? ({} as RequestContext), additions);
       const accept = streaming ? acceptForJson(request) : acceptOf(request);
       const run = (): Promise<HTTPGraphQLResponse> =>

@@ -3,11 +3,12 @@ import { redactPath } from '../log';
 import type { Principal } from '../access/principal';
 import type { Face, Metrics } from '../metrics';
 import type { Exchange } from './exchange';
+import type { Unavailable } from './unavailable';
 
 /** Status of a request whose caller disconnected before the answer, as in nginx. */
 export const CALLER_LEFT = 499;
-/** How many lines of requests without a valid key are written in a second; the others share one line. */
-const MOST_REFUSALS = 100;
+/** How many lines of 503s, and of requests without a valid key, are written in a second; the others share one line each. */
+const MOST_LINES = 100;
 const SECOND = 1000;
 
 /** An exchange that is done. */
@@ -20,25 +21,28 @@ export interface DoneExchange {
 
 interface Watchers {
   readonly logger: Logger;
-  readonly metrics: Pick<Metrics, 'requestFinished' | 'requestRefused'>;
+  readonly metrics: Pick<Metrics, 'requestFinished' | 'requestRefused' | 'requestUnavailable'>;
   readonly done: (exchange: DoneExchange) => void;
 }
 
 /** Logs and counts each request when it is done; the log line has no key, query or body. */
 export function createAccessLog({ logger, metrics, done }: Watchers) {
-  const refusals = createRefusalLog(logger);
+  const refusals = limitedLines(logger, 'requests without a valid key that have no line of their own');
+  const unavailables = limitedLines(logger, 'requests answered with 503 that have no line of their own');
 
   function note(exchange: Exchange, face: Face, ms: number, status: number): void {
     const { request, path, requestId, address, log } = exchange;
-    const { operation, code, principal, refusal } = log;
+    const { operation, code, principal, refusal, unavailable } = log;
     const isRefused = principal === undefined && (status === 401 || status === 429);
     // only users have sessions
     const reason = refusal?.reason ?? 'session';
     if (isRefused && status === 401) metrics.requestRefused(reason);
-    // probes and scrapes say nothing that is not measured
-    const level = face === 'operation' ? 'debug' : 'info';
-    if (!logger.isLevelEnabled(level) || (isRefused && !refusals.hasRoom(status === 401 ? reason : 'rate_limited')))
-      return;
+    const isUnavailable = status === 503 && face !== 'operation';
+    if (isUnavailable && unavailable) metrics.requestUnavailable(unavailable.reason);
+    const level = levelOf(face, isUnavailable ? unavailable : undefined);
+    if (!logger.isLevelEnabled(level)) return;
+    if (isRefused && !refusals.hasRoom(status === 401 ? reason : 'rate_limited')) return;
+    if (isUnavailable && !unavailables.hasRoom(unavailable?.reason ?? 'unknown')) return;
     logger[level]({
       request_id: requestId,
       ...(log.traceId !== undefined && { trace_id: log.traceId }),
@@ -48,6 +52,7 @@ export function createAccessLog({ logger, metrics, done }: Watchers) {
       status,
       ...(code === undefined ? {} : { code }),
       ...(status === 401 && { reason }),
+      ...unavailable,
       ms: Math.round(ms * 10) / 10,
       ...(principal ? callerFields(principal) : refusal?.keyId !== undefined && { key_id: refusal.keyId }),
       address,
@@ -73,12 +78,22 @@ export function createAccessLog({ logger, metrics, done }: Watchers) {
       });
     },
     /** Writes the line of what was only counted. */
-    stop: refusals.end,
+    stop(): void {
+      refusals.end();
+      unavailables.end();
+    },
   };
 }
 
-/** Limits the lines of requests without a valid key, since anyone can send any number of them. */
-function createRefusalLog(logger: Logger) {
+function levelOf(face: Face, unavailable: Unavailable | undefined): 'debug' | 'info' | 'warn' {
+  // probes and scrapes say nothing that is not measured
+  if (face === 'operation') return 'debug';
+  // the operator has planned a move
+  return unavailable && unavailable.reason !== 'moving' ? 'warn' : 'info';
+}
+
+/** Limits lines of a kind of which anyone can cause any number; `says` what the line about the others is about. */
+function limitedLines(logger: Logger, says: string) {
   let written = 0;
   let left = new Map<string, number>();
   let timer: NodeJS.Timeout | undefined;
@@ -90,15 +105,14 @@ function createRefusalLog(logger: Logger) {
     const count = [...left.values()].reduce((sum, one) => sum + one, 0);
     written = 0;
     left = new Map();
-    if (count > 0)
-      logger.info({ not_logged: count, reasons }, 'requests without a valid key that have no line of their own');
+    if (count > 0) logger.info({ not_logged: count, reasons }, says);
   }
 
   return {
     /** Whether there is room for one more line in this second; if not, it is counted. */
     hasRoom(reason: string): boolean {
       timer ??= setTimeout(end, SECOND).unref();
-      if (written < MOST_REFUSALS) {
+      if (written < MOST_LINES) {
         written += 1;
         return true;
       }

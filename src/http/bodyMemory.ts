@@ -69,7 +69,7 @@ export function createBodyMemory(limit: number, onRefused: () => void) {
       const full = more > 0 ? fullFor(holding, more) : undefined;
       if (full) {
         onRefused();
-        throw new AppError('unavailable', REFUSALS[full]);
+        throw new AppError('unavailable', REFUSALS[full], { reason: 'shed' });
       }
       holdings.set(exchange, holding);
       add(holding, more);

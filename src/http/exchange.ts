@@ -13,6 +13,7 @@ import type { BodyMemory } from './bodyMemory';
 import { callerAddress } from './forwarded';
 import { readTarget } from './target';
 import type { Turns } from './turns';
+import type { Unavailable } from './unavailable';
 
 /** A request and its response, with the fields for its log line. */
 export interface Exchange {
@@ -50,6 +51,8 @@ interface ExchangeLog {
   principal?: Principal;
   /** Why it is not authenticated. */
   refusal?: Refusal;
+  /** Why it, or one of its fields, is unavailable. */
+  unavailable?: Unavailable;
   /** Id of its trace. */
   traceId?: string;
   /** Since when it is answered with a stream, by performance.now(). */

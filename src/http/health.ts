@@ -17,7 +17,7 @@ export function isHealthPath(path: string): boolean {
  */
 export function createHealth(
   databases: Pick<Databases, 'findsKeys' | 'clusters'>,
-  availability: Pick<Availability, 'isAway'>,
+  availability: Pick<Availability, 'isAway' | 'isReadOnly'>,
   limiters: Pick<Limiters, 'health'>,
   isDraining: () => boolean,
 ): (exchange: Exchange) => Promise<boolean> {
@@ -25,14 +25,17 @@ export function createHealth(
     // without waiting for the database, because load balancers keep sending requests in the meantime
     if (isDraining()) return { status: 'draining' };
     const [isAnswering, limiter] = await Promise.all([databases.findsKeys(), limiters.health()]);
-    const database = isAnswering ? 'ok' : 'unavailable';
+    const stateOf = (cluster: string, isAway = availability.isAway(cluster)): string =>
+      isAway ? 'unavailable' : availability.isReadOnly(cluster) ? 'read_only' : 'ok';
+    const database = stateOf(DEFAULT_CLUSTER, !isAnswering);
     const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
-    const clusters = others.map((cluster) => [cluster, availability.isAway(cluster) ? 'unavailable' : 'ok'] as const);
-    const areAllThere = clusters.every(([, state]) => state === 'ok');
+    const clusters = others.map((cluster) => [cluster, stateOf(cluster)] as const);
     const checks = { database, limiter, ...(others.length > 0 && { clusters: Object.fromEntries(clusters) }) };
-    // without the shared limiter, limits are kept in memory; without another cluster, its organisations get 503:
-    // degraded, but still able to serve
-    return { status: !isAnswering ? database : areAllThere ? limiter : 'degraded', checks };
+    if (!isAnswering) return { status: database, checks };
+    // without the shared limiter, limits are kept in memory; without another cluster, its organisations get 503, and
+    // without writes those of a cluster: degraded, but still able to serve
+    const areAllFit = [database, ...clusters.map(([, state]) => state)].every((state) => state === 'ok');
+    return { status: areAllFit ? limiter : 'degraded', checks };
   }
 
   return async (exchange) => {

@@ -95,10 +95,12 @@ export function createPatience(options: PatienceOptions): Patience {
     return waiting > most;
   }
 
-  async function answersStill({ isReceiving, held, log }: Exchange): Promise<boolean> {
-    if (isReceiving || held > 0) return true;
-    const answers = await Promise.all(clustersOf(log.principal).map((cluster) => availability.ask(cluster)));
-    return answers.every((isThere) => isThere);
+  /** The cluster that it waits for and that does not respond. */
+  async function findAway({ isReceiving, held, log }: Exchange): Promise<string | undefined> {
+    if (isReceiving || held > 0) return undefined;
+    const clusters = clustersOf(log.principal);
+    const answers = await Promise.all(clusters.map((cluster) => availability.ask(cluster)));
+    return clusters.find((_, at) => !answers[at]);
   }
 
   /** Whether it was in progress when its connections were lost, and should have failed since. */
@@ -109,9 +111,10 @@ export function createPatience(options: PatienceOptions): Patience {
   }
 
   async function look(exchange: Exchange, waiting: Waiting): Promise<void> {
-    const areThere = await answersStill(exchange);
-    if (!areThere || isLost(exchange, waiting)) waiting.reject(unavailable(AWAY));
-    else if (performance.now() - waiting.started > longest) waiting.reject(unavailable('The request took too long.'));
+    const cluster = await findAway(exchange);
+    if (cluster !== undefined || isLost(exchange, waiting)) waiting.reject(away(cluster));
+    else if (performance.now() - waiting.started > longest)
+      waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
     else waiting.lookAt = performance.now() + LOOK_EVERY;
   }
 
@@ -143,21 +146,21 @@ export function createPatience(options: PatienceOptions): Patience {
     },
     inHand: () => inHand.size,
     admit() {
-      if (availability.isAway(DEFAULT_CLUSTER)) throw unavailable(AWAY);
+      if (availability.isAway(DEFAULT_CLUSTER)) throw away(DEFAULT_CLUSTER);
       if (!isMore(MOST_IN_HAND, () => true)) return;
       onShed('database');
-      throw unavailable('Too many requests are waiting for the database.');
+      throw tooMany('Too many requests are waiting for the database.');
     },
     admitOrganisation({ id, cluster }) {
-      if (availability.isAway(cluster)) throw unavailable(AWAY);
+      if (availability.isAway(cluster)) throw away(cluster);
       if (isMore(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
         onShed('organisation');
-        throw unavailable('Too many requests of this organisation are in progress.');
+        throw tooMany('Too many requests of this organisation are in progress.');
       }
       if (clusters.length === 1 || !isMore(MOST_OF_CLUSTER, (organisation) => organisation?.cluster === cluster))
         return;
       onShed('cluster');
-      throw unavailable('Too many requests are waiting for the database of this organisation.');
+      throw tooMany('Too many requests are waiting for the database of this organisation.');
     },
     stop() {
       clearInterval(sweeping);
@@ -196,6 +199,10 @@ function clustersOf(principal: Exchange['log']['principal']): string[] {
   return [...new Set([DEFAULT_CLUSTER, principal?.organisation.cluster ?? DEFAULT_CLUSTER])];
 }
 
-function unavailable(detail: string): AppError {
-  return new AppError('unavailable', detail);
+function away(cluster: string | undefined): AppError {
+  return new AppError('unavailable', AWAY, { reason: 'away', ...(cluster !== undefined && { cluster }) });
+}
+
+function tooMany(detail: string): AppError {
+  return new AppError('unavailable', detail, { reason: 'shed' });
 }

@@ -124,5 +124,6 @@ function nameOf({ log }: Taker, part: LargePart): string | undefined {
 }
 
 function tooMany(): AppError {
-  return new AppError('unavailable', 'Too many large requests of this organisation are in progress.');
+  const detail = 'Too many large requests of this organisation are in progress.';
+  return new AppError('unavailable', detail, { reason: 'shed' });
 }

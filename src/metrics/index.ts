@@ -1,12 +1,13 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { RateLimiter } from '../access/rateLimit';
-import type { RefusalReason } from '../access/authenticate';
-import { COMMAND_BUCKETS, type PoolUse } from '../database/pools';
+import { REFUSAL_REASONS, type RefusalReason } from '../access/authenticate';
+import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addEvents, type EventMetricsOptions } from './events';
+import { addGauges, type GaugeOptions } from './gauges';
 import { addWebhooks, type WebhookMetricsOptions } from './webhooks';
-import { type FoundKey, operationLabel } from './labels';
+import { FOUND_KEYS, type FoundKey, operationLabel } from './labels';
 import { addLoopDelay } from './loop';
-import { histogramOf, tally } from './tally';
+import { tally } from './tally';
 import { metricsOfAllWorkers } from './workers';
 
 /** Which part of the gateway handled a request. */
@@ -16,7 +17,13 @@ export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operatio
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
 /** Why a request was rejected with 503: too many wait for the database, its organisation has too many, or bodies take too much memory. */
-export type ShedReason = 'database' | 'cluster' | 'organisation' | 'bodies';
+const SHED_REASONS = ['database', 'cluster', 'organisation', 'bodies'] as const;
+export type ShedReason = (typeof SHED_REASONS)[number];
+
+/** What limits requests. */
+const LIMITERS = ['key', 'organisation', 'user', 'address', 'introspection'] as const;
+/** HTTP statuses of requests that are not read. */
+const REFUSED_STATUSES = ['400', '408', '413', '431'];
 
 export interface FinishedRequest {
   readonly face: Face;
@@ -27,25 +34,9 @@ export interface FinishedRequest {
   readonly seconds: number;
 }
 
-export interface MetricsOptions extends EventMetricsOptions, WebhookMetricsOptions {
+export interface MetricsOptions extends EventMetricsOptions, GaugeOptions, WebhookMetricsOptions {
   /** Names of the schema's root fields; no other name becomes a label. */
   readonly operations: readonly string[];
-  /** Current use of each cluster's connections. */
-  readonly pools: () => readonly PoolUse[];
-  /** Whether each cluster responded when it was last checked. */
-  readonly clusters: () => readonly { readonly cluster: string; readonly isUp: boolean }[];
-  /** How far each cluster's clock is ahead of this machine's, in milliseconds. */
-  readonly clocks: () => readonly { readonly cluster: string; readonly ahead: number }[];
-  /** Bytes of the largest organisation that wrote here, and how many have as many as they may. */
-  readonly quotas: () => { readonly largest: number; readonly full: number };
-  /** Version of the gateway. */
-  readonly version: string;
-  /** Files reserved on each cluster, as last counted, and how many it may have. */
-  readonly files: () => readonly { readonly cluster: string; readonly reserved: number; readonly capacity: number }[];
-  readonly openConnections: () => number;
-  readonly requestsInHand: () => number;
-  /** Memory used by request bodies. */
-  readonly bodyBytes: () => number;
   /** Number of this worker; the metrics are then those of all workers. */
   readonly worker?: string | undefined;
 }
@@ -64,8 +55,7 @@ export function createMetrics(options: MetricsOptions) {
   let rendering: Promise<string> | undefined;
   collectDefaultMetrics({ register: registry });
   addLoopDelay(registry);
-  addGauges(registers, options);
-  addDatabase(registry, options);
+  addGauges(registry, options);
   addEvents(registry, options);
   const webhookSent = addWebhooks(registry, options);
 
@@ -81,11 +71,15 @@ export function createMetrics(options: MetricsOptions) {
     buckets: BUCKETS,
     registers,
   });
-  const shed = tally(registry, {
-    name: 'scopegate_http_requests_shed_total',
-    help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies (bodies).',
-    labelNames: ['reason'],
-  });
+  const shed = tally(
+    registry,
+    {
+      name: 'scopegate_http_requests_shed_total',
+      help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies (bodies).',
+      labelNames: ['reason'],
+    },
+    SHED_REASONS,
+  );
   const dropped = new Counter({
     name: 'scopegate_http_connections_dropped_total',
     help: 'Connections closed because MAX_CONNECTIONS were open, or too many from their address.',
@@ -96,26 +90,51 @@ export function createMetrics(options: MetricsOptions) {
     help: 'Idle connections closed for new ones because four fifths of MAX_CONNECTIONS were open, or too many from their address.',
     registers,
   });
-  const refused = tally(registry, {
-    name: 'scopegate_http_connections_refused_total',
-    help: 'Connections closed because of a malformed, too large or too slow request, by HTTP status.',
-    labelNames: ['status'],
-  });
-  const unauthenticated = tally(registry, {
-    name: 'scopegate_http_requests_unauthenticated_total',
-    help: 'Requests answered with 401 by reason, which callers are not told (session: not signed in to the settings page).',
-    labelNames: ['reason'],
-  });
-  const keys = tally(registry, {
-    name: 'scopegate_key_lookups_total',
-    help: 'Keys in requests by state (malformed includes missing).',
-    labelNames: ['state'],
-  });
-  const decisions = tally(registry, {
-    name: 'scopegate_limiter_decisions_total',
-    help: 'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
-    labelNames: ['limiter', 'decision'],
-  });
+  const refused = tally(
+    registry,
+    {
+      name: 'scopegate_http_connections_refused_total',
+      help: 'Connections closed because of a malformed, too large or too slow request, by HTTP status.',
+      labelNames: ['status'],
+    },
+    REFUSED_STATUSES,
+  );
+  const unauthenticated = tally(
+    registry,
+    {
+      name: 'scopegate_http_requests_unauthenticated_total',
+      help: 'Requests answered with 401 by reason, which callers are not told (session: not signed in to the settings page).',
+      labelNames: ['reason'],
+    },
+    [...REFUSAL_REASONS, 'session'],
+  );
+  const unavailable = tally(
+    registry,
+    {
+      name: 'scopegate_http_requests_unavailable_total',
+      help: 'Requests answered with 503 by reason: the database does not respond (away) or took too long (slow), too much was in progress (shed), the organisation was moving or being erased, and others.',
+      labelNames: ['reason'],
+    },
+    UNAVAILABLE_REASONS,
+  );
+  const keys = tally(
+    registry,
+    {
+      name: 'scopegate_key_lookups_total',
+      help: 'Keys in requests by state (malformed includes missing).',
+      labelNames: ['state'],
+    },
+    FOUND_KEYS,
+  );
+  const decisions = tally(
+    registry,
+    {
+      name: 'scopegate_limiter_decisions_total',
+      help: 'Decisions of the rate limiters: for keys, for the keys of an organisation together, for users, and per address for failed authentications (address) and public introspection. Refused ones are answered with 429.',
+      labelNames: ['limiter', 'decision'],
+    },
+    LIMITERS.flatMap((one) => [`${one} allowed`, `${one} refused`]),
+  );
   const store = new Gauge({
     name: 'scopegate_limiter_store',
     help: 'Where limits are counted: 1 for one of memory, shared, degraded (the shared store is down).',
@@ -134,6 +153,7 @@ export function createMetrics(options: MetricsOptions) {
     labelNames: ['cluster'] as const,
     registers,
   });
+  for (const { cluster } of options.clusters()) recorded.inc({ cluster }, 0);
   const uncounted = new Counter({
     name: 'scopegate_key_usage_uncounted_total',
     help: 'Requests missing from the usage of keys, because more keys were in use than could be written.',
@@ -162,12 +182,10 @@ export function createMetrics(options: MetricsOptions) {
     /** A connection was closed because its request was malformed, too large or too slow. */
     connectionRefused: refused as (status: number) => void,
     requestRefused: unauthenticated as (reason: RefusalReason | 'session') => void,
+    requestUnavailable: unavailable as (reason: UnavailableReason) => void,
     keyFound: keys as (state: FoundKey) => void,
     /** Wraps a limiter to count its decisions. */
-    counted: (
-      limiter: 'key' | 'organisation' | 'user' | 'address' | 'introspection',
-      inner: RateLimiter,
-    ): RateLimiter => ({
+    counted: (limiter: (typeof LIMITERS)[number], inner: RateLimiter): RateLimiter => ({
       async consume(id, points = 1) {
         const state = await inner.consume(id, points);
         // giving back decides nothing
@@ -198,110 +216,4 @@ export function createMetrics(options: MetricsOptions) {
     /** All metrics in the Prometheus text format; concurrent calls share one result. */
     render: (): Promise<string> => (rendering ??= all().finally(() => (rendering = undefined))),
   };
-}
-
-/** Gauges that are read when the metrics are. */
-function addGauges(registers: Registry[], options: MetricsOptions): void {
-  const { openConnections, requestsInHand, bodyBytes, quotas, version } = options;
-  const gauges = [
-    ['scopegate_http_connections', 'Open connections.', openConnections],
-    [
-      'scopegate_http_requests_in_hand',
-      'Requests in progress, including those that wait for the database.',
-      requestsInHand,
-    ],
-    ['scopegate_http_body_bytes', 'Memory used by request bodies; the limit is MAX_BODY_MEMORY.', bodyBytes],
-    [
-      'scopegate_organisation_bytes_max',
-      'Bytes of the largest organisation that wrote here, measured only if MAX_ORGANISATION_BYTES is set.',
-      () => quotas().largest,
-    ],
-    [
-      'scopegate_organisations_full',
-      'Organisations that wrote here and have MAX_ORGANISATION_BYTES or more, so that their writes are refused.',
-      () => quotas().full,
-    ],
-  ] as const;
-  for (const [name, help, read] of gauges) {
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
-  }
-  const labelNames = ['version', 'node'] as const;
-  const build = new Gauge({
-    name: 'scopegate_build_info',
-    help: 'Always 1; the labels say what runs.',
-    labelNames,
-    registers,
-  });
-  build.set({ version, node: process.version }, 1);
-}
-
-/** What is known of each cluster. */
-function addDatabase(registry: Registry, { pools, clusters, clocks, files }: MetricsOptions): void {
-  const registers = [registry];
-  new Gauge({
-    name: 'scopegate_database_connections',
-    help: "Connections in each cluster's pool: checked out, available, and requests waiting for one (pending).",
-    labelNames: ['cluster', 'state'] as const,
-    registers,
-    collect() {
-      for (const { cluster, checkedOut, available, pending } of pools()) {
-        this.set({ cluster, state: 'checked_out' }, checkedOut);
-        this.set({ cluster, state: 'available' }, available);
-        this.set({ cluster, state: 'pending' }, pending);
-      }
-    },
-  });
-  new Gauge({
-    name: 'scopegate_database_connections_max',
-    help: 'Connections that the pool of each cluster may have to a server.',
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, most } of pools()) this.set({ cluster }, most);
-    },
-  });
-  histogramOf(registry, {
-    name: 'scopegate_database_command_duration_seconds',
-    help: 'Time that commands to each cluster took, without the wait for a connection.',
-    labelName: 'cluster',
-    bounds: COMMAND_BUCKETS,
-    read: () => pools().map(({ cluster, commands }) => ({ label: cluster, ...commands })),
-  });
-  new Gauge({
-    name: 'scopegate_cluster_clock_ahead_seconds',
-    help: "How far the clock of each cluster's primary is ahead of this machine's.",
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, ahead } of clocks()) this.set({ cluster }, ahead / 1000);
-    },
-  });
-  new Gauge({
-    name: 'scopegate_cluster_up',
-    help: 'Whether each cluster responds; requests for organisations on one that does not get 503.',
-    labelNames: ['cluster'] as const,
-    registers,
-    collect() {
-      for (const { cluster, isUp } of clusters()) this.set({ cluster }, isUp ? 1 : 0);
-    },
-  });
-  new Gauge({
-    name: 'scopegate_cluster_files',
-    help: 'Files (collections and indexes) of each cluster: reserved for its organisations, and its capacity (CLUSTER_FILES).',
-    labelNames: ['cluster', 'state'] as const,
-    registers,
-    collect() {
-      for (const { cluster, reserved, capacity } of files()) {
-        this.set({ cluster, state: 'reserved' }, reserved);
-        this.set({ cluster, state: 'capacity' }, capacity);
-      }
-    },
-  });
 }

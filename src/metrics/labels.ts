@@ -2,6 +2,7 @@ import { type ApiKey, type KeyState, keyState } from '../access/apiKey';
 
 /** What a request's key was found to be, active being `live`; `malformed` includes a missing one. */
 export type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';
+export const FOUND_KEYS = ['live', 'revoked', 'expired', 'unknown', 'malformed'] as const satisfies readonly FoundKey[];
 
 /** The label of a key as it was found: null if there is none, undefined if it is malformed. */
 export function keyLabel(found: ApiKey | null | undefined, now: number): FoundKey {

@@ -1,6 +1,7 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { Organisation } from '../access/principal';
 import type { Actor } from './auditEvents';
+import { lastKnownOf } from './lastKnown';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';
 import { toOrganisation } from './organisations';
 
@@ -68,6 +69,16 @@ export function moving(models: ControlModels, actor: Actor, now: () => number) {
       const rows = organisations.find({ $or: [{ 'copies.cluster': given }, { 'move.to': given }] }).lean();
       for await (const row of rows.cursor()) yield toMoves(row);
     },
+    /** How many there are of each state, as last counted. */
+    counts: lastKnownOf({ moving: 0, stopped: 0 }, async () => {
+      const rows = organisations.find({ 'move.to': trusted({ $gt: '' }) }, { move: 1 }).lean();
+      let [moving, stopped] = [0, 0];
+      for await (const { move } of rows.cursor()) {
+        if (move && isAbandoned(move, now())) stopped += 1;
+        else moving += 1;
+      }
+      return { moving, stopped };
+    }),
     /**
      * Begins a move, or takes over one whose process has ended. From when this resolves no write begins.
      * @throws MoveRefused

@@ -1,4 +1,4 @@
-import { MINUTE } from '../units';
+import { lastKnownOf } from './lastKnown';
 import type { ControlModels } from './models';
 
 /*
@@ -32,10 +32,6 @@ export interface PlacementOptions {
 }
 
 export function placement({ models, clusters, capacityOf, filesEach }: PlacementOptions) {
-  let known: readonly Fullness[] = [];
-  let counted = -Infinity;
-  let counting: Promise<void> | undefined;
-
   async function fullnessOf(cluster: string): Promise<Fullness> {
     const [organisations, left, coming] = await Promise.all(
       [{ cluster }, { 'copies.cluster': cluster }, { 'move.to': cluster }].map((filter) =>
@@ -59,19 +55,8 @@ export function placement({ models, clusters, capacityOf, filesEach }: Placement
   return {
     /** How full every cluster is; one count each, by an index. */
     fullness,
-    /** The same as it was at most a minute or a reading ago, without waiting: empty until it was counted first. */
-    lastKnown(): readonly Fullness[] {
-      if (performance.now() - counted > MINUTE) {
-        counting ??= fullness()
-          .then((found) => {
-            [known, counted] = [found, performance.now()];
-          })
-          // the metric keeps its last value; that the database is away is said elsewhere
-          .catch(() => undefined)
-          .finally(() => (counting = undefined));
-      }
-      return known;
-    },
+    /** The same as last counted; empty until it was counted first. */
+    lastKnown: lastKnownOf<readonly Fullness[]>([], fullness),
     /**
      * The cluster for a new organisation: the given one, or the one with the most room. Concurrent calls may each find the
      * same last place. @throws FullClusterError

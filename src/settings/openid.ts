@@ -69,7 +69,10 @@ export function openId({ config, onError }: OpenIdOptions) {
     (discovered ??= connect(issuer, id, secret).catch((error: unknown) => {
       discovered = undefined;
       onError(error);
-      throw new AppError('unavailable', 'The identity provider is not responding.', { retryAfter: 5 });
+      throw new AppError('unavailable', 'The identity provider is not responding.', {
+        reason: 'sign_in',
+        retryAfter: 5,
+      });
     }));
 
   return {

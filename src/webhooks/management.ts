@@ -48,7 +48,7 @@ export function createManagement({ databases, control, policy, resolve, signing 
 
   /** @throws AppError unavailable */
   function requireSigning(): NonNullable<typeof signing> {
-    if (!signing) throw new AppError('unavailable', `${NO_SECRET}.`);
+    if (!signing) throw new AppError('unavailable', `${NO_SECRET}.`, { reason: 'webhooks' });
     return signing;
   }
 
@@ -209,7 +209,8 @@ export function createManagement({ databases, control, policy, resolve, signing 
 
 /** @throws AppError unavailable for a WrongSecretError, and anything else as it is */
 function refuse(error: unknown): never {
-  throw error instanceof WrongSecretError ? new AppError('unavailable', `${error.message}.`) : error;
+  if (!(error instanceof WrongSecretError)) throw error;
+  throw new AppError('unavailable', `${error.message}.`, { reason: 'webhooks' });
 }
 
 function shownAttempt({ at, ok, status, error, answer, ms }: Attempt): WebhookAttempt {

@@ -113,6 +113,19 @@ describe('serve --workers 2', () => {
     expect(total).toBe(LIMIT * 2);
   });
 
+  test('logs each request with the process and the worker that answered it', async () => {
+    let said = '';
+    served.child.stderr?.on('data', (text: Buffer) => (said += text.toString()));
+    const pids = childrenOf(served);
+    const line = await eventually(async () => {
+      await get(`${served.url}/api/v1/none`);
+      return said.split('\n').find((one) => one.includes('/api/v1/none'));
+    });
+    const { pid, worker } = JSON.parse(line) as Record<string, unknown>;
+    expect(pids).toContain(pid);
+    expect(['1', '2']).toContain(worker);
+  });
+
   test('replaces a worker that is killed, and logs it', async () => {
     const before = childrenOf(served).filter((pid) =>
       readFileSync(`/proc/${String(pid)}/cmdline`, 'utf8').includes('serve'),

@@ -36,7 +36,10 @@ export async function roughRoadTo(gateway: string): Promise<RoughRoad> {
     const obstacle = OBSTACLES[route]?.[turn];
     if (obstacle !== undefined && obstacle !== 'lost') {
       seen.push(`${route}: ${obstacle}`);
-      const error = new AppError(obstacle, 'Again.', obstacle === 'rate_limited' ? { retryAfter: 1 } : {});
+      const error = new AppError(obstacle, 'Again.', {
+        reason: 'shed',
+        ...(obstacle === 'rate_limited' && { retryAfter: 1 }),
+      });
       response
         .writeHead(error.status, { 'content-type': 'application/problem+json', ...errorHeaders(error) })
         .end(problemText(error, randomUUID()));

@@ -35,6 +35,53 @@ test('the longest time that the event loop was held is measured', async () => {
   expect((await samples(gateway)).get('scopegate_loop_delay_seconds')).toBeGreaterThan(0.3);
 });
 
+test('counters with known labels are there from the start, at 0, so that their first increase is seen', async () => {
+  const own = await operate();
+  try {
+    const found = await samples(own);
+    for (const name of [
+      'scopegate_http_requests_shed_total{reason="bodies"}',
+      'scopegate_http_requests_unavailable_total{reason="moving"}',
+      'scopegate_http_requests_unauthenticated_total{reason="wrong_secret"}',
+      'scopegate_http_connections_refused_total{status="408"}',
+      'scopegate_key_lookups_total{state="revoked"}',
+      'scopegate_limiter_decisions_total{limiter="organisation",decision="refused"}',
+      'scopegate_webhook_deliveries_total{outcome="given_up"}',
+      'scopegate_events_recorded_total{cluster="default"}',
+    ])
+      expect([name, found.get(name)]).toEqual([name, 0]);
+  } finally {
+    await own.stop();
+  }
+});
+
+test('moves of organisations are counted by state, and stopped ones apart', async () => {
+  const own = await operate({ CONTROL_DATABASE: 'scopegate_moves' });
+  try {
+    for (const seen_at of [new Date(0), new Date(0), new Date(Date.now() + 3_600_000)]) {
+      const move = { to: 'eu', mover: 'x', begun_at: new Date(0), seen_at };
+      const { id } = await makeOrganisation(own);
+      const rows = own.databases.control.collection<{ _id: string }>('organisations');
+      await rows.updateOne({ _id: id }, { $set: { move } });
+    }
+    await counted(own, 'scopegate_moves{state="stopped"}', 2);
+    expect((await samples(own)).get('scopegate_moves{state="moving"}')).toBe(1);
+  } finally {
+    await own.databases.control.dropDatabase();
+    await own.stop();
+  }
+});
+
+test('the limit of bytes is told if there is one', async () => {
+  const own = await operate({ MAX_ORGANISATION_BYTES: '2000000' });
+  try {
+    expect((await samples(own)).get('scopegate_organisation_bytes_limit')).toBe(2_000_000);
+    expect((await samples(gateway)).has('scopegate_organisation_bytes_limit')).toBe(false);
+  } finally {
+    await own.stop();
+  }
+});
+
 describe('requests', () => {
   test('are counted by operation, API and status, with their durations', async () => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['products:read'] });
@@ -71,7 +118,7 @@ describe('requests', () => {
     const before = await count();
     await client(gateway, key).graphql(query);
     await eventually(async () => (await count()) === before + 1);
-    expect([...(await samples(gateway)).keys()].join()).not.toMatch(/secret|nothing_like/);
+    expect([...(await samples(gateway)).keys()].join()).not.toMatch(/secret_of|nothing_like/);
   });
 
   test('have no key, organisation, path or address in any label', async () => {

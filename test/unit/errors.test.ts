@@ -117,7 +117,7 @@ test.each([
 
 describe('an error code', () => {
   test.each(Object.entries(ERROR_CODES))('%s has a status, a title and advice', (code, { status, title, help }) => {
-    const error = new AppError(code as keyof typeof ERROR_CODES, 'x');
+    const error = new AppError(code as keyof typeof ERROR_CODES, 'x', { reason: 'away' });
     expect(error).toMatchObject({ status, title, code, detail: 'x', message: 'x' });
     expect(status).toBeGreaterThanOrEqual(400);
     expect(title).toMatch(/^[A-Z][a-zA-Z -]+$/);
@@ -166,8 +166,8 @@ describe('advice on retrying', () => {
     const waiting = codes.filter((code) => [429, 503].includes(ERROR_CODES[code].status));
     expect(codesOf('after')).toEqual(expect.arrayContaining(waiting));
     for (const code of codesOf('after')) {
-      expect(Number(errorHeaders(new AppError(code, 'x'))['Retry-After'])).toBeGreaterThan(0);
-      expect(errorHeaders(new AppError(code, 'x', { retryAfter: 7 }))).toEqual({ 'Retry-After': '7' });
+      expect(Number(errorHeaders(new AppError(code, 'x', { reason: 'away' }))['Retry-After'])).toBeGreaterThan(0);
+      expect(errorHeaders(new AppError(code, 'x', { reason: 'away', retryAfter: 7 }))).toEqual({ 'Retry-After': '7' });
     }
   });
 });

@@ -27,7 +27,7 @@ function over(answer: Answer) {
 }
 
 const here: Answer = () => Promise.resolve({ cluster: 'default' });
-const away: Answer = () => Promise.reject(new AppError('unavailable', 'The database is away.'));
+const away: Answer = () => Promise.reject(new AppError('unavailable', 'The database is away.', { reason: 'away' }));
 
 test('a key is read every 2 s, once for all its requests and streams, and not again while a read is in progress', async () => {
   const ends: (() => void)[] = [];

@@ -50,7 +50,7 @@ async function work(
 ): Promise<void> {
   // the first process has said everything else
   speakThrough((level, line) => {
-    if (level === 'error') logger.error({ worker }, line);
+    if (level === 'error') logger.error(line);
   });
   try {
     const onListening = (url: string, adminUrl: string | undefined): void => {

@@ -60,13 +60,16 @@ export async function runWorkers(
     workers.add(worker);
     // a message to a worker that is ending fails
     worker.on('error', (error) => {
-      logger.debug({ worker: worker.id, error: error.message }, 'a message did not reach a worker');
+      logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
     });
     worker.once('exit', (code: number | null, killedBy: string | null) => {
       workers.delete(worker);
       if (signal.aborted || !isStarted) return;
       const { id, process } = worker;
-      logger.error({ worker: id, pid: process.pid, code, signal: killedBy }, 'a worker died; replacing it');
+      logger.error(
+        { worker: String(id), worker_pid: process.pid, code, signal: killedBy },
+        'a worker died; replacing it',
+      );
       const deaths = performance.now() - startedAt > STARTED_WELL ? 0 : soonDeaths;
       const wait = Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** deaths);
       setTimeout(() => {
@@ -113,7 +116,10 @@ async function drain(worker: Worker, logger: Logger): Promise<void> {
     // not events.once, which fails if a message does not reach it
     await within(DRAINED_WITHIN, new Promise((resolve) => worker.once('exit', resolve)));
   } catch {
-    logger.error({ pid: worker.process.pid }, 'a worker did not end in time and is killed');
+    logger.error(
+      { worker: String(worker.id), worker_pid: worker.process.pid },
+      'a worker did not end in time and is killed',
+    );
     worker.process.kill('SIGKILL');
   }
 }

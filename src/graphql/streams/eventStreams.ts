@@ -5,6 +5,7 @@ import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
 import type { Exchange } from '../../http/exchange';
 import { describeError } from '../../log';
+import { noteUnavailable } from '../../http/unavailable';
 import { toAppError } from '../../mask';
 import { extensionsOf, formatError } from '../errors';
 import type { Subscribed } from './subscribe';
@@ -93,6 +94,7 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
       const known = toAppError(error);
       if (known.code === 'internal')
         logger.error({ request_id: requestId, error: describeError(error) }, 'stream failed');
+      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
       exchange.log.code = known.code;
       const extensions = { ...extensionsOf(known), request_id: requestId, cursor: source.cursor };
       const message = `${known.detail} To go on, subscribe again with after set to the cursor in extensions.`;

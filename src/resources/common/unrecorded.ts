@@ -27,7 +27,7 @@ export async function admitChanges({ data, events }: Pick<RequestContext, 'data'
   for (const until of made.keys()) if (recorded === undefined || until <= recorded) made.delete(until);
   if (sum(made) < MOST_AHEAD) return;
   const detail = 'The events of earlier changes of this organisation are still being recorded; nothing was stored.';
-  throw new AppError('unavailable', detail, { retryAfter: RETRY_AFTER });
+  throw new AppError('unavailable', detail, { reason: 'not_recorded', retryAfter: RETRY_AFTER });
 }
 
 /** Notes changes that were just committed. */

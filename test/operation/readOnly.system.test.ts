@@ -1,0 +1,68 @@
+import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
+import { eventually } from '../http/eventually';
+import { raw } from '../http/raw';
+import { client } from '../support/client';
+import { makeKey, makeOrganisation } from '../support/factories';
+import { operate, type OperatedGateway } from './gateway';
+
+/* A cluster that answers every question, but stores nothing: its disk is full, or writes wait for something. */
+
+const WRITES = ['insert', 'update', 'findAndModify', 'commitTransaction'];
+const FULL = { ok: 0, code: 14031, codeName: 'OutOfDiskSpace', errmsg: 'available disk space is too low' };
+
+let fails: 'refused' | 'stalled' | undefined;
+let stalled: (() => void)[] = [];
+let proxy: DatabaseProxy;
+let gateway: OperatedGateway;
+beforeAll(async () => {
+  proxy = await openDatabaseProxy(process.env.TEST_MONGODB_URI!, {
+    onReply: (reply, command = {}) => {
+      if (fails === undefined || !WRITES.some((name) => name in command)) return reply;
+      if (fails === 'refused') return replyWith(reply, FULL);
+      return new Promise((resolve) =>
+        stalled.push(() => {
+          resolve(reply);
+        }),
+      );
+    },
+  });
+  gateway = await operate({ MONGODB_CLUSTERS: `eu=${proxy.uri}`, CONTROL_DATABASE: 'scopegate_read_only' });
+});
+afterAll(async () => {
+  await gateway.stop();
+  await proxy.close();
+});
+
+const readiness = async (): Promise<unknown> => JSON.parse((await raw(gateway.url, '/readyz', {})).text);
+const stateIs = (state: string): Promise<true> =>
+  eventually(async () => JSON.stringify(await readiness()).includes(`"eu":"${state}"`) || undefined);
+
+test.each(['refused', 'stalled'] as const)(
+  'a cluster whose writes are %s is named by /readyz, which stays 200, by a metric and by the log, and reads are served',
+  async (how) => {
+    const organisation = await makeOrganisation(gateway, { cluster: 'eu' });
+    const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+    gateway.logs.length = 0;
+    fails = how;
+    await stateIs('read_only');
+    expect(await readiness()).toMatchObject({ status: 'degraded', checks: { database: 'ok' } });
+    const { text } = await raw(gateway.url, '/metrics', {});
+    expect(text).toContain('\nscopegate_cluster_writable{cluster="eu"} 0\n');
+    expect(text).toContain('\nscopegate_cluster_writable{cluster="default"} 1\n');
+    expect(text).toContain('\nscopegate_cluster_up{cluster="eu"} 1\n');
+    const said = {
+      cluster: 'eu',
+      database: 'read_only',
+      error: expect.objectContaining({ message: expect.any(String) }),
+    };
+    expect(gateway.logs.filter(({ database }) => database !== undefined)).toEqual([expect.objectContaining(said)]);
+    expect((await caller.get('/products')).status).toBe(200);
+    fails = undefined;
+    for (const go of stalled) go();
+    stalled = [];
+    await stateIs('ok');
+    expect(gateway.logs).toContainEqual(expect.objectContaining({ cluster: 'eu', database: 'ok' }));
+    expect((await caller.post('/products/bulk', { products: [{ sku: 'A', name: 'A' }] })).status).toBe(200);
+  },
+  60_000,
+);
