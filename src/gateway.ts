@@ -4,7 +4,6 @@ import { recogniseSome } from './access/recognise';
 import type { Limiters } from './access/limiters';
 import type { Config } from './config';
 import { contextFactory, type OpenContext } from './context';
-import { createAvailability } from './database/availability';
 import type { Databases } from './database/connect';
 import { createEventSource } from './events/source';
 import { eventsOf } from './events/parts';
@@ -15,7 +14,7 @@ import { AppError } from './errors';
 import { createAccessLog } from './http/accessLog';
 import { traced } from './http/traced';
 import { createBodyMemory } from './http/bodyMemory';
-import { clockWatch } from './http/clockWatch';
+import { availabilityOf } from './http/availabilityOf';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
 import { createPatience } from './http/patience';
@@ -166,29 +165,7 @@ function createTraffic(
     onShed('organisation');
   });
   const { clusters, clocks, lostAt, quotas } = databases;
-  const watchClocks = clockWatch(databases, logger);
-  const availability = createAvailability({
-    clusters,
-    answers: async (cluster) => {
-      const isThere = await databases.answers(cluster);
-      watchClocks();
-      return isThere;
-    },
-    onChange: (cluster, isAway) => {
-      const [state, says] = isAway ? ['unavailable', 'is not responding'] : ['ok', 'is responding again'];
-      logger.warn({ cluster, database: state }, `the database cluster ${cluster} ${says}`);
-    },
-    write: databases.tryWriting,
-    onWrites: (cluster, failure) => {
-      const fields = { cluster, database: failure === undefined ? 'ok' : 'read_only' };
-      if (failure === undefined) logger.warn(fields, `the database cluster ${cluster} can be written to again`);
-      else
-        logger.warn(
-          { ...fields, error: describeError(failure) },
-          `the database cluster ${cluster} responds but cannot be written to`,
-        );
-    },
-  });
+  const availability = availabilityOf(databases, logger);
   const patience = createPatience({
     ...{ availability, clusters, lostAt, onShed },
     longest: carrier.longest,

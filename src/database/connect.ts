@@ -179,7 +179,7 @@ export async function connectDatabases(options: DatabaseOptions) {
     /** Whether a cluster responds within 1.5 s, or 3 s if it was never connected. Concurrent calls share one result. */
     answers,
     /** Writes to a cluster as requests do. @throws why it cannot be written to, if that is known */
-    async tryWriting(name: string): Promise<void> {
+    tryWriting: async (name: string): Promise<void> => {
       try {
         const rows = clusterOf(name).connection().getClient().db(options.controlDatabase);
         const change = { $currentDate: { at: true } } as const;

@@ -10,7 +10,7 @@ import { commandLine, finished, firstLine, makeOrganisation } from './commandLin
 const LIMIT = 30;
 /** Milliseconds; a worker's start takes long on a busy machine. */
 const START = 60_000;
-const cli = commandLine({ PORT: '0', LOG_LEVEL: 'warn', RATE_LIMIT_PER_MINUTE: String(LIMIT) });
+const cli = commandLine({ PORT: '0', LOG_LEVEL: 'info', RATE_LIMIT_PER_MINUTE: String(LIMIT) });
 
 let organisation: string;
 beforeAll(async () => {

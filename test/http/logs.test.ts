@@ -1,9 +1,7 @@
-import { mongo } from 'mongoose';
 import { setTimeout as pause } from 'node:timers/promises';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
 import { ALL_SCOPES } from '../../src/access/scopes';
 import type { Organisation } from '../../src/access/principal';
-import { AppError } from '../../src/errors';
 import { type Client, client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
@@ -183,83 +181,6 @@ describe('the log line of a 401', () => {
     // requests with a key are still logged
     await linesOf((await caller.get('/me')).headers.get('x-request-id')!);
     await aSecond();
-  });
-});
-
-describe('the log line of a 503', () => {
-  afterEach(() => jest.restoreAllMocks());
-
-  /** All that is logged of a request, at any level and of any kind. */
-  async function onlyLineOf(requestId: string | null): Promise<Record<string, unknown>> {
-    await linesOf(requestId!);
-    const all = gateway.logs.filter(({ request_id: id }) => id === requestId);
-    expect(all).toHaveLength(1);
-    expect(JSON.stringify(all)).not.toContain('stack');
-    return all[0]!;
-  }
-
-  const failKeys = (error: Error): void => {
-    jest.spyOn(gateway.control.apiKeys, 'find').mockRejectedValue(error);
-  };
-
-  test.each<[string, Error, Record<string, unknown>]>([
-    ['the database does not respond', new mongo.MongoNetworkError('lost'), { reason: 'away' }],
-    [
-      'a cluster does not respond',
-      new AppError('unavailable', 'Away.', { reason: 'away', cluster: 'eu' }),
-      { reason: 'away', cluster: 'eu', detail: 'Away.' },
-    ],
-    ['too much is in progress', new AppError('unavailable', 'Too much.', { reason: 'shed' }), { reason: 'shed' }],
-    ['the gateway drains', new AppError('unavailable', 'Drains.', { reason: 'draining' }), { reason: 'draining' }],
-  ])('is the only one, and says that %s', async (_title, error, expected) => {
-    failKeys(error);
-    for (const { headers } of [await caller.get('/me'), await caller.graphql('{ me { key { id } } }')]) {
-      const line = await onlyLineOf(headers.get('x-request-id'));
-      expect(line).toMatchObject({ level: 40, status: 503, code: 'unavailable', ...expected });
-      expect(line.error).toEqual(
-        error instanceof AppError ? undefined : { type: 'MongoNetworkError', message: 'lost' },
-      );
-    }
-  });
-
-  test('is no warning for a write that a move refuses, in any API', async () => {
-    const moved = await makeOrganisation(gateway);
-    const mover = client(gateway, (await makeKey(gateway, moved, { scopes: ALL_SCOPES, mcp: 'write' })).key);
-    const [at, products] = [new Date(), [{ sku: 'A', name: 'A' }]];
-    await gateway.databases.control
-      .collection<{ _id: string }>('organisations')
-      .updateOne({ _id: moved.id }, { $set: { move: { to: 'eu', mover: 'x', begun_at: at, seen_at: at } } });
-    const answers = [
-      await mover.post('/products/bulk', { products }),
-      await mover.graphql(
-        'mutation($products: [ProductUpsert!]!) { upsert_products(products: $products) { created } }',
-        {
-          products,
-        },
-      ),
-      await mover.mcp('tools/call', { name: 'upsert_products', arguments: { products } }),
-    ];
-    for (const { headers } of answers) {
-      const line = await onlyLineOf(headers.get('x-request-id'));
-      expect(line).toMatchObject({ level: 30, code: 'unavailable', reason: 'moving', cluster: 'default' });
-    }
-    const text = await (await fetch(`${gateway.url}/metrics`)).text();
-    expect(text).toMatch(/^scopegate_http_requests_unavailable_total\{reason="moving"\} 2$/m);
-  });
-
-  test('is limited to 100 a second, with a count of the rest', async () => {
-    await aSecond();
-    gateway.logs.length = 0;
-    failKeys(new AppError('unavailable', 'Too much.', { reason: 'shed' }));
-    const started = performance.now();
-    for (let round = 0; round < 10; round += 1) await Promise.all(Array.from({ length: 50 }, () => caller.get('/me')));
-    const lines = () => gateway.logs.filter(({ status }) => status === 503).length;
-    const counted = () =>
-      gateway.logs.reduce((sum, { not_logged: count }) => sum + ((count as number | undefined) ?? 0), 0);
-    await eventually(() => lines() + counted() === 500);
-    const seconds = Math.ceil((performance.now() - started) / 1000) + 1;
-    expect(lines()).toBeLessThanOrEqual(100 * seconds);
-    if (counted() > 0) expect(gateway.logs).toContainEqual(expect.objectContaining({ reasons: { shed: counted() } }));
   });
 });
 
