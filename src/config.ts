@@ -200,7 +200,7 @@ const VARIABLES = {
   },
   MAX_BODY_MEMORY: {
     schema: wholeNumber(16, 1_000_000).default(256),
-    help: 'MiB for the bodies of all requests in progress, beyond which the answer is 503; one key may use a quarter, one organisation half',
+    help: 'MiB for the bodies of all requests in progress and the answers that are not read yet, beyond which the answer is 503; one key may use a quarter, one organisation half',
   },
   MAX_ORGANISATION_BYTES: {
     schema: wholeNumber(1_048_576, 999_999_999_999_999).optional(),

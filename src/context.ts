@@ -125,6 +125,8 @@ export interface RequestContext {
   readonly idempotencyKey: string | undefined;
   /** Faults of one element of a bulk call, by its input type. */
   checkElement(type: string, ...args: Parameters<Check>): Findings;
+  /** Counts the bytes of the answer to a read, of which there are so many so far. @throws AppError unavailable if that is too many */
+  readonly keep?: ((bytes: number) => void) | undefined;
 }
 
 /** The input of the context factory, the same for all APIs. */
@@ -147,6 +149,8 @@ export interface IncomingRequest {
   readonly trace?: Trace | undefined;
   /** Runs a wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
   readonly hold?: <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Counts the bytes of the answer, of which there are so many so far. @throws AppError unavailable if that is too many */
+  readonly keep?: (bytes: number) => void;
 }
 
 export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
@@ -260,6 +264,7 @@ export function contextFactory(options: ContextOptions): OpenContext {
         return first ? first.answer : run();
       },
       checkElement,
+      keep: request.keep,
     };
   };
 }

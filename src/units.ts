@@ -9,6 +9,9 @@ export const DAY = 24 * HOUR;
 /** In bytes. */
 export const MEBIBYTE = 1024 * 1024;
 
+/** Maximum JSON of the answer to a read, in bytes (contract, section 6). */
+export const MOST_ANSWER = 16 * MEBIBYTE;
+
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** An Idempotency-Key: 1 to 255 visible ASCII characters. */

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { DAY } from '../units';
+import { DAY, MOST_ANSWER } from '../units';
 import { Unforeseen } from './bson';
 
 /** How large the buffer is at first, and how large it may stay, in bytes. */
 const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];
+/** The buffer of the largest answer has room for what a text may become beyond that, so that it is not copied for each of the last ones. */
+const LARGEST = MOST_ANSWER + KEPT;
 /** A byte of text becomes at most `\u0000`. */
 const MOST_OF_BYTE = 6;
 const SECOND = 1000;
@@ -37,8 +39,9 @@ export class JsonOutput {
     this.#at = 0;
   }
 
-  /** A copy of what was written since the start. */
+  /** A copy of what was written since the start. @throws Unforeseen if that is too much for an answer */
   finish(): Buffer {
+    if (this.#at > MOST_ANSWER) this.#refuse();
     const text = Buffer.from(this.#bytes.subarray(0, this.#at));
     if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafe(FIRST);
     return text;
@@ -172,9 +175,16 @@ export class JsonOutput {
     this.#at = at;
   }
 
+  /** The usual path words the refusal (schema/answerSize.ts). */
+  #refuse(): never {
+    this.#bytes = Buffer.allocUnsafe(FIRST);
+    throw new Unforeseen('large');
+  }
+
   #reserve(more: number): void {
     if (this.#at + more <= this.#bytes.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#at + more));
+    if (this.#at > MOST_ANSWER) this.#refuse();
+    const larger = Buffer.allocUnsafe(Math.max(Math.min(2 * this.#bytes.length, LARGEST), this.#at + more));
     this.#bytes.copy(larger, 0, 0, this.#at);
     this.#bytes = larger;
   }

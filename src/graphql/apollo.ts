@@ -22,6 +22,7 @@ import { createExecutor } from '../schema/execution';
 import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
 import { tooLarge } from '../schema/answerSize';
+import { answerText } from '../schema/answerText';
 import type { Documents } from './documentStore';
 import { toAppError } from '../mask';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
@@ -37,7 +38,7 @@ import {
 } from './queryLimits';
 import { reservedAliasesRule } from './reservedAliases';
 import { subscribe } from './streams/subscribe';
-import { createAnswerWritten, stringifyAnswer } from './written';
+import { createAnswerWritten, stringifyAnswer, WrittenData } from './written';
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;
@@ -85,7 +86,8 @@ export function createApollo({
             const refusal = tooLarge(context);
             if (refusal) return { errors: [withHttpStatus(refusal)] };
             const spent = spentEntirely(result);
-            return spent ? { errors: [withHttpStatus(spent)] } : result;
+            if (spent) return { errors: [withHttpStatus(spent)] };
+            return operation.operation === OperationTypeNode.QUERY ? asText(result, context as GraphqlContext) : result;
           },
         }),
       stop: () => Promise.resolve(),
@@ -95,7 +97,7 @@ export function createApollo({
     includeStacktraceInErrorResponses: false,
     persistedQueries: false,
     documentStore: documents,
-    stringifyResult: stringifyAnswer,
+    stringifyResult: stringifyAnswer as (answer: object) => string,
     allowBatchedHttpRequests: false,
     csrfPrevention: true,
     stopOnTerminationSignals: false,
@@ -114,6 +116,18 @@ export function createApollo({
       requestRules(logger, documents, createCostOf(schema)),
     ],
   });
+}
+
+/** A result with its data as text, unless it is not of a caller's data. */
+async function asText(result: ExecutionResult, { caller }: GraphqlContext): Promise<ExecutionResult> {
+  if (!caller || !result.data) return result;
+  try {
+    return { ...result, data: new WrittenData(await answerText(result.data, caller)).asData() };
+  } catch (error) {
+    const known = findAppError(error);
+    if (!known) throw error;
+    return { errors: [withHttpStatus(known)] };
+  }
 }
 
 /** Remembers why documents were rejected, and answers the same ones with that. */
@@ -169,7 +183,10 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
           if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
           if (!isSubscription && streaming?.takesJson === false) throw unfit(ONLY_STREAMING, 406);
           if (streaming) streaming.isSubscription = isSubscription;
-          onOperation(rootFieldsOf(document, operation).map(({ name }) => name.value));
+          onOperation(
+            rootFieldsOf(document, operation).map(({ name }) => name.value),
+            operation.operation === OperationTypeNode.MUTATION,
+          );
           refuseSharedKey(operation, document, caller);
           if (!caller) {
             if (isIntrospection(document, operation)) return;
@@ -185,6 +202,16 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
             const known = findAppError(error);
             throw known ? withHttpStatus(known) : error;
           }
+        },
+        // errors beside data that are text already; others get the request id as text
+        willSendResponse: ({ response: { body }, contextValue: { requestId, onErrors } }) => {
+          const { data, errors } = body.kind === 'single' ? body.singleResult : body.initialResult;
+          if (errors?.[0] && (data as unknown) instanceof WrittenData) {
+            for (const error of errors)
+              Object.assign(error, { extensions: { ...error.extensions, request_id: requestId } });
+            onErrors(String(errors[0].extensions?.code));
+          }
+          return Promise.resolve();
         },
         didEncounterErrors: ({ errors, contextValue }) => {
           for (const error of errors) {

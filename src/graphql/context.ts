@@ -7,7 +7,10 @@ import type { Streaming } from './streams/subscribe';
 export interface GraphqlContext extends RequestContext {
   /** The context of a key or user; undefined for callers who can only introspect. */
   readonly caller: RequestContext | undefined;
-  readonly onOperation: (fields: readonly string[]) => void;
+  /** Called with its root fields, and whether they are writes. */
+  readonly onOperation: (fields: readonly string[], isWrite: boolean) => void;
+  /** Called with the code of the first error of an answer that is written with its errors. */
+  readonly onErrors: (code: string) => void;
   /** Called with each error, as it is shown and as it was thrown, that says why something is unavailable. */
   readonly onUnavailable: (known: AppError, error: unknown) => void;
   /** For a request with a key that takes a stream as its answer. */

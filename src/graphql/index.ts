@@ -103,7 +103,9 @@ export async function createGraphqlFace({
       const caller = await open(exchange);
       const body = request.method === 'POST' ? await readBody(exchange) : undefined;
       await admit(exchange, caller, body);
-      const onOperation = (fields: readonly string[]): void => {
+      let isOfWrite = false;
+      const onOperation = (fields: readonly string[], isWrite: boolean): void => {
+        isOfWrite = isWrite;
         exchange.log.operation = fields.join(' ').slice(0, 200);
         setSunsetHeaders(
           response,
@@ -116,7 +118,10 @@ export async function createGraphqlFace({
       const takeTurn = (part: LargePart): Promise<void> => exchange.turns.take(exchange, part);
       const streaming = caller && open === openCaller ? streamingOf(request) : undefined;
       const lastEventId = streaming && lastEventIdOf(request);
-      const additions = { requestId, caller, onOperation, onUnavailable, takeTurn, streaming, lastEventId };
+      const onErrors = (code: string): void => {
+        exchange.log.code = code;
+      };
+      const additions = { requestId, caller, onOperation, onErrors, onUnavailable, takeTurn, streaming, lastEventId };
       const context = Object.assign(caller ?? ({} as RequestContext), additions);
       const accept = streaming ? acceptForJson(request) : acceptOf(request);
       const run = (): Promise<HTTPGraphQLResponse> =>
@@ -133,7 +138,11 @@ export async function createGraphqlFace({
       response.setHeader('X-Content-Type-Options', 'nosniff');
       // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
       answer.headers.set('cache-control', 'no-store');
-      await writeApollo(response, answer, (text) => withRequestId(exchange, text));
+      await writeApollo(response, answer, (text) => {
+        const whole = typeof text === 'string' ? withRequestId(exchange, text) : text;
+        exchange.bodies.keep(exchange, Buffer.byteLength(whole), !isOfWrite);
+        return whole;
+      });
     },
     stop: () => apollo.stop(),
   };

@@ -38,11 +38,11 @@ export function runApollo<Context extends BaseContext>(
   });
 }
 
-/** Writes Apollo's answer; `edit` may change the text of a complete one. */
+/** Writes Apollo's answer; `edit` may change the text of a complete one, which can be bytes (written.ts). */
 export async function writeApollo(
   response: ServerResponse,
   answer: HTTPGraphQLResponse,
-  edit: (text: string) => string = (text) => text,
+  edit: (text: string | Buffer) => string | Buffer = (text) => text,
 ): Promise<void> {
   response.statusCode = answer.status ?? 200;
   for (const [name, value] of answer.headers) {

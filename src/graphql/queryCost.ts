@@ -29,6 +29,8 @@ import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 const ROWS_A_POINT = 1000;
 /** Levels of nested lists that make a query large; a total counts as this many. */
 const LARGE = 2;
+/** Lists side by side that a query may have without a turn. */
+const MOST_LISTS = 2;
 /** Number of lists named in an error, those with the most rows first. */
 const MOST_NAMED = 3;
 
@@ -36,8 +38,8 @@ type Variables = Readonly<Record<string, unknown>>;
 
 export interface Cost {
   /**
-   * The turn it has to wait for: totals and nested lists are large queries; rows with their own lists, such as lines, are
-   * large pages. Undefined for all others.
+   * The turn it has to wait for: totals and nested lists are large queries; rows with their own lists, such as lines, and several
+   * lists are large pages. Undefined for all others.
    */
   readonly turn: LargePart | undefined;
   /** Points of the operation. @throws AppError invalid_request with the largest lists if it is over the row limit. */
@@ -209,7 +211,13 @@ function turnOf(parts: readonly Part[]): LargePart | undefined {
   if (lists >= LARGE) return 'query';
   // a page's rows, and a list in each row
   const bare = lists === 0 ? 0 : fold(parts, ({ isBare }, below) => below + (isBare ? 1 : 0), Math.max);
-  return bare >= LARGE ? 'page' : undefined;
+  if (bare >= LARGE) return 'page';
+  const all = fold(
+    parts,
+    ({ limit }, below) => below + (limit ? 1 : 0),
+    (one, other) => one + other,
+  );
+  return all > MOST_LISTS ? 'page' : undefined;
 }
 
 /** Folds parts with the value of those inside them, from 0. Memoised by array, so that each fragment is walked once. */

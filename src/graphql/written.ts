@@ -2,6 +2,7 @@ import {
   type DocumentNode,
   type ExecutionResult,
   type FieldNode,
+  type FormattedExecutionResult,
   getArgumentValues,
   getNamedType,
   getVariableValues,
@@ -23,19 +24,31 @@ import { type Field, type Selected, type Writer, writerOf } from '../schema/writ
  * Operations with one root field that are answered with text written from the database's bytes (docs/decisions/fast.md).
  */
 
-/** The data of an answer as text. */
+/** The data of an answer as text: all of it, or that of its only root field. */
 export class WrittenData {
   constructor(
-    readonly key: string,
     readonly text: Buffer,
+    readonly key?: string,
   ) {}
+
+  /** Apollo passes it on to stringifyAnswer as it is. */
+  asData(): NonNullable<ExecutionResult['data']> {
+    return this as unknown as NonNullable<ExecutionResult['data']>;
+  }
 }
 
-/** The text of an answer, as Apollo writes it. */
-export function stringifyAnswer(answer: object): string {
-  const { data } = answer as { readonly data?: unknown };
+/** Texts up to this many bytes are sent as a string, which is a little faster, with the headers in one write. */
+const SMALL = 64 * 1024;
+
+/** The text of an answer, as Apollo writes it; Apollo passes it on as it is, so bytes need not become a string and then bytes again. */
+export function stringifyAnswer(answer: object): string | Buffer {
+  const { data, errors, extensions } = answer as FormattedExecutionResult;
   if (!(data instanceof WrittenData)) return `${JSON.stringify(answer)}\n`;
-  return `{"data":{${JSON.stringify(data.key)}:${data.text.toString()}}}\n`;
+  const { key, text } = data;
+  const start = `{${errors ? `"errors":${JSON.stringify(errors)},` : ''}"data":${key === undefined ? '' : `{${JSON.stringify(key)}:`}`;
+  const end = `${key === undefined ? '' : '}'}${extensions ? `,"extensions":${JSON.stringify(extensions)}` : ''}}\n`;
+  if (!errors && text.length <= SMALL) return start + text.toString() + end;
+  return Buffer.concat([Buffer.from(start), text, Buffer.from(end)]);
 }
 
 /** Answers an operation, or undefined if it has to be executed. */
@@ -91,8 +104,7 @@ export function createAnswerWritten(
       );
       onWritable?.(typeof answer === 'string' ? answer : undefined);
       if (typeof answer === 'string') return undefined;
-      // Apollo passes it on to stringifyAnswer as it is
-      return { data: new WrittenData(key, answer.text) as unknown as NonNullable<ExecutionResult['data']> };
+      return { data: new WrittenData(answer.text, key).asData() };
     } catch (error) {
       return { data: { [key]: null }, errors: [locatedError(error, [node], [key])] };
     }

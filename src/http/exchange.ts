@@ -26,7 +26,7 @@ export interface Exchange {
   /** Network address of the caller. */
   readonly address: string;
   readonly log: ExchangeLog;
-  /** Counts the memory of its body. */
+  /** Counts the memory of its body and of its answer. */
   readonly bodies: BodyMemory;
   /** Where it waits before large work. */
   readonly turns: Turns;
@@ -132,6 +132,9 @@ export function incomingRequest(exchange: Exchange): IncomingRequest {
     idempotencyKey: singleHeader(exchange.request, 'idempotency-key'),
     trace: exchange.trace,
     hold: (wait) => hold(exchange, wait),
+    keep: (bytes) => {
+      exchange.bodies.keep(exchange, bytes);
+    },
     onReplay: () => {
       exchange.response.setHeader('Idempotent-Replayed', 'true');
     },

@@ -86,7 +86,10 @@ export function createMcpFace({ schemas, openContext, origins, onWritable }: Mcp
       const asked = { calls: calls(), context, exchange, spoken, onIdempotencyKey, isReplay: () => isReplay };
       const result = await resultOf(message, asked);
       const added = spoken === STATELESS && { resultType: 'complete', _meta: { [SERVER_KEY]: SERVER } };
-      send(exchange, 200, JSON_TYPE, JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
+      const text = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, result: { ...added, ...result } }));
+      // refuses no write that was done: the answer of a tool is smaller than those that are counted
+      exchange.bodies.keep(exchange, text.length);
+      send(exchange, 200, JSON_TYPE, text);
     } catch (error) {
       if (!(error instanceof ProtocolError)) throw error;
       exchange.log.code = 'invalid_request';

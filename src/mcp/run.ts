@@ -3,6 +3,7 @@ import type { RequestContext } from '../context';
 import type { Schemas } from '../schema/build';
 import { coerceArguments } from '../schema/argumentChecks';
 import { withRawElements } from '../schema/elements';
+import { answerText } from '../schema/answerText';
 import { createExecutor } from '../schema/execution';
 import { ROWS } from '../schema/gaps/mcpGaps';
 import { everyField, type Field, type NotWritten, type Selected, writerOf } from '../schema/written';
@@ -50,7 +51,8 @@ export function createRuns(schemas: Pick<Schemas, 'rest' | 'graphql'>, onWritabl
             variableValues: args,
           });
           if (errors?.[0]) throw errors[0];
-          return JSON.stringify(data?.[operation.name]);
+          const value = data?.[operation.name];
+          return tool.isWrite ? JSON.stringify(value) : (await answerText(value, context)).toString();
         },
       };
     };

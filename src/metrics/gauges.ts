@@ -25,7 +25,7 @@ export interface GaugeOptions {
   readonly bytesLimit: number | undefined;
   readonly openConnections: () => number;
   readonly requestsInHand: () => number;
-  /** Memory used by request bodies. */
+  /** Memory used by request bodies and answers. */
   readonly bodyBytes: () => number;
 }
 
@@ -41,7 +41,11 @@ export function addGauges(registry: Registry, options: GaugeOptions): void {
       'Requests in progress, including those that wait for the database.',
       requestsInHand,
     ],
-    ['scopegate_http_body_bytes', 'Memory used by request bodies; the limit is MAX_BODY_MEMORY.', bodyBytes],
+    [
+      'scopegate_http_body_bytes',
+      'Memory used by request bodies, and by answers until they are read; the limit is MAX_BODY_MEMORY.',
+      bodyBytes,
+    ],
     [
       'scopegate_organisation_bytes_max',
       'Bytes of the largest organisation that wrote here, measured only if MAX_ORGANISATION_BYTES is set.',

@@ -16,7 +16,7 @@ export type Face = 'rest' | 'graphql' | 'mcp' | 'pages' | 'settings' | 'operatio
 /** Where limits are counted: in this process, in the shared store, or in this process because the shared store is down. */
 export type LimiterStore = 'memory' | 'shared' | 'degraded';
 
-/** Why a request was rejected with 503: too many wait for the database, its organisation has too many, or bodies take too much memory. */
+/** Why a request was rejected with 503: too many wait for the database, its organisation has too many, or bodies and answers take too much memory. */
 const SHED_REASONS = ['database', 'cluster', 'organisation', 'bodies'] as const;
 export type ShedReason = (typeof SHED_REASONS)[number];
 
@@ -75,7 +75,7 @@ export function createMetrics(options: MetricsOptions) {
     registry,
     {
       name: 'scopegate_http_requests_shed_total',
-      help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies (bodies).',
+      help: 'Requests rejected with 503 by reason: too many waiting (database), too many for one of several clusters (cluster), too many from one organisation (organisation), too much memory used by bodies and answers (bodies).',
       labelNames: ['reason'],
     },
     SHED_REASONS,

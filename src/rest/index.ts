@@ -31,17 +31,15 @@ export interface RestOptions {
 /** Answers an exchange below /api/v1, or throws the AppError to answer with. */
 export type RestFace = (exchange: Exchange) => Promise<void>;
 
-type AnyAnswer = RouteAnswer<string | Buffer>;
-type AnyHandler = (...call: Parameters<RouteHandler>) => Promise<AnyAnswer>;
-
 /** The REST API. Checks in the order of contract, section 2: route, method, key, rate, plan, scope, headers, parameters, body. */
 export function createRestFace(options: RestOptions): RestFace {
   const { schema, operations, openContext, recognise, publicUrl = '', onWritable } = options;
   const document = buildOpenApi(schema, operations, publicUrl);
-  const published = JSON.stringify(document);
+  // bytes that all answers share
+  const published = Buffer.from(JSON.stringify(document));
   const router = createRouter(operations);
   const [checkOf, handlerOf] = [requestChecks(document), sofaRoutes(schema, operations)];
-  const steps = new Map<RestOperation, { check: RequestCheck; handle: AnyHandler }>(
+  const steps = new Map<RestOperation, { check: RequestCheck; handle: RouteHandler }>(
     restOperations(operations).map((operation) => [
       operation,
       {
@@ -89,7 +87,7 @@ function writtenFirst(
   written: WrittenRoute | undefined,
   handle: RouteHandler,
   onWritable: RestOptions['onWritable'],
-): AnyHandler {
+): RouteHandler {
   if (!written) return handle;
   return async (args, context) => {
     const answer = await written(args, context);
@@ -115,7 +113,7 @@ function notAllowed({ request: { method = '' } }: Exchange, allow: readonly stri
 function answer(
   exchange: Exchange,
   operation: RestOperation,
-  { status, body, id, next }: AnyAnswer,
+  { status, body, id, next }: RouteAnswer,
   publicUrl: string,
 ): void {
   const { request, response, path, search } = exchange;
@@ -131,6 +129,7 @@ function answer(
       return;
     }
   }
+  if (request.method !== 'HEAD') exchange.bodies.keep(exchange, Buffer.byteLength(body), operation.kind === 'Query');
   send(exchange, status, 'application/json; charset=utf-8', body);
 }
 

@@ -8,6 +8,7 @@ import {
 } from 'graphql';
 import { useSofa } from 'sofa-api';
 import type { RequestContext } from '../context';
+import { answerText } from '../schema/answerText';
 import { createExecutor } from '../schema/execution';
 import type { Operation } from '../schema/operations';
 import { asksForAll } from './openapi/include';
@@ -18,10 +19,10 @@ import { type Arguments, listWithAll, type RestOperation, restOperations } from 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
 export type RouteHandler = (args: Arguments, context: RequestContext) => Promise<RouteAnswer>;
 
-export interface RouteAnswer<Body extends string | Buffer = string> {
+export interface RouteAnswer {
   readonly status: number;
   /** The JSON text. */
-  readonly body: Body;
+  readonly body: string | Buffer;
   /** The id in it, if it is an object. */
   readonly id?: unknown;
   /** The cursor in it, if it is a page with a next one. */
@@ -124,7 +125,8 @@ export function sofaRoutes(
       if (failures.has(response)) throw failures.get(response);
       const { value } = call;
       const { id, next_cursor: next } = (value ?? {}) as { id?: unknown; next_cursor?: unknown };
-      const body = JSON.stringify(value);
+      // the answer to a write is bounded by its body, and must not fail after the write
+      const body = operation.kind === 'Query' ? await answerText(value, context) : JSON.stringify(value);
       return { status: response.status, body, id, next: isPage && typeof next === 'string' ? next : undefined };
     };
   };

@@ -10,7 +10,7 @@ import type { RouteAnswer } from './sofa';
 export type Unwritten = NotWritten | 'arguments';
 
 /** Answers with text written from the database's bytes, or says why it does not. */
-export type WrittenRoute = (args: Arguments, context: RequestContext) => Promise<RouteAnswer<Buffer> | Unwritten>;
+export type WrittenRoute = (args: Arguments, context: RequestContext) => Promise<RouteAnswer | Unwritten>;
 
 /**
  * The written answers of an operation: all its fields, as Sofa selects them (docs/decisions/fast.md). Undefined if its resolver

@@ -53,7 +53,7 @@ interface Outcome {
 async function directly(operation: RestOperation, args: Record<string, unknown>): Promise<Outcome> {
   const handle = sofaRoutes(restSchema, operations)(operation);
   const { status, body } = await handle(typed(args), await openContext());
-  return { status, body: lasting(operation, JSON.parse(body)) };
+  return { status, body: lasting(operation, JSON.parse(String(body))) };
 }
 
 async function byRouting(operation: RestOperation, args: Record<string, unknown>): Promise<Outcome> {

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { MOST_OBJECTS } from '../../src/schema/answerSize';
-import { type Answer, client, type Client } from '../support/client';
+import { MEBIBYTE } from '../../src/units';
+import { type Answer, client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
+import { blocksIn } from '../support/mcpFace';
 
 /** Lines of the only order, which is read once however often a query selects it. */
 const LINES = 5500;
@@ -50,3 +52,70 @@ test.each([1, 2, 3])('an answer over the limit is a short error (run %i)', async
   });
   expect(text.length).toBeLessThan(1000);
 });
+
+describe('of texts that are longer in JSON than where they are stored', () => {
+  /** Their JSON has 512 KiB each, so that 31 of them are an answer, and 33 are too much. */
+  const PRODUCTS = 33;
+  let key: string;
+  let owner: Client;
+  beforeAll(async () => {
+    const organisation = await makeOrganisation(gateway);
+    const [product] = northwind('products');
+    const products = Array.from({ length: PRODUCTS }, (_product, at) => ({
+      ...{ ...product, id: randomUUID(), sku: `LONG-${String(at)}` },
+      description: '"'.repeat(MEBIBYTE / 4),
+    }));
+    await store(gateway, organisation, { products });
+    ({ key } = await makeKey(gateway, organisation));
+    owner = client(gateway, key);
+  });
+
+  /** Over REST, without the check of the client for texts that are longer than they can be. */
+  async function read(limit: number): Promise<Answer> {
+    const url = `${gateway.url}/api/v1/products?limit=${String(limit)}`;
+    const response = await fetch(url, { headers: { authorization: `Bearer ${key}` } });
+    const text = await response.text();
+    return { status: response.status, headers: response.headers, text, body: JSON.parse(text) };
+  }
+  const ROWS = '{ data { id description } }';
+  const ASKS: [string, (limit: number) => Promise<Answer>, (answer: Answer) => Json][] = [
+    ['a page over REST', read, ({ body }) => body],
+    // the first two runs are executed, the third is written from bytes
+    ...[1, 2, 3].map((run): (typeof ASKS)[number] => [
+      `a page over GraphQL (run ${String(run)})`,
+      (limit) => owner.graphql(`query ($limit: Int!) { products(limit: $limit) ${ROWS} }`, { limit }),
+      errorOf,
+    ]),
+    [
+      'pages over GraphQL',
+      (limit) => owner.graphql(`{ a: products(limit: ${String(limit - 1)}) ${ROWS} b: products(limit: 1) ${ROWS} }`),
+      errorOf,
+    ],
+  ];
+  test.each(ASKS)('%s has at most 16 MiB, and is refused as a whole beyond that', async (_what, ask, error) => {
+    expect((await ask(30)).status).toBe(200);
+    const answer = await ask(34);
+    expect(answer.status).toBe(400);
+    expect(error(answer)).toMatchObject({ code: 'invalid_request' });
+    expect(answer.text).toContain('The response would be larger than 16 MiB. Request fewer objects or fields.');
+    expect(answer.text.length).toBeLessThan(1000);
+  });
+
+  test('a tool says so to its model, and gives shortened rows within that', async () => {
+    const call = (limit: number) =>
+      owner.mcp('tools/call', { name: 'products', arguments: { limit, fields: ['description'] } });
+    expect(blocksIn(await call(100))[0]).toContain('larger than 16 MiB');
+    expect(blocksIn(await call(30)).join()).toContain('The answer was too long');
+  });
+
+  test('errors beside data as text have the id of the request', async () => {
+    const { body, headers } = await owner.graphql('{ products(limit: 1) { data { id } } product(id: "none") { id } }');
+    expect(body.data.products.data).toHaveLength(1);
+    expect(body.errors).toMatchObject([{ extensions: { request_id: headers.get('x-request-id') } }]);
+  });
+});
+
+function errorOf({ body: { errors } }: Answer): Json {
+  expect(errors).toHaveLength(1);
+  return errors[0].extensions;
+}

@@ -39,10 +39,11 @@ test.each([
 });
 
 test.each([
-  ['rows', '{ quotes { data { id lines { id } } } }'],
-  ['rows, in a fragment', '{ quotes { data { ...A } } } fragment A on Quote { ... { lines { id } } }'],
-  ['rows of one object', '{ customer(id: "1") { orders { data { lines { id } } } } }'],
-])('a page of %s with lines takes the turn of a page', (_name, text) => {
+  ['a page with lines', '{ quotes { data { id lines { id } } } }'],
+  ['a page with lines, in a fragment', '{ quotes { data { ...A } } } fragment A on Quote { ... { lines { id } } }'],
+  ['three lists beside each other', '{ a: quotes { has_more } b: quotes { has_more } orders { has_more } }'],
+  ['a page of one object with lines', '{ customer(id: "1") { orders { data { lines { id } } } } }'],
+])('%s takes the turn of a page', (_name, text) => {
   expect(turnOf(parse(text))).toBe('page');
 });
 

@@ -61,7 +61,7 @@ async function fromObjects(
   const handle = routes(restOperations(operations).find((operation) => operation.name === name)!);
   try {
     found = value();
-    return (await handle(args, { ...context })).body;
+    return String((await handle(args, { ...context })).body);
   } catch {
     return undefined;
   }

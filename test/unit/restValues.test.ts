@@ -34,7 +34,7 @@ const context = { authorise: () => undefined } as unknown as RequestContext;
 
 async function call(year: string, query: string): Promise<unknown> {
   const args = await check({ search: `?${query}`, request: { headers: {} } } as Exchange, { year });
-  return JSON.parse((JSON.parse((await handle(args, context)).body) as { name: string }).name);
+  return JSON.parse((JSON.parse(String((await handle(args, context)).body)) as { name: string }).name);
 }
 
 test('numbers, flags and enums reach the operation as what they are, from path and query', async () => {
