@@ -41,7 +41,7 @@ test('an answer beyond the share of its caller is refused and counts no more; th
   memory.keep(second, MEBIBYTE);
   expect(() => {
     memory.keep(second, 2 * MEBIBYTE);
-  }).toThrow(expect.objectContaining({ code: 'unavailable', extras: { retryAfter: 2 } }));
+  }).toThrow(expect.objectContaining({ code: 'unavailable', extras: { reason: 'shed', retryAfter: 2 } }));
   expect([memory.held(), refused]).toEqual([3 * MEBIBYTE, 1]);
   memory.keep(second, 2 * MEBIBYTE, false);
   memory.keep(exchange('192.0.2.2'), 4 * MEBIBYTE);
