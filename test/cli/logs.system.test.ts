@@ -113,7 +113,7 @@ describe('logs', () => {
     [['--org', NOBODY], 1, 'not found'],
     [['--org', 'x'], 2, 'UUID'],
     [['--org', NOBODY, '--status', '9xx'], 2, 'Expected a status'],
-    [['--org', NOBODY, '--since', 'yesterday'], 2, 'Expected a date (e.g. 2026-11-21 or'],
+    [['--org', NOBODY, '--since', 'yesterday'], 2, 'Expected a date (e.g. 2026-11-21), a time'],
     [['--org', NOBODY, '--code', 'notfound'], 2, 'There is no such code. Did you mean not_found?'],
     [['--org', NOBODY, '--code', 'RATE_LIMIT'], 2, 'Did you mean rate_limited?'],
     [['--org', NOBODY, '--code', '429'], 2, 'Codes are invalid_request, unauthenticated, insufficient_scope, '],

@@ -98,7 +98,10 @@ describe('wrong usage', () => {
     [['key', 'rotate', NOBODY, '--overlap', '-1'], 'Expected 0, to end the old key at once, or a duration: '],
     [['key', 'update', NOBODY, '--allow', ''], "argument '' is invalid. Expected comma-separated addresses"],
     [['key', 'update', NOBODY, '--allow', '10.0.0.1/8'], '10.0.0.1/8 has host bits set: write 10.0.0.0/8 or'],
-    [['audit', '--since', '0d'], 'Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age: '],
+    [
+      ['audit', '--since', '0d'],
+      'Expected a date (e.g. 2026-11-21), a time with Z or an offset (e.g. 2026-11-21T09:00:00Z) or an age: ',
+    ],
     [['key', 'revoke', 'x'], 'UUID'],
     [['demo', '--port', '70000'], '0 to 65535'],
   ];

@@ -32,15 +32,25 @@ test.each([...['', '0d', '-1d', '1.5h', '90', 'd', '1w', '90 d', '101y', '999999
   },
 );
 
-test.each(['', '0d', '101y', 'yesterday', '21.11.2026', '2026-13-01'])('%j is neither a date nor an age', (text) => {
+test.each([
+  ...['', '0d', '101y', 'yesterday', '21.11.2026', '2026-13-01', '2026-02-30', '2025-02-29', '2026-04-31T09:00:00Z'],
+  ...['2026-11-21T09:00:00', '2026-11-21 09:00', '2026-11-21T24:00:00Z', '2026-11-21T09:00:00+1', '2026-11-21junk'],
+])('%j is neither a date, a time with its zone, nor an age', (text) => {
   expect(() => moment(text)).toThrow(
-    'Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m',
+    'Expected a date (e.g. 2026-11-21), a time with Z or an offset (e.g. 2026-11-21T09:00:00Z) or an age: a number from 1',
   );
 });
 
 test('a date means midnight UTC', () => {
   expect(moment('2026-11-21')).toEqual(new Date('2026-11-21T00:00:00Z'));
 });
+
+test.each(['2024-02-29T09:00:00Z', '2024-02-29T09:00Z', '2024-02-29T10:30:00.000+01:30'])(
+  '%s is the moment that its zone says',
+  (text) => {
+    expect(moment(text)).toEqual(new Date(Date.UTC(2024, 1, 29, 9)));
+  },
+);
 
 test.each([
   ['', 'Expected comma-separated addresses or CIDR ranges, e.g. 203.0.113.0/24,2001:db8::/32. To remove'],

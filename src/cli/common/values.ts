@@ -104,17 +104,25 @@ export function rangesOrAnywhere(text: string): string[] {
   return text.trim() === 'anywhere' ? [] : rangesOr(text, 'To remove the restriction: --allow anywhere');
 }
 
-/** An ISO 8601 date, or an age. */
+/** A date, which is its midnight in UTC, or a time with its zone. */
+const ISO_TIME = /^(\d{4}-\d{2}-\d{2})(T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d+)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d))?$/;
+
+/** An ISO 8601 date or time, or an age. */
 export function moment(text: string): Date {
   const age = lengthOf(text);
   if (age !== undefined) return new Date(Date.now() - age);
+  const [, day] = ISO_TIME.exec(text) ?? [];
+  // Date takes 30 February for 2 March
+  if (day !== undefined && isDay(day)) return new Date(text);
+  throw new InvalidArgumentError(
+    'Expected a date (e.g. 2026-11-21), a time with Z or an offset (e.g. 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m, 12h, 7d or 1y.',
+  );
+}
+
+/** Whether the calendar has this day. */
+function isDay(text: string): boolean {
   const date = new Date(text);
-  if (!/^\d{4}-\d{2}-\d{2}/.test(text) || Number.isNaN(date.getTime())) {
-    throw new InvalidArgumentError(
-      'Expected a date (e.g. 2026-11-21 or 2026-11-21T09:00:00Z) or an age: a number from 1 and m, h, d or y, e.g. 30m, 12h, 7d or 1y.',
-    );
-  }
-  return date;
+  return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(text);
 }
 
 /** An HTTP status, or a class of them. */
