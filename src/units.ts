@@ -14,5 +14,14 @@ export const MOST_ANSWER = 16 * MEBIBYTE;
 
 export const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** How long a `Retry-After` asks to wait, in milliseconds: its seconds, or until its HTTP date. Undefined if it says neither. */
+export function retryAfterOf(header: string | null | undefined, now = Date.now()): number | undefined {
+  if (header === null || header === undefined) return undefined;
+  if (/^\d{1,9}$/.test(header)) return Number(header) * SECOND;
+  // of the three forms, the oldest has no zone, and all are GMT
+  const date = /^[A-Z][a-z]+,? /.test(header) ? Date.parse(header.replace(/( GMT)?$/, ' GMT')) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
+}
+
 /** An Idempotency-Key: 1 to 255 visible ASCII characters. */
 export const IDEMPOTENCY_KEY_FORM = /^[\x21-\x7e]{1,255}$/;

@@ -2,7 +2,7 @@ import http, { type ClientRequest, type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { shorten } from '../errors';
-import { HOUR } from '../units';
+import { HOUR, retryAfterOf } from '../units';
 import { type AddressPolicy, literalOf, RefusedAddress } from './addresses';
 import { dnsNames, judgedLookup, type Resolve } from './names';
 
@@ -51,6 +51,8 @@ const MOST_INFORMED = 10;
 const MOST_SOCKETS = 128;
 const MOST_FREE = 64;
 const FREE_FOR = 5000;
+/** What a connection says that the other side has closed: to a reader, and to a writer. */
+const CLOSED: ReadonlySet<unknown> = new Set(['ECONNRESET', 'EPIPE']);
 /** Most that a `Retry-After` can ask for, in milliseconds. */
 const MOST_RETRY_AFTER = HOUR;
 
@@ -125,7 +127,7 @@ export function createPoster({
         clearTimeout(timer);
         if (head) end();
         // the receiver closed it while it was idle
-        else if (sent.reusedSocket && error.code === 'ECONNRESET') resolve('again');
+        else if (sent.reusedSocket && CLOSED.has(error.code)) resolve('again');
         else reject(error);
       });
       sent.on('close', end);
@@ -181,21 +183,17 @@ function outcomeOf(head: IncomingMessage, bytes: Buffer): Omit<Attempt, 'at' | '
   const status = head.statusCode ?? 0;
   const ok = status >= 200 && status < 300;
   const answer = bytes.length === 0 ? null : bytes.toString('utf8').replaceAll('\0', '\uFFFD');
-  const retryAfter = status === 429 || status === 503 ? waitOf(head.headers['retry-after']) : undefined;
-  return { ok, status, error: ok ? null : faultOf(status), answer, ...(retryAfter !== undefined && { retryAfter }) };
+  const retryAfter = status === 429 || status === 503 ? retryAfterOf(head.headers['retry-after']) : undefined;
+  return {
+    ...{ ok, status, error: ok ? null : faultOf(status), answer },
+    ...(retryAfter ? { retryAfter: Math.min(retryAfter, MOST_RETRY_AFTER) } : {}),
+  };
 }
 
 function faultOf(status: number): string {
   if (status >= 300 && status < 400)
     return `the answer was ${String(status)}, a redirect, which is not followed; change the URL of the endpoint`;
   return `the answer was ${String(status)}`;
-}
-
-/** `Retry-After` in milliseconds: seconds or a date. */
-function waitOf(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const wait = /^\d{1,9}$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now();
-  return wait > 0 ? Math.min(wait, MOST_RETRY_AFTER) : undefined;
 }
 
 /** What people are told of errors of the system, by code. */

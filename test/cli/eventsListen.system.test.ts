@@ -119,7 +119,9 @@ test("a receiver's Retry-After is honoured, redirects are not followed, and an e
   let written = 0;
   site.answer = (_request, response) => {
     times.push(performance.now());
-    if (times.length === 1) response.writeHead(503, { 'retry-after': '3' }).end();
+    // a date has whole seconds
+    const date = new Date(Date.now() + 4000).toUTCString();
+    if (times.length === 1) response.writeHead(503, { 'retry-after': date }).end();
     else if (times.length === 2) response.writeHead(302, { location: other.url }).end();
     else {
       response.writeHead(200);

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createServer, Socket } from 'node:net';
 import { addressPolicy } from '../../src/webhooks/addresses';
 import { createPoster } from '../../src/webhooks/post';
 
@@ -35,6 +35,30 @@ test('an event is posted at most twice per attempt, however many connections are
   heads = 8;
   expect(await send()).toMatchObject({ ok: true, status: 204 });
   expect(heads - 8).toBe(2);
+  poster.close();
+  server.close();
+});
+
+test.each(['ECONNRESET', 'EPIPE'])('an event whose kept connection says %s is posted on a new one', async (code) => {
+  const server = createServer((socket) => {
+    socket.on('error', () => undefined).on('data', () => socket.write('HTTP/1.1 204 No Content\r\n\r\n'));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const poster = createPoster({ policy: addressPolicy(['127.0.0.0/8']) });
+  const send = () => poster.post({ url: `http://127.0.0.1:${String(port)}/`, headers: {}, body: '{}' });
+  expect(await send()).toMatchObject({ ok: true });
+  let failed = 0;
+  const fail = jest.spyOn(Socket.prototype, '_writev' as never).mockImplementationOnce(((
+    _chunks: unknown,
+    done: (error: Error) => void,
+  ) => {
+    failed += 1;
+    done(Object.assign(new Error(`write ${code}`), { code }));
+  }) as never);
+  expect(await send()).toMatchObject({ ok: true, status: 204 });
+  expect(failed).toBe(1);
+  fail.mockRestore();
   poster.close();
   server.close();
 });

@@ -1,4 +1,5 @@
 import type { ReadableStream } from 'node:stream/web';
+import { retryAfterOf } from '../../units';
 import { CommandFailure, usageFailure } from '../common/failure';
 
 /* The feed as any caller reads it, by REST (contract, section 12). */
@@ -32,7 +33,7 @@ export class NotNow extends Error {
     message: string,
     /** Whether a gateway answered. */
     readonly isAnswer: boolean,
-    /** Seconds, if the gateway has named them. */
+    /** What the gateway asks for, in milliseconds. */
     readonly retryAfter: number | undefined,
   ) {
     super(message);
@@ -60,7 +61,7 @@ export async function askFeed(
   const problem = isProblem(body) ? body : undefined;
   const said = problem ? `${problem.code}: ${problem.detail ?? problem.title}` : 'which is no answer of Scopegate';
   const message = `the gateway at ${url} answered ${String(status)}, ${said}`;
-  if (status === 429 || status >= 500) throw new NotNow(message, true, secondsIn(headers.get('retry-after')));
+  if (status === 429 || status >= 500) throw new NotNow(message, true, retryAfterOf(headers.get('retry-after')));
   if (status === 400 && problem) throw usageFailure(message);
   throw new CommandFailure(`${message}${remedyOf(problem)}`);
 }
@@ -133,11 +134,6 @@ function remedyOf(problem: Problem | undefined): string {
     default:
       return '';
   }
-}
-
-/** Retry-After in seconds; undefined for a date, which the gateway does not send. */
-export function secondsIn(retryAfter: string | null): number | undefined {
-  return retryAfter !== null && /^\d{1,6}$/.test(retryAfter) ? Number(retryAfter) : undefined;
 }
 
 /** Why there was no answer: the cause that fetch hides. */

@@ -1,6 +1,7 @@
 import { signedHeaders } from '../../webhooks/signing';
+import { retryAfterOf } from '../../units';
 import { version } from '../../version';
-import { type FeedEvent, reasonOf, secondsIn, textWithin } from './feedClient';
+import { type FeedEvent, reasonOf, textWithin } from './feedClient';
 
 /** How long a receiver may take to answer, in milliseconds, as for webhooks that a gateway delivers. */
 const ANSWERED_WITHIN = 15_000;
@@ -23,7 +24,7 @@ export interface Attempt {
   readonly error: string | undefined;
   /** Whether nothing listens there. */
   readonly isDown: boolean;
-  /** Seconds that the receiver asks to wait. */
+  /** How long the receiver asks to wait, in milliseconds. */
   readonly retryAfter: number | undefined;
 }
 
@@ -53,7 +54,7 @@ export async function attempt(event: FeedEvent, { url, secret, signal }: Receive
     });
     const { status, headers, ok } = response;
     const text = (await textWithin(response, MOST_KEPT)).trim().slice(0, MOST_SHOWN);
-    const retryAfter = secondsIn(headers.get('retry-after'));
+    const retryAfter = retryAfterOf(headers.get('retry-after'));
     return ended({ status, error: ok ? undefined : text, isDown: false, retryAfter });
   } catch (error) {
     signal.throwIfAborted();

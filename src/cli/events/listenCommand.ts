@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { MINUTE, SECOND } from '../../units';
 import { secretText } from '../../webhooks/signing';
 import { CommandFailure, usageFailure } from '../common/failure';
 import type { JsonOption } from '../common/help';
@@ -22,12 +23,13 @@ const WAIT = 20;
 const LEAST_WAIT = 1000;
 /** How often an event is sent that the receiver does not accept. */
 const TRIES = 4;
-/** The longest delay before it is asked or sent again, in seconds. */
-const LONGEST_DELAY = 15;
+/** The shortest and the longest delay before it is asked or sent again, in milliseconds. */
+const LEAST_DELAY = SECOND;
+const LONGEST_DELAY = 15 * SECOND;
 /** The same while nothing listens, since people wait for a receiver that they have started. */
-const LONGEST_DOWN = 3;
-/** The longest that a receiver or a gateway can make it wait, in seconds. */
-const LONGEST_RETRY_AFTER = 60;
+const LONGEST_DOWN = 3 * SECOND;
+/** The longest that a receiver or a gateway can make it wait, in milliseconds. */
+const LONGEST_RETRY_AFTER = MINUTE;
 
 /** `scopegate events listen`. Resolves after it is stopped. */
 export async function listenCommand(options: ListenOptions): Promise<void> {
@@ -94,15 +96,15 @@ async function answered(
       if (isFirst && failed === 0 && !error.isAnswer)
         throw new CommandFailure(`${error.message}; start it, or name another with --url`);
       trouble.is(`${error.message}; asking again until it answers`);
-      await pause(delayOf(failed, error.retryAfter) * 1000, feed.signal);
+      await pause(delayOf(failed, error.retryAfter), feed.signal);
     }
   }
 }
 
-/** Seconds before the next try: what the other side asks for, or 1, doubled for each failure. */
+/** Milliseconds before the next try: what the other side asks for, or 1 s, doubled for each failure. */
 function delayOf(failed: number, retryAfter: number | undefined, longest = LONGEST_DELAY): number {
-  if (retryAfter !== undefined) return Math.min(Math.max(retryAfter, 1), LONGEST_RETRY_AFTER);
-  return Math.min(2 ** Math.min(failed, 10), longest);
+  if (retryAfter !== undefined) return Math.min(Math.max(retryAfter, LEAST_DELAY), LONGEST_RETRY_AFTER);
+  return Math.min(LEAST_DELAY * 2 ** Math.min(failed, 10), longest);
 }
 
 /** Sends events one after another, and prints each attempt. */
@@ -124,9 +126,9 @@ function createForwarding(receiver: Receiver, json: boolean) {
         return;
       }
       if (result.isDown && down === 0) note(`nothing listens at ${receiver.url}; the event waits until something does`);
-      const seconds = result.isDown ? delayOf(down, undefined, LONGEST_DOWN) : delayOf(refused - 1, result.retryAfter);
+      const delay = result.isDown ? delayOf(down, undefined, LONGEST_DOWN) : delayOf(refused - 1, result.retryAfter);
       down = result.isDown ? down + 1 : 0;
-      await pause(seconds * 1000, receiver.signal);
+      await pause(delay, receiver.signal);
     }
   }
 
