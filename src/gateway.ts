@@ -75,15 +75,15 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
   await availability.start();
   const limiters = await limitersOf(options, metrics);
-  const faces = await createFaces(options, carrier, { schemas, traffic, limiters });
-  const operations = schemas.operations.map(({ name }) => name);
-  const recording = createRecording({
-    control,
-    logger,
-    metrics,
-    operations,
-    logs: options.config.REQUEST_LOG === 'on',
+  const faces = await createFaces(options, carrier, { schemas, traffic, limiters }).catch(async (error: unknown) => {
+    // open, they would keep a failed start from ending
+    availability.stop();
+    await limiters.close();
+    throw error;
   });
+  const operations = schemas.operations.map(({ name }) => name);
+  const logs = options.config.REQUEST_LOG === 'on';
+  const recording = createRecording({ control, logger, metrics, operations, logs });
   const { tails, waiting, webhooks } = traffic;
   options.databases.tend(({ id, cluster }, collection, error) => {
     const where = { organisation_id: id, cluster, collection };

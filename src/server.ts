@@ -106,12 +106,22 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     void gateway.handleAdmin(openExchange(request, response, { trustedProxies: 0, bodies, turns }));
   });
   const { HOST, PORT, ADMIN_HOST = HOST, ADMIN_PORT } = config;
-  const adminPort =
-    ADMIN_PORT === undefined
-      ? undefined
-      : await openPort(admin, { name: 'ADMIN_PORT', host: ADMIN_HOST, port: ADMIN_PORT }).catch(atAdmin);
-  const port = await openPort(server, { name: 'PORT', host: HOST, port: PORT }).catch(async (error: unknown) => {
+  let adminPort: OpenPort | undefined;
+  /** Last, so that a drain can be watched to its end. */
+  const closeAdmin = async (): Promise<void> => {
     await adminPort?.close();
+    admin.closeAllConnections();
+  };
+  async function openPorts(): Promise<OpenPort> {
+    if (ADMIN_PORT !== undefined) {
+      const wish = { name: 'ADMIN_PORT', host: ADMIN_HOST, port: ADMIN_PORT } as const;
+      adminPort = await openPort(admin, wish).catch(atAdmin);
+    }
+    return openPort(server, { name: 'PORT', host: HOST, port: PORT });
+  }
+  const port = await openPorts().catch(async (error: unknown) => {
+    await gateway.stop();
+    await closeAdmin();
     throw error;
   });
   // only a gateway that serves records events and sends them
@@ -124,9 +134,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     // a database that does not respond may hold up what is under way
     await Promise.race([begun, pause(Math.max(0, latest - performance.now()), undefined, { ref: false })]);
     await gateway.stop();
-    // last, so that a drain can be watched to its end
-    await adminPort?.close();
-    admin.closeAllConnections();
+    await closeAdmin();
   }
 
   return { url: port.url, adminUrl: adminPort?.url, drain: () => (draining ??= end()) };

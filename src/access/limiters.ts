@@ -95,12 +95,13 @@ interface SharedStores {
 
 function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiters {
   const { instances, onChange } = options;
-  let [isAway, awayUntil] = [false, 0];
+  let [isAway, awayUntil, isClosed] = [false, 0, false];
   let asking: Promise<void> | undefined;
 
   function noteFailure(error: unknown): void {
     awayUntil = Date.now() + PAUSE_AFTER_FAILURE;
-    if (isAway) return;
+    // one that is closed while it connects says that it cannot
+    if (isAway || isClosed) return;
     isAway = true;
     onChange('degraded', error instanceof Error ? error.message : String(error));
   }
@@ -159,6 +160,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
       return isAway ? 'degraded' : 'ok';
     },
     close: () => {
+      isClosed = true;
       stores.close();
       return Promise.resolve();
     },

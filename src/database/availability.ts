@@ -49,6 +49,8 @@ export function createAvailability(options: AvailabilityOptions): Availability {
 
   async function ask(cluster: string): Promise<boolean> {
     const isThere = await answers(cluster);
+    // its connections may have been closed meanwhile
+    if (isStopped) return isThere;
     if (isThere === away.has(cluster)) {
       if (isThere) away.delete(cluster);
       else away.add(cluster);

@@ -4,6 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from '../http/eventually';
+import { describeWith } from '../support/programs';
+import { INSTALL_REDIS, REDIS, startRedis } from '../support/redis';
 import { type CommandLine, commandLine, finished, firstLine } from './commandLine';
 
 const cli = commandLine();
@@ -28,15 +30,42 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
-test('serve on a port in use exits with 1 and a one-line error', async () => {
-  const other = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => other.once('listening', resolve));
-  const { port } = other.address() as AddressInfo;
-  const { code, stdout, stderr } = await finished(cli.start(['serve'], { PORT: String(port) }));
-  other.close();
-  expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  const last = linesOf(stderr).at(-1);
-  expect(last).toMatchObject({ level: 50, msg: expect.stringMatching(`^port ${String(port)} .*set PORT`) as unknown });
+describe('serve on a port in use exits with 1 and one line that says which', () => {
+  const other = createServer();
+  let busy: string;
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    busy = String((other.address() as AddressInfo).port);
+  });
+  afterAll(() => other.close());
+
+  async function refused(args: string[], variable: string, environment: Record<string, string>): Promise<void> {
+    const child = cli.start(['serve', ...args], { PORT: '0', ...environment, [variable]: busy });
+    const { code, stdout, stderr } = await finished(child);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const said = linesOf(stderr).filter(({ level }) => Number(level) > 30);
+    expect(said).toEqual([
+      expect.objectContaining({ msg: expect.stringMatching(`^port ${busy} .*set ${variable} `) as unknown }),
+    ]);
+  }
+
+  test.each([
+    ['PORT', {}],
+    ['PORT', { ADMIN_PORT: '0' }],
+    ['ADMIN_PORT', {}],
+  ])('%s, %j', async (variable, environment) => {
+    await refused([], variable, environment);
+    await refused(['--workers', '2'], variable, environment);
+  });
+
+  describeWith(REDIS, INSTALL_REDIS)('with Redis', () => {
+    test.each([[[]], [['--workers', '2']]])('%j', async (args) => {
+      const redis = await startRedis();
+      await refused(args, 'PORT', { REDIS_URL: redis.url });
+      await refused(args, 'ADMIN_PORT', { REDIS_URL: redis.url });
+      await redis.kill();
+    });
+  });
 });
 
 /** The lines of a log, all of which must be JSON. */

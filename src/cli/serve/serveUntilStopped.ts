@@ -46,6 +46,8 @@ export async function serveUntilStopped(
   };
   // from the start, since without a listener this signal ends the process
   process.on('SIGUSR2', onToggle);
+  /** Undoes what has begun, the last first. */
+  const opened: Undo[] = [];
   try {
     const tracing = await openTracing({
       ...{ config, version, answerOf: toAppError },
@@ -53,33 +55,47 @@ export async function serveUntilStopped(
         logger.warn({ error: describeError(error) }, 'traces cannot be sent');
       },
     });
+    opened.push(() => tracing?.stop());
     const store = await openStore(config, note, signal, tracing?.watchClient);
-    try {
-      await reachClusters(store);
-      const { onListening, ...shown } = await prepare(store, signal);
-      signal.throwIfAborted();
-      const PORT = anyPort ? await nextFreePort(config) : config.PORT;
-      if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
-      const server = await listen(
-        store,
-        { ...config, PORT },
-        { ...shown, worker, openPort, logger, ...(tracing && { tracing }) },
-      );
-      if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
-      await releaseStartMemory();
-      onListening(server.url, server.adminUrl);
-      await aborted(signal);
-      if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
-      await server.drain();
-    } finally {
-      await store.close();
-      await tracing?.stop();
-    }
+    opened.push(() => store.close());
+    await reachClusters(store);
+    const { onListening, ...shown } = await prepare(store, signal);
+    signal.throwIfAborted();
+    const PORT = anyPort ? await nextFreePort(config) : config.PORT;
+    if (PORT !== config.PORT) note(`port ${String(config.PORT)} is in use; using ${String(PORT)}`);
+    const server = await listen(
+      store,
+      { ...config, PORT },
+      { ...shown, worker, openPort, logger, ...(tracing && { tracing }) },
+    );
+    opened.push(() => server.drain());
+    if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
+    await releaseStartMemory();
+    onListening(server.url, server.adminUrl);
+    await aborted(signal);
+    if (process.stderr.isTTY) note('\nstopping: finishing accepted requests; press Ctrl-C again to exit now');
   } catch (error) {
     // stopped while starting, which is not an error
     if (!signal.aborted || !isAbort(error)) throw error;
   } finally {
-    process.off('SIGUSR2', onToggle);
+    try {
+      await undoAll(opened);
+    } finally {
+      process.off('SIGUSR2', onToggle);
+    }
+  }
+}
+
+type Undo = () => Promise<void> | undefined;
+
+/** The last first; one that fails keeps none from being undone. */
+async function undoAll(opened: Undo[]): Promise<void> {
+  const undo = opened.pop();
+  if (!undo) return;
+  try {
+    await undo();
+  } finally {
+    await undoAll(opened);
   }
 }
 

@@ -1,13 +1,13 @@
 import cluster from 'node:cluster';
 import type { Logger } from 'pino';
 import type { Config } from '../../config';
-import { isAbort } from '../common/failure';
+import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, speakThrough } from '../common/terminal';
 import { type Prepared, reachClusters, serveUntilStopped } from './serveUntilStopped';
 import { portOfFirstProcess } from './sharedPorts';
-import { type Listening, runWorkers } from './workers';
+import { runWorkers, type Told } from './workers';
 
 interface WithWorkers extends Prepared {
   readonly logger: Logger;
@@ -52,13 +52,21 @@ async function work(
   speakThrough((level, line) => {
     if (level === 'error') logger.error(line);
   });
+  const tell = (message: Told): Promise<Error | null> =>
+    new Promise((resolve) => {
+      process.send?.(message, undefined, undefined, resolve);
+    });
   try {
     const onListening = (url: string, adminUrl: string | undefined): void => {
-      process.send?.({ scopegate: 'listening', url, adminUrl } satisfies Listening);
+      void tell({ scopegate: 'listening', url, adminUrl });
     };
     // each has to know the number of its pepper, or it would hash no key anew
     const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
     await serveUntilStopped(config, prepareOne, { logger, worker, openPort: portOfFirstProcess });
+  } catch (error) {
+    // the first process says it, unless it is gone
+    if ((await tell({ scopegate: 'failed', message: messageOf(error) })) === null) speakThrough(() => undefined);
+    throw error;
   } finally {
     // the channel to the first process would keep this one alive
     process.disconnect();

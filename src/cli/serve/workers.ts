@@ -18,8 +18,10 @@ const STARTED_WELL = 30_000;
 /** A worker that has not ended by then, in milliseconds, is killed; its own drain takes at most 24 s. */
 const DRAINED_WITHIN = 28_000;
 
-/** What a worker tells when it listens. */
-export interface Listening {
+/** What a worker tells when it listens, and why it does not serve. */
+export type Told = Listening | { readonly scopegate: 'failed'; readonly message: string };
+
+interface Listening {
   readonly scopegate: 'listening';
   readonly url: string;
   readonly adminUrl: string | undefined;
@@ -35,7 +37,7 @@ export interface WorkersOptions {
 /**
  * Starts the workers and replaces those that die until the signal aborts; then drains all of them. `onListening` is called
  * when all are listening.
- * @throws the signal's reason; CommandFailure if a worker ends before it listens for the first time, which it has explained
+ * @throws the signal's reason; CommandFailure if a worker ends before it listens for the first time
  */
 export async function runWorkers(
   { count, environment, logger }: WorkersOptions,
@@ -61,6 +63,10 @@ export async function runWorkers(
     // a message to a worker that is ending fails
     worker.on('error', (error) => {
       logger.debug({ worker: String(worker.id), error: error.message }, 'a message did not reach a worker');
+    });
+    worker.on('message', (told: Told) => {
+      // before that it is why this process ends
+      if (isStarted && told.scopegate === 'failed') logger.error({ worker: worker.id }, told.message);
     });
     worker.once('exit', (code: number | null, killedBy: string | null) => {
       workers.delete(worker);
@@ -99,11 +105,17 @@ export async function runWorkers(
 /** Resolves when a worker listens. @throws CommandFailure if it ends before */
 function listening(worker: Worker): Promise<Listening> {
   return new Promise((resolve, reject) => {
-    worker.on('message', (message: Partial<Listening>) => {
-      if (message.scopegate === 'listening') resolve(message as Listening);
+    worker.on('message', (told: Told) => {
+      if (told.scopegate === 'listening') resolve(told);
+      if (told.scopegate === 'failed') reject(new CommandFailure(told.message));
     });
-    worker.once('exit', () => {
-      reject(new CommandFailure('a worker ended before it was listening'));
+    worker.once('exit', (code: number | null, killedBy: string | null) => {
+      const end = (): void => {
+        reject(new CommandFailure(`a worker ended before it was listening (${String(killedBy ?? code)})`));
+      };
+      // its last words may still be on their way
+      if (worker.isConnected()) worker.once('disconnect', end);
+      else end();
     });
   });
 }
