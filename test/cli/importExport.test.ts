@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
@@ -61,6 +61,14 @@ describe('examples/northwind', () => {
       const [written, original] = await Promise.all([readFile(join(folder, file)), readFile(join(NORTHWIND, file))]);
       expect([file, written.equals(original)]).toEqual([file, true]);
     }
+  });
+
+  test('an export is readable by its owner only', async () => {
+    const folder = join(await newFolder(), 'made');
+    await cli.json('export', '--org', org, folder, '--keys');
+    const modeOf = async (path: string): Promise<number> => (await stat(path)).mode & 0o777;
+    const modes = await Promise.all((await readdir(folder)).map((file) => modeOf(join(folder, file))));
+    expect([await modeOf(folder), ...new Set(modes)]).toEqual([0o700, 0o600]);
   });
 
   test('export overwrites files only with --force', async () => {

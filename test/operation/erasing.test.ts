@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events';
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, readFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Organisation } from '../../src/access/principal';
@@ -247,4 +247,17 @@ test('a wrong name changes nothing, and an interrupted erasure keeps the data un
       .map(({ id }) => id)
       .sort(),
   );
+});
+
+test('an organisation whose export cannot be written stays as it is, and so do its keys', async () => {
+  const organisation = await makeNorthwind(gateways[0], 3);
+  const { key } = await makeKey(gateways[0], organisation);
+  const folder = await newFolder();
+  await writeFile(join(folder, 'file'), '');
+  await expect(erased(organisation, join(folder, 'file', 'export'))).rejects.toThrow(/cannot write to .* \(ENOTDIR/);
+  await writeFile(join(folder, 'orders.ndjson'), 'mine');
+  await expect(erased(organisation, folder)).rejects.toThrow('already has orders.ndjson');
+  expect((await readdir(folder)).sort()).toEqual(['file', 'orders.ndjson']);
+  expect(await own.control.organisations.find(organisation.id)).toMatchObject({ state: 'active' });
+  expect((await client(gateways[0], key).get('/me')).status).toBe(200);
 });

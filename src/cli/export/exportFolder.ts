@@ -32,16 +32,39 @@ export interface Export {
   readonly signal: AbortSignal;
 }
 
+/** Personal data are for their owner only. */
+const OWNER_ONLY = { folder: 0o700, file: 0o600 } as const;
+
+const namesOf = ({ keys }: Pick<Export, 'keys'>): string[] => [
+  ...[...recordKinds.map(fileName), ...(keys ? [KEYS_FILE] : []), ORGANISATION_FILE],
+];
+
+/**
+ * Makes the folder of an export, and tries whether files can be written there.
+ * @throws CommandFailure if not, or if the files exist and `force` is not set.
+ */
+export async function prepareFolder(options: Pick<Export, 'folder' | 'force' | 'keys'>): Promise<void> {
+  const { folder, force } = options;
+  const probe = join(folder, `.${randomUUID()}.part`);
+  try {
+    await mkdir(folder, { recursive: true, mode: OWNER_ONLY.folder });
+    await writeFile(probe, '', { mode: OWNER_ONLY.file });
+    await rm(probe);
+  } catch (error) {
+    throw new CommandFailure(`cannot write to ${folder} (${(error as Error).message}); give another folder`);
+  }
+  if (!force) await refuseExisting(folder, namesOf(options));
+}
+
 /**
  * Writes every file of an organisation, and puts them in place only when all are complete. Resolves with the number of
  * records in each file.
- * @throws CommandFailure if it was interrupted, or if the files exist and `force` is not set.
+ * @throws CommandFailure if it was interrupted, or as prepareFolder does.
  */
 export async function exportFolder(options: Export): Promise<Record<string, number>> {
-  const { folder, organisation, force, keys } = options;
-  await mkdir(folder, { recursive: true });
-  const names = [...recordKinds.map(fileName), ...(keys ? [KEYS_FILE] : []), ORGANISATION_FILE];
-  if (!force) await refuseExisting(folder, names);
+  const { folder, organisation, keys } = options;
+  await prepareFolder(options);
+  const names = namesOf(options);
   const suffix = `.${randomUUID()}.part`;
   const draft = (name: string): string => join(folder, `.${name}${suffix}`);
   const schemas = recordSchemas(publishedSchemas().rest, recordKinds);
@@ -53,7 +76,7 @@ export async function exportFolder(options: Export): Promise<Record<string, numb
     }
     if (keys) counts.keys = await writeKeys(draft(KEYS_FILE), keys, options.signal);
     const { name, plan, currency } = organisation;
-    await writeFile(draft(ORGANISATION_FILE), writeMembers({ name, plan, currency }));
+    await writeFile(draft(ORGANISATION_FILE), writeMembers({ name, plan, currency }), { mode: OWNER_ONLY.file });
     for (const file of names) await rename(draft(file), join(folder, file));
     return counts;
   } finally {
@@ -72,7 +95,7 @@ async function refuseExisting(folder: string, names: readonly string[]): Promise
 async function writeRecords(kind: RecordKind, path: string, write: Write, { data, signal }: Export): Promise<number> {
   const progress = createProgress();
   progress.start(kind.file, await kind.count(data));
-  const file = await open(path, 'wx');
+  const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
     return await writeLines(file, whole(kind, data), write, signal, (count) => {
       progress.update(count, count);
@@ -106,9 +129,9 @@ async function* whole({ file, read, brokenNumber }: RecordKind, data: Organisati
   );
 }
 
-/** The fingerprint of the pepper, then one key per line; readable by the owner only. */
+/** The fingerprint of the pepper, then one key per line. */
 async function writeKeys(path: string, { pepper, each }: NonNullable<Export['keys']>, signal: AbortSignal) {
-  const file = await open(path, 'wx', 0o600);
+  const file = await open(path, 'wx', OWNER_ONLY.file);
   try {
     const { salt, hash, number } = pepper;
     await file.appendFile(`${JSON.stringify({ pepper: { salt, hash, number } })}\n`);

@@ -5,7 +5,7 @@ import type { Store } from '../common/open';
 import { interruption } from '../common/signals';
 import { note, print, printJson } from '../common/terminal';
 import { requireConfirmed, withStore } from '../common/withStore';
-import { exportFolder } from '../export/exportFolder';
+import { exportFolder, prepareFolder } from '../export/exportFolder';
 import { dropUntilGone } from './dropping';
 
 export interface EraseOptions extends JsonOption {
@@ -59,17 +59,19 @@ export async function erase(
     );
   }
   requireConfirmed('organisation', confirm, before.name);
-  // before anything is changed: its clusters must respond
+  // before anything is changed: the export can be written, and its clusters respond
+  const exporting =
+    folder === undefined ? undefined : { folder, force: isOwn || before.state === 'erasing', keys: undefined };
+  if (exporting && before.state !== 'erasing') await prepareFolder(exporting);
   const data = await databases.open(before);
   const old = await Promise.all(copies.map(({ cluster }) => databases.open({ id, cluster })));
   const erasure = await control.erasing.begin(id);
   if (!erasure) throw notFound('organisation', id, 'see scopegate org list');
   await data.slots.fence();
   if (!erasure.exported) {
-    if (folder !== undefined) {
-      const force = isOwn || before.state === 'erasing';
-      await exportFolder({ ...{ organisation: before, data, folder, force, signal }, keys: undefined });
-      note(`exported to ${folder}`);
+    if (exporting) {
+      await exportFolder({ ...exporting, organisation: before, data, signal });
+      note(`exported to ${exporting.folder}`);
     }
     if (signal.aborted) throw new CommandFailure('interrupted; run the same command again', EXIT.interrupted);
     await control.erasing.noteExported(id);
