@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
 import { buildOpenApi } from '../../src/rest/openapi';
@@ -23,6 +23,9 @@ function faultsOf({ schema, example }: Json): unknown {
 const answerOf = ({ responses }: Json): Json =>
   Object.entries<Json>(responses).find(([status]) => status.startsWith('2'))![1].content['application/json'];
 
+const EXAMPLES = join(__dirname, '..', '..', 'schema', 'examples');
+const exampleIn = (file: string): Json => JSON.parse(readFileSync(join(EXAMPLES, file), 'utf8'));
+
 test.each(OPERATIONS)('$operationId has examples that match its schemas', (operation) => {
   const contents = [
     answerOf(operation),
@@ -36,8 +39,13 @@ test.each(OPERATIONS)('$operationId has examples that match its schemas', (opera
     expect(faultsOf(parameter)).toEqual([]);
 });
 
-test('the example of a stored object is its first sample row: all of it in a read, an item in a list', () => {
-  const [row] = northwind('quotes') as Json[];
+test.each(readdirSync(EXAMPLES))('%s in schema/examples is the first row of the sample data', (file) => {
+  const [row] = northwind(file.replace('.json', '')) as Json[];
+  expect(exampleIn(file)).toEqual(row);
+});
+
+test('the example of a stored object is the one in schema/examples: all of it in a read, an item in a list', () => {
+  const row = exampleIn('quotes.json');
   const { lines: _lines, ...item } = row;
   const exampleAt = (path: string): Json => answerOf(document.paths[path]!.get).example;
   expect(exampleAt('/quotes/{id}')).toEqual(row);
@@ -46,7 +54,7 @@ test('the example of a stored object is its first sample row: all of it in a rea
   expect(id).toMatchObject({ name: 'id', example: row.id });
 });
 
-test('a stored type without sample rows is rejected, with the file to write', () => {
+test('a stored type without an example is rejected, with the file to write', () => {
   const base = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
   const sdl = `${base}
     type Thing @stored(collection: "things") { id: ID! created_at: DateTime! }
@@ -58,8 +66,8 @@ test('a stored type without sample rows is rejected, with the file to write', ()
     extend type Mutation { make_thing: Thing @rest(method: POST, path: "/things") @access(scope: QUOTES_WRITE) }`;
   const resolvers = { Query: { thing: () => null, things: () => null }, Mutation: { make_thing: () => null } };
   const { rest, operations } = buildSchemas(parse(sdl), resolvers, [{ name: 'things', indexes: [] }]);
-  const rows = 'has no example: add rows as `export` writes them to examples/northwind/things.ndjson';
+  const why = 'has no example: write an object, as `export` does, to schema/examples/things.json';
   expect(() => buildOpenApi(rest, operations)).toThrow(
-    `invalid schema: Query.thing ${rows}; Mutation.make_thing ${rows}`,
+    `invalid schema: Query.thing ${why}; Mutation.make_thing ${why}`,
   );
 });

@@ -46,10 +46,10 @@ async function change(copy: string, file: string, { text }: Block): Promise<void
   await writeFile(join(copy, file), parts.join(side('-')));
 }
 
-/** Adds the sample rows of which the guide shows one: an invoice for each of the first quotes. */
+/** Adds the sample rows after the example: an invoice for each of the first quotes. */
 async function addRows(copy: string): Promise<void> {
   const file = (name: string): string => join(copy, 'examples', 'northwind', `${name}.ndjson`);
-  const shown = JSON.parse(await readFile(file('invoices'), 'utf8')) as object;
+  const shown = JSON.parse(await readFile(join(copy, 'schema', 'examples', 'invoices.json'), 'utf8')) as object;
   const quotes = (await readFile(file('quotes'), 'utf8')).split('\n').slice(0, 41);
   const rows = quotes.slice(1).map((line, at) => {
     const { id, number, currency, total_minor, customer_id, created_at, updated_at } = JSON.parse(line) as Record<

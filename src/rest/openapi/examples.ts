@@ -7,12 +7,11 @@ import written from './examples.json';
 import { answersPage, type Linked } from './links';
 
 /*
- * Examples of the document. Those of stored objects are the first row of their file in examples/northwind; what is computed or
- * not stored is written in examples.json, which wins.
+ * Examples of the document. Those of stored objects are in schema/examples; what is computed or not stored is written in
+ * examples.json, which wins.
  */
 
-const SAMPLES = join(__dirname, '..', '..', '..', 'examples', 'northwind');
-const NEWLINE = 0x0a;
+const SAMPLES = join(__dirname, '..', '..', '..', 'schema', 'examples');
 
 type Examples = Readonly<Record<string, unknown>>;
 const parameters: Examples = written.parameters;
@@ -46,8 +45,8 @@ export function refuseMissingExamples(all: readonly Linked[]): void {
   const missing = all.filter((one) => storedRow(one) && responseExample(one) === undefined);
   if (missing.length === 0) return;
   const gaps = missing.map(({ operation, field }) => {
-    const file = `examples/northwind/${storedRow({ field })?.collection ?? ''}.ndjson`;
-    return `${operation.kind}.${operation.name} has no example: add rows as \`export\` writes them to ${file}`;
+    const file = `schema/examples/${storedRow({ field })?.collection ?? ''}.json`;
+    return `${operation.kind}.${operation.name} has no example: write an object, as \`export\` does, to ${file}`;
   });
   throw new Error(`invalid schema: ${gaps.join('; ')}`);
 }
@@ -55,7 +54,7 @@ export function refuseMissingExamples(all: readonly Linked[]): void {
 /** The sample row of what an operation returns, as REST returns it. */
 function sampleOf({ field }: Pick<Linked, 'field'>): Examples | undefined {
   const stored = storedRow({ field });
-  const row = stored && firstRow(stored.collection);
+  const row = stored && sampleRow(stored.collection);
   return row ? (represent(stored.type, row) as Examples) : undefined;
 }
 
@@ -70,12 +69,8 @@ function storedRow({ field }: Pick<Linked, 'field'>): { type: GraphQLObjectType;
 
 const rows = new Map<string, object>();
 
-function firstRow(collection: string): object | undefined {
-  const file = join(SAMPLES, `${collection}.ndjson`);
-  if (!rows.has(collection) && existsSync(file)) {
-    const bytes = readFileSync(file);
-    const end = bytes.indexOf(NEWLINE);
-    rows.set(collection, JSON.parse(bytes.toString('utf8', 0, end === -1 ? undefined : end)) as object);
-  }
+function sampleRow(collection: string): object | undefined {
+  const file = join(SAMPLES, `${collection}.json`);
+  if (!rows.has(collection) && existsSync(file)) rows.set(collection, JSON.parse(readFileSync(file, 'utf8')) as object);
   return rows.get(collection);
 }
