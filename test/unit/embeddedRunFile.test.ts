@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import fs, { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -212,6 +212,23 @@ describe('the start lock', () => {
     await withLock(lock(), () => Promise.resolve(), { silentMs: 200, onWait: (pid) => waitedFor.push(pid) });
     expect(performance.now() - since).toBeGreaterThanOrEqual(190);
     expect(waitedFor).toEqual([1]);
+  });
+
+  test('that was taken from a live holder by mistake goes back, but never over that of another', async () => {
+    await writeFile(lock(), JSON.stringify({ pid: deadPid(), host: hostname(), token: 'old' }));
+    const held = (token: string): string => JSON.stringify({ pid: process.pid, host: hostname(), token });
+    const rename = fs.rename.bind(fs);
+    // between the look at the dead holder and the renaming another one takes the lock, and after the renaming a third
+    const renaming = jest.spyOn(fs, 'rename').mockImplementationOnce(async (from, to) => {
+      await writeFile(lock(), held('second'));
+      await rename(from, to);
+      await writeFile(lock(), held('third'));
+    });
+    const signal = AbortSignal.timeout(100);
+    await expect(withLock(lock(), () => Promise.resolve(), { signal })).rejects.toThrow(/timeout|abort/i);
+    renaming.mockRestore();
+    expect(await readFile(lock(), 'utf8')).toBe(held('third'));
+    expect((await readdir(dataDir)).filter((file) => file.startsWith('database.lock.'))).toEqual([]);
   });
 
   test('is released after a failed start', async () => {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { link, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { z } from 'zod';
@@ -83,5 +83,9 @@ async function discard(file: string, judged: Holder | undefined, { token }: Hold
     return;
   const taken = await readRecord(aside, holderShape);
   if (taken?.token === judged?.token) await rm(aside, { force: true });
-  else await rename(aside, file);
+  else {
+    // not by renaming, which would replace the lock that somebody has taken meanwhile
+    await unless('EEXIST', link(aside, file));
+    await rm(aside, { force: true });
+  }
 }
