@@ -6,6 +6,7 @@ const DUPLICATE_KEY = 11000;
 const UNAUTHORISED = 13;
 const TYPE_MISMATCH = 14;
 const OUT_OF_TIME = 50;
+const DROP_PENDING = 215;
 /** TransactionTooLarge, TransactionTooLargeForCache. */
 const TOO_LARGE: ReadonlySet<unknown> = new Set([257, 388]);
 
@@ -103,6 +104,15 @@ export function areDuplicateKeys(error: unknown): boolean {
   return faults.length > 0 && faults.every(({ code }) => code === DUPLICATE_KEY);
 }
 
+/** Which writes of a bulk were not done, by their place; undefined if none was, as far as can be known. */
+export function failedWrites(error: unknown): ReadonlySet<number> | undefined {
+  if (!(error instanceof MongoBulkWriteError)) return undefined;
+  const faults = [error.writeErrors].flat();
+  // all were done, if not on enough servers
+  if (faults.length === 0 && !error.result.getWriteConcernError()) return undefined;
+  return new Set(faults.map(({ index }) => index));
+}
+
 /** Whether the database's user may not do it. */
 export function isUnauthorised(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === UNAUTHORISED;
@@ -111,6 +121,11 @@ export function isUnauthorised(error: unknown): boolean {
 /** Whether the server does not take a value of this type there. */
 export function isTypeMismatch(error: unknown): boolean {
   return error instanceof MongoServerError && error.code === TYPE_MISMATCH;
+}
+
+/** Whether a database is being dropped by somebody else. Servers before 6.0 tell it to whoever drops it too. */
+export function isDropPending(error: unknown): boolean {
+  return error instanceof MongoServerError && error.code === DROP_PENDING;
 }
 
 /** Whether a command took longer than it may (`maxTimeMS`). */

@@ -1,4 +1,5 @@
 import { trusted } from 'mongoose';
+import { failedWrites } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { presentKeys, presentOrganisations } from './present';
 import { DAY, HOUR } from '../units';
@@ -26,9 +27,24 @@ export interface UsageEntry extends UsageCounts {
   readonly hour: Date;
   /** By operation and error code. */
   readonly details?: Details;
+  /** Where they are not counted yet; both unless given. */
+  readonly units?: readonly Unit[];
 }
 
 type Unit = UsageDocument['unit'];
+
+/** Some counts were added, and must not be again. */
+export class PartlyAdded extends Error {
+  override readonly name = 'PartlyAdded';
+
+  constructor(
+    /** Those that were not. */
+    readonly left: readonly UsageEntry[],
+    cause: unknown,
+  ) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
 
 const LENGTHS: Readonly<Record<Unit, number>> = { hour: HOUR, day: DAY };
 /** How long a row is kept after its start: slightly longer than the period it is shown for. */
@@ -37,6 +53,8 @@ const PERIODS = {
   last_24h: { unit: 'hour', buckets: 24 },
   last_30d: { unit: 'day', buckets: 30 },
 } as const satisfies Record<UsagePeriod, { unit: Unit; buckets: number }>;
+
+const UNITS: readonly Unit[] = ['hour', 'day'];
 
 const ORGANISATION = 'org:';
 
@@ -65,18 +83,34 @@ export function keyUsage(models: ControlModels) {
   }
 
   return {
-    /** Adds counts to their hours and days, all in one command, so that a failure leaves none of them counted twice. */
+    /**
+     * Adds counts to their hours and days, all in one command.
+     * @throws PartlyAdded with those that were not; another error if none was
+     */
     async add(all: readonly UsageEntry[]): Promise<void> {
       if (all.length === 0) return;
       const before = await present(all.map(({ keyId }) => keyId));
       const entries = all.filter(({ keyId }) => before.has(keyId));
       if (entries.length === 0) return;
-      const writes = entries.flatMap((entry) => [increment(entry, 'hour'), increment(entry, 'day')]);
-      await native.bulkWrite(writes, { ordered: false });
+      const parts = entries.flatMap((entry) =>
+        (entry.units ?? UNITS).map((unit) => ({ ...entry, units: [unit] as const })),
+      );
+      let fault: PartlyAdded | undefined;
+      try {
+        await native.bulkWrite(parts.map(increment), { ordered: false });
+      } catch (error) {
+        const failed = failedWrites(error);
+        if (!failed) throw error;
+        fault = new PartlyAdded(
+          parts.filter((_part, at) => failed.has(at)),
+          error,
+        );
+      }
       // what is thrown from here on must not have the counts written again
       const after = await present([...before]).catch(() => before);
       const gone = [...before].filter((id) => !after.has(id));
       if (gone.length > 0) await native.deleteMany({ key_id: { $in: gone } }).catch(() => undefined);
+      if (fault) throw fault;
     },
     /** The requests of a key, or of an organisation ({@link organisationUsageId}), in a period up to now. */
     async read(keyId: string, period: UsagePeriod): Promise<UsageReport> {
@@ -98,7 +132,9 @@ export function keyUsage(models: ControlModels) {
   };
 }
 
-function increment({ keyId, hour, requests, errors, rate_limited, mcp = 0, details }: UsageEntry, unit: Unit) {
+type Part = UsageEntry & { readonly units: readonly [Unit] };
+
+function increment({ keyId, hour, requests, errors, rate_limited, mcp = 0, details, units: [unit] }: Part) {
   const start = startOf(hour, unit);
   return {
     updateOne: {

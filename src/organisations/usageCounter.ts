@@ -1,5 +1,5 @@
 import { HOUR, MINUTE } from '../units';
-import type { KeyUsage, UsageEntry } from './keyUsage';
+import { type KeyUsage, PartlyAdded, type UsageEntry } from './keyUsage';
 import { type CountedRequest, pathsOf } from './usageDetails';
 import { createWriter } from './writer';
 
@@ -18,6 +18,7 @@ const CAPACITY = 10_000;
 /** Details to hold for each counter of the capacity, in the mean; 60,000 take about 9 MB. */
 const DETAILS_EACH = 6;
 
+type Units = UsageEntry['units'];
 type Entry = { -readonly [Name in keyof Omit<UsageEntry, 'details'>]: UsageEntry[Name] } & {
   readonly details: Map<string, number>;
 };
@@ -36,12 +37,12 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
   let isFull = false;
 
   /** The counter of an hour; undefined if there is no room for another. */
-  function entryOf(keyId: string, hour: number): Entry | undefined {
-    const name = `${keyId}:${String(hour)}`;
+  function entryOf(keyId: string, hour: number, units?: Units): Entry | undefined {
+    const name = [keyId, hour, ...(units ?? [])].join(':');
     const known = counts.get(name);
     if (known || counts.size >= capacity) return known;
     const counted = { requests: 0, errors: 0, rate_limited: 0, mcp: 0 };
-    const entry: Entry = { keyId, hour: new Date(hour), ...counted, details: new Map() };
+    const entry: Entry = { keyId, hour: new Date(hour), ...counted, details: new Map(), ...(units && { units }) };
     counts.set(name, entry);
     return entry;
   }
@@ -57,7 +58,7 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
 
   /** Adds counts that could not be written. */
   function restore(taken: UsageEntry): void {
-    const entry = entryOf(taken.keyId, taken.hour.getTime());
+    const entry = entryOf(taken.keyId, taken.hour.getTime(), taken.units);
     if (!entry) {
       uncounted += taken.requests;
       return;
@@ -80,7 +81,7 @@ export function createUsageCounter({ usage, onError, onUncounted, capacity = CAP
       await usage.add(taken);
       isFull = false;
     } catch (error) {
-      taken.forEach(restore);
+      (error instanceof PartlyAdded ? error.left : taken).forEach(restore);
       onError(error);
     }
   }

@@ -197,6 +197,37 @@ describe('the counter', () => {
   });
 });
 
+describe('of a write that was done in part', () => {
+  test('each count is added once, to the hour and to the day', async () => {
+    const gateway = await startGateway();
+    try {
+      const organisation = await makeOrganisation(gateway);
+      const { id } = await makeKey(gateway, organisation);
+      const rows = gateway.databases.control.collection<{ _id: string; requests: unknown }>('key_usage');
+      // a count that is no number cannot be added to
+      const hour = new Date(Math.floor(Date.now() / HOUR) * HOUR);
+      const damaged = `${id}:hour:${hour.toISOString()}`;
+      await rows.insertOne({ _id: damaged, requests: 'many' });
+      const faults: unknown[] = [];
+      const { usage } = gateway.control;
+      const counter = createUsageCounter({
+        usage,
+        onError: (error) => faults.push(error),
+        onUncounted: () => undefined,
+      });
+      counter.count([id], OK);
+      await counter.stop();
+      expect(faults).toHaveLength(1);
+      await rows.deleteOne({ _id: damaged });
+      await counter.stop();
+      const counted = await rows.find({ key_id: id }).toArray();
+      expect(counted.map(({ requests }) => requests)).toEqual([1, 1]);
+    } finally {
+      await gateway.stop();
+    }
+  });
+});
+
 test('the counts of a minute are written with one command, for any number of keys', async () => {
   const gateway = await startWatchedGateway();
   const sent: string[] = [];
