@@ -79,16 +79,20 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
     pool.watch(connection.getClient());
     watchClient?.(connection.getClient(), name);
     await opening;
-    setClock(connection.getClient(), clock);
-    const [found] = await Promise.all([versionOf(connection), clock.measure(connection.getClient())]);
-    const fault = tooOld(name, found);
-    if (fault !== undefined && !onOldServer) {
+    try {
+      setClock(connection.getClient(), clock);
+      const [found] = await Promise.all([versionOf(connection), clock.measure(connection.getClient())]);
+      const fault = tooOld(name, found);
+      if (fault !== undefined && !onOldServer)
+        throw new OldServerError(`${fault} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
+      if (fault !== undefined) onOldServer?.(fault);
+      version = found;
+      return connection;
+    } catch (error) {
+      // open, the next attempt would get this client and watch it once more
       await connection.close();
-      throw new OldServerError(`${fault} (set ALLOW_OLD_MONGODB=true to use it anyway)`);
+      throw error;
     }
-    if (fault !== undefined) onOldServer?.(fault);
-    version = found;
-    return connection;
   }
 
   async function reach(): Promise<Connection> {

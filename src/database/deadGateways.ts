@@ -64,6 +64,7 @@ export function deadGateways({
   const burying = new Set<string>();
   let watch: Watch | undefined;
   let timer: NodeJS.Timeout | undefined;
+  let turning: Promise<void> | undefined;
   let place = '';
   let beat = 0;
 
@@ -145,21 +146,25 @@ export function deadGateways({
     watch?.onError(error);
   }
 
+  function next(): void {
+    turning = turn();
+  }
+
   async function turn(): Promise<void> {
     try {
       await renew();
-      await findDead();
+      if (watch) await findDead();
     } catch (error) {
       fail(error);
     }
-    if (watch) timer = setTimeout(() => void turn(), beatEvery).unref();
+    if (watch) timer = setTimeout(next, beatEvery).unref();
   }
 
   return {
     /** Starts to record this gateway's sessions and to watch the other gateways. */
     async start(watching: Watch): Promise<void> {
       watch = watching;
-      await turn();
+      await (turning = turn());
     },
     /** Tells where this gateway listens, and ends the sessions of those that listened there before. */
     async listensAt(where: string): Promise<void> {
@@ -191,6 +196,8 @@ export function deadGateways({
       if (!watch) return;
       watch = undefined;
       clearTimeout(timer);
+      // its beat would bring the row back
+      await turning;
       await rows.deleteOne({ _id }).catch(() => undefined);
     },
   };

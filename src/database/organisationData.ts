@@ -6,6 +6,7 @@ import { type Collection, modelOf, type Projection } from './collection';
 import { coalescedReads } from './coalesce';
 import { AppError } from '../errors';
 import { type Courtesy, type Pace, paceOf } from './courtesy';
+import { isDropPending } from './faults';
 import { createGate, type Gate } from './gate';
 import { type Keeper, keeperOf, type Place, type Standing, type Upkeep } from './keeper';
 import { nativeCollection } from './native';
@@ -114,9 +115,13 @@ export class OrganisationData {
     await this.upkeep.quota?.admit(this.connection);
   }
 
-  /** Drops the organisation's database. */
+  /** Drops the organisation's database, or leaves that to whoever is dropping it. */
   async drop(): Promise<void> {
-    await this.connection.getClient().db(this.connection.name).dropDatabase();
+    try {
+      await this.connection.getClient().db(this.connection.name).dropDatabase();
+    } catch (error) {
+      if (!isDropPending(error)) throw error;
+    }
   }
 
   /** Whether the server lists the organisation's database. */

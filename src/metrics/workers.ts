@@ -13,7 +13,8 @@ type Message =
   | { readonly scopegate: 'ready' | 'all' }
   | { readonly scopegate: 'collect'; readonly id: number }
   | { readonly scopegate: 'collected'; readonly id: number; readonly metrics: Collected }
-  | { readonly scopegate: 'page'; readonly text: string };
+  /** Without text if it could not be made. */
+  | { readonly scopegate: 'page'; readonly text: string | undefined };
 
 /** How long a worker has to tell its metrics, in milliseconds; without them the page lacks its series. */
 const ANSWER_WITHIN = 2000;
@@ -59,9 +60,11 @@ export function shareMetrics(): void {
       case 'all':
         // callers at the same time share one collection
         making ??= page().finally(() => (making = undefined));
-        void making.then((text) => {
-          tell(worker, { scopegate: 'page', text });
-        });
+        void making
+          .catch(() => undefined)
+          .then((text) => {
+            tell(worker, { scopegate: 'page', text });
+          });
     }
   });
 }
@@ -72,22 +75,26 @@ export function metricsOfAllWorkers(registry: Registry, worker: string): () => P
   let asking: Promise<string> | undefined;
   process.on('message', (message: Message) => {
     if (message.scopegate !== 'collect') return;
-    void registry.getMetricsAsJSON().then((metrics) => {
-      process.send?.({ scopegate: 'collected', id: message.id, metrics } satisfies Message);
+    // a page without these series is better than none
+    const collected = registry.getMetricsAsJSON().catch(() => []);
+    void collected.then((metrics) => {
+      say({ scopegate: 'collected', id: message.id, metrics });
     });
   });
-  process.send?.({ scopegate: 'ready' } satisfies Message);
+  say({ scopegate: 'ready' });
   return () => (asking ??= pageOfAll().finally(() => (asking = undefined)));
 }
 
 async function pageOfAll(): Promise<string> {
   let onMessage: (message: Message) => void = () => undefined;
-  const page = new Promise<string>((resolve) => {
+  const page = new Promise<string>((resolve, reject) => {
     onMessage = (message) => {
-      if (message.scopegate === 'page') resolve(message.text);
+      if (message.scopegate !== 'page') return;
+      if (message.text === undefined) reject(new Error('the metrics of the workers could not be made one page'));
+      else resolve(message.text);
     };
     process.on('message', onMessage);
-    process.send?.({ scopegate: 'all' } satisfies Message);
+    say({ scopegate: 'all' });
   });
   try {
     return await within(PAGE_WITHIN, page);
@@ -97,5 +104,11 @@ async function pageOfAll(): Promise<string> {
 }
 
 function tell(worker: Worker, message: Message): void {
-  if (worker.isConnected()) worker.send(message);
+  // one that ends meanwhile needs it no more
+  if (worker.isConnected()) worker.send(message, () => undefined);
+}
+
+function say(message: Message): void {
+  // to a first process that has died it cannot be sent
+  process.send?.(message, undefined, undefined, () => undefined);
 }

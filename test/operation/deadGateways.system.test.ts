@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
 import mongoose, { type ClientSession, type mongo } from 'mongoose';
 import { deadGateways, type DeadGateways, type GatewayRow } from '../../src/database/deadGateways';
 import { transactOn } from '../../src/database/transact';
@@ -186,5 +187,37 @@ test('a session is recorded once, before its first transaction, and a gateway th
   expect(new Set(sessions).size).toBe(sessions.length);
   expect(sessions.length).toBeLessThanOrEqual(3);
   await one.stop();
+  expect(await rows.countDocuments()).toBe(0);
+});
+
+test('the row of a gateway that stops in the middle of a beat is gone for good', async () => {
+  let beat: () => void = () => undefined;
+  let isSlow = false;
+  const begun = new EventEmitter();
+  const own = new Proxy(rows, {
+    get(target, name) {
+      const member = Reflect.get(target, name, target) as unknown;
+      if (typeof member !== 'function') return member;
+      const call = (member as (...args: unknown[]) => unknown).bind(target);
+      if (name !== 'findOneAndUpdate' || !isSlow) return call;
+      return async (...args: unknown[]) => {
+        await new Promise<void>((resolve) => {
+          beat = resolve;
+          begun.emit('beat');
+        });
+        return call(...args);
+      };
+    },
+  });
+  const one = deadGateways({ rows: own, endSessions: () => Promise.resolve(), beatEvery: BEAT });
+  await one.start({ onEnded: () => undefined, onError: () => undefined });
+  isSlow = true;
+  await once(begun, 'beat');
+  const stopped = one.stop();
+  // until it has done all that it can without the beat
+  await rows.findOne();
+  beat();
+  await stopped;
+  await rows.findOne();
   expect(await rows.countDocuments()).toBe(0);
 });
