@@ -70,6 +70,7 @@ export function createAvailability(options: AvailabilityOptions): Availability {
         await within(WRITTEN_WITHIN, writing);
         if (readOnly.delete(cluster)) onWrites(cluster, undefined);
       } catch (error) {
+        if (isStopped) return;
         failed = (await ask(cluster)) ? failures + 1 : 0;
         // once may be an election, or a machine that is busy
         if (failed > 1 && !readOnly.has(cluster)) {
