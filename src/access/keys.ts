@@ -1,4 +1,4 @@
-import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHmac, hash, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import baseX from 'base-x';
 
@@ -98,7 +98,7 @@ const DECOY: KeySecret = { salt: randomBytes(SALT_BYTES).toString('base64'), has
  * a text holds all of it in memory.
  */
 export function fingerprint(text: string): string {
-  return createHash('sha256').update(text).digest('base64url');
+  return hash('sha256', text, 'base64url');
 }
 
 /** Whether a secret matches the stored hash, in constant time. An unknown key is compared with a decoy, so that it costs the same. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type ClientSession, Schema } from 'mongoose';
 import { timeOf } from './clock';
 import { defineCollection } from './collection';
@@ -54,7 +54,7 @@ export interface IdempotentCall extends Asked {
 /** A write with an Idempotency-Key: its first answer is stored in the same transaction as the data, and replayed. */
 export async function idempotentWrite(data: OrganisationData, call: IdempotentCall) {
   // hashed, since a caller may send anything, even an API key
-  const id = `${call.keyId}:${createHash('sha256').update(call.idempotencyKey).digest('base64url')}`;
+  const id = `${call.keyId}:${hash('sha256', call.idempotencyKey, 'base64url')}`;
   const fingerprint = await pacedFingerprint(call, data.pace());
   const records = data.collection(idempotencyRecords);
 

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import mongoose, { type Model, trusted } from 'mongoose';
 import type { PageWriter } from './answerWriter';
 import type { Projection } from './collection';
@@ -170,7 +170,7 @@ function listOf(request: Omit<ListRequest, 'conditions'>): List {
 }
 
 function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 16);
+  return hash('sha256', JSON.stringify(value), 'base64url').slice(0, 16);
 }
 
 /** What cursors are bound to. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ApolloServerOptions, BaseContext } from '@apollo/server';
 import { type DocumentNode, type GraphQLFormattedError, Kind } from 'graphql';
 import { LRUCache } from 'lru-cache';
@@ -52,13 +52,13 @@ export function createDocumentStore(): Documents {
     },
     delete: (key) => Promise.resolve(documents.delete(hashIn(key))),
     knows(text) {
-      const hash = createHash('sha256').update(text).digest('hex');
-      return documents.has(hash) || rejected.has(hash);
+      const hashed = hash('sha256', text, 'hex');
+      return documents.has(hashed) || rejected.has(hashed);
     },
-    reject(hash, errors) {
+    reject(hashed, errors) {
       const document: DocumentNode = { kind: Kind.DOCUMENT, definitions: [] };
       rejections.set(document, errors);
-      rejected.set(hash, document);
+      rejected.set(hashed, document);
     },
     rejectionOf: (document) => rejections.get(document),
   };

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
 import { requireState } from '../access/authenticate';
 import type { Organisation, User } from '../access/principal';
@@ -140,5 +140,5 @@ export function isToken(text: string): boolean {
 }
 
 function digest(token: string): string {
-  return createHash('sha256').update(token).digest('base64url');
+  return hash('sha256', token, 'base64url');
 }

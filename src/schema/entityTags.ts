@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { FieldDefinitionNode, GraphQLOutputType, GraphQLSchema } from 'graphql';
 import { invalidRequest } from '../errors';
 import { represent } from './representation';
@@ -17,7 +17,7 @@ export function takesIfMatch({ arguments: args = [] }: FieldDefinitionNode): boo
 
 /** A strong entity tag, which depends on the whole body (RFC 9110, section 8.8.3). */
 export function entityTag(body: string | Buffer): string {
-  return `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`;
+  return `"${hash('sha256', body, 'base64url').slice(0, 27)}"`;
 }
 
 /** The entity tag of a stored object, as REST sends it. */
