@@ -72,7 +72,7 @@ export const ERROR_CODES = {
     status: 406,
     retry: 'no',
     title: 'Not acceptable',
-    help: 'Responses are application/json: include it in `Accept`, or omit the header. Those of GraphQL subscriptions, and only those, are text/event-stream.',
+    help: 'Responses are application/json: include it in `Accept`, or omit the header. Those of GraphQL can be text/event-stream, and those of its subscriptions must be.',
   },
   idempotency_in_progress: {
     status: 409,

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { GRAPHQL_PATH } from './graphql';
+import { GRAPHQL_PATH, SCHEMA_PATH } from './graphql';
 import type { Exchange } from './http/exchange';
 import { isHealthPath } from './http/health';
 import { METRICS_PATH } from './http/metricsPage';
@@ -11,6 +11,7 @@ import { isSettings } from './settings';
 /** Which part handles a request: a browser that opens /graphql gets a page, everything else there is GraphQL. */
 export function faceOf({ path, search, request }: Exchange): Face {
   if (path === GRAPHQL_PATH) return isBrowserVisit(request, search) ? 'pages' : 'graphql';
+  if (path === SCHEMA_PATH) return 'graphql';
   if (path === MCP_PATH) return 'mcp';
   if (isHealthPath(path) || path === METRICS_PATH) return 'operation';
   if (isSettings(path)) return 'settings';

@@ -181,7 +181,6 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
           if (!operation) throw unfit('operationName must be the name of an operation in the document.');
           const isSubscription = operation.operation === OperationTypeNode.SUBSCRIPTION;
           if (isSubscription && !streaming) throw unfit(NOT_STREAMING, 406);
-          if (!isSubscription && streaming?.takesJson === false) throw unfit(ONLY_STREAMING, 406);
           if (streaming) streaming.isSubscription = isSubscription;
           onOperation(
             rootFieldsOf(document, operation).map(({ name }) => name.value),
@@ -229,8 +228,6 @@ function requestRules(logger: Logger, documents: Documents, costOf: CostOf): Apo
 
 const NOT_STREAMING =
   'A subscription is answered with Server-Sent Events: send it to POST /graphql with an API key and Accept: text/event-stream.';
-const ONLY_STREAMING =
-  'Only subscriptions are answered with text/event-stream: add application/json to Accept for other operations.';
 
 function unfit(message: string, status = 400): GraphQLError {
   const extensions: Record<string, unknown> = { code: 'OPERATION_RESOLUTION_FAILURE', http: { status } };

@@ -11,7 +11,7 @@ import { AppError } from '../errors';
 import type { Operation } from '../schema/operations';
 import { acceptBesideStream, acceptForJson, acceptOf, acceptsStream } from '../http/accept';
 import { BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
-import { type Exchange, incomingRequest, setSunsetHeaders } from '../http/exchange';
+import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import type { LargePart } from '../http/turns';
 import { noteUnavailable } from '../http/unavailable';
 import { createApollo } from './apollo';
@@ -22,11 +22,13 @@ import { createEventStreams } from './streams/eventStreams';
 import type { Streaming } from './streams/subscribe';
 import { runApollo, writeApollo } from './mount';
 import { QUERY_LIMITS } from './queryLimits';
+import { keySdl } from './sdl';
 
 export { GRAPHQL_ERRORS } from './errors';
 
-/** Path of the GraphQL API. */
+/** Path of the GraphQL API, and of its schema as text. */
 export const GRAPHQL_PATH = '/graphql';
+export const SCHEMA_PATH = `${GRAPHQL_PATH}/schema.graphql`;
 
 export interface GraphqlOptions {
   readonly schema: GraphQLSchema;
@@ -92,9 +94,26 @@ export async function createGraphqlFace({
     await turnOfLoop();
   }
 
+  let sdl: string | undefined;
+
+  /** Answers with the schema as text, to whoever may introspect it. */
+  async function sendSchema(exchange: Exchange): Promise<void> {
+    const { method } = exchange.request;
+    if (method !== 'GET' && method !== 'HEAD')
+      throw new AppError('method_not_allowed', 'Only GET is allowed.', { allow: ['GET', 'HEAD'] });
+    exchange.log.operation = '__schema';
+    await openCaller(exchange);
+    if (introspection === 'off') throw new AppError('not_found', 'The schema is not public.');
+    send(exchange, 200, 'text/plain; charset=utf-8', (sdl ??= keySdl(schema, operations)));
+  }
+
   return {
     async handle(exchange, open = openCaller) {
       const { request, response, requestId } = exchange;
+      if (exchange.path === SCHEMA_PATH) {
+        await sendSchema(exchange);
+        return;
+      }
       if (request.method !== 'POST' && request.method !== 'GET') {
         throw new AppError('method_not_allowed', 'Only GET and POST are allowed.', {
           allow: ['GET', 'POST'],
@@ -127,22 +146,24 @@ export async function createGraphqlFace({
       const run = (): Promise<HTTPGraphQLResponse> =>
         runApollo(apollo, request, body, () => Promise.resolve(context), accept);
       const answer = await (caller ? run() : introspectionAnswers(exchange, body, run));
+      // bytes are of data, and have the id already
+      const whole = (text: string | Buffer): string | Buffer => {
+        const edited = typeof text === 'string' ? withRequestId(exchange, text) : text;
+        exchange.bodies.keep(exchange, Buffer.byteLength(edited), !isOfWrite);
+        return edited;
+      };
       if (streaming?.subscribed) {
         eventStreams.send(exchange, streaming.subscribed);
         return;
       }
-      if (streaming && answer.body.kind === 'complete' && isRefusal(streaming, answer)) {
-        eventStreams.sendResult(exchange, JSON.parse(withRequestId(exchange, answer.body.string)) as object);
+      if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {
+        eventStreams.sendResult(exchange, whole(answer.body.string));
         return;
       }
       response.setHeader('X-Content-Type-Options', 'nosniff');
       // answers depend on the key or session, so proxies must not cache them, even errors that Apollo considers cacheable
       answer.headers.set('cache-control', 'no-store');
-      await writeApollo(response, answer, (text) => {
-        const whole = typeof text === 'string' ? withRequestId(exchange, text) : text;
-        exchange.bodies.keep(exchange, Buffer.byteLength(whole), !isOfWrite);
-        return whole;
-      });
+      await writeApollo(response, answer, whole);
     },
     stop: () => apollo.stop(),
   };
@@ -155,11 +176,11 @@ function streamingOf(request: IncomingMessage): Streaming | undefined {
 }
 
 /**
- * Whether an answer is told in a stream: why a subscription was not accepted. Unless the whole request was refused, whose status says
- * whether to repeat it; a client of the protocol repeats every request that has one.
+ * Whether an answer is a stream of one result: of a caller that takes nothing else, or why a subscription was not accepted. Unless the whole
+ * request was refused, whose status says whether to repeat it; a client of the protocol repeats every request that has one.
  */
-function isRefusal({ isSubscription, takesJson }: Streaming, { status = 200 }: HTTPGraphQLResponse): boolean {
-  return (status === 200 || status === 400) && (isSubscription ?? !takesJson);
+function isStreamed({ isSubscription, takesJson }: Streaming, { status = 200 }: HTTPGraphQLResponse): boolean {
+  return (status === 200 || status === 400) && (isSubscription === true || !takesJson);
 }
 
 /** From where a client of Server-Sent Events resumes; empty if it knows nothing. */

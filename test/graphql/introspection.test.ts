@@ -1,5 +1,6 @@
 import { ApolloServer } from '@apollo/server';
-import { getIntrospectionQuery } from 'graphql';
+import { buildSchema, getIntrospectionQuery } from 'graphql';
+import { publishedSchemas } from '../../src/published';
 import { type Client, client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { eventually } from '../http/eventually';
@@ -14,6 +15,7 @@ const BARE: readonly string[] = ['Query', 'Mutation', 'Subscription', 'HttpMetho
 
 type Caller = 'nobody' | 'a key' | 'a made-up key';
 
+let key: string;
 let gateways: Record<string, TestGateway>;
 let callers: Record<string, Record<Caller, Client>>;
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
   );
   gateways = Object.fromEntries(started);
   const [, first] = started[0]!;
-  const { key } = await makeKey(first, await makeOrganisation(first));
+  ({ key } = await makeKey(first, await makeOrganisation(first)));
   callers = Object.fromEntries(
     started.map(([mode, gateway]) => [
       mode,
@@ -51,6 +53,29 @@ describe('INTROSPECTION', () => {
       if (status === 200) expect(Object.keys(answer.body.data as object)[0]).toMatch(/^__(schema|type)$/);
       else expect(answer.body.data).toBeUndefined();
     }
+  });
+
+  test.each<[(typeof MODES)[number], Caller, number]>([
+    ['public', 'nobody', 200],
+    ['public', 'a made-up key', 401],
+    ['key', 'nobody', 401],
+    ['key', 'a key', 200],
+    ['off', 'a key', 404],
+  ])('%s: the schema as text gets caller "%s" %i', async (mode, who, status) => {
+    const authorization = { nobody: undefined, 'a key': `Bearer ${key}`, 'a made-up key': 'Bearer made-up' }[who];
+    const answer = await fetch(`${gateways[mode]!.url}/graphql/schema.graphql`, {
+      headers: { ...(authorization !== undefined && { authorization }) },
+    });
+    expect(answer.status).toBe(status);
+    const text = await answer.text();
+    if (status !== 200) return;
+    const schema = buildSchema(text);
+    expect(schema.getSubscriptionType()?.getFields()).toHaveProperty('events');
+    const names = [schema.getQueryType(), schema.getMutationType()].flatMap((root) => Object.keys(root!.getFields()));
+    const ofKeys = publishedSchemas().operations.filter(({ role }) => role === undefined);
+    expect(names.sort()).toEqual(ofKeys.map(({ name }) => name).sort());
+    expect(text).not.toMatch(/ApiKey|AuditEvent|directive @/);
+    expect(text).toContain('A date and time in ISO 8601 UTC');
   });
 
   test('off still allows __typename, which clients add automatically', async () => {

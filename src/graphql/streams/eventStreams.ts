@@ -36,8 +36,8 @@ interface Open {
 export interface EventStreams {
   /** Answers with the results of a subscription, for as long as it goes on. */
   send(exchange: Exchange, subscribed: Subscribed): void;
-  /** Answers with one result. */
-  sendResult(exchange: Exchange, result: FormattedExecutionResult): void;
+  /** Answers with one result: a line of JSON. */
+  sendResult(exchange: Exchange, result: string | Buffer): void;
 }
 
 interface Options {
@@ -116,7 +116,9 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
     },
     sendResult({ response }, result) {
       response.writeHead(200, HEADERS);
-      response.end(print({ event: 'next', data: result as ExecutionResult }) + COMPLETE);
+      response.write('event: next\ndata: ');
+      response.write(result);
+      response.end(`\n${COMPLETE}`);
     },
   };
 }
