@@ -17,9 +17,6 @@ const SOCKET_TIMEOUT = 30_000;
 /** If a server does not respond to the driver's own checks within this time, all its commands fail. */
 const CONNECT_TIMEOUT = 5000;
 const HEARTBEAT_EVERY = 5000;
-/** Concurrent commands per server; the rest wait here, where they cost less than on the server. */
-const POOL_SIZE = 100;
-
 /** Connections for change streams, each of which keeps one busy: those of the tail and of waiting requests, and their rows. */
 const STREAM_POOL_SIZE = 4;
 
@@ -29,9 +26,9 @@ const OPTIONS: mongoose.ConnectOptions = {
   socketTimeoutMS: SOCKET_TIMEOUT,
   connectTimeoutMS: CONNECT_TIMEOUT,
   heartbeatFrequencyMS: HEARTBEAT_EVERY,
-  maxPoolSize: POOL_SIZE,
   writeConcern: { w: 'majority', journal: true },
   bufferCommands: false,
+  // maxPoolSize is the URI's or the driver's 100: concurrent commands per server; the rest wait here, where they cost less than there
 };
 
 /** A MongoDB cluster, connected when it is first needed (docs/decisions/clusters.md). */
@@ -69,7 +66,7 @@ export function createCluster({ name, uri, onOldServer, watchClient }: ClusterOp
   const connection = mongoose.createConnection();
   const clock = createClock();
   const pulse = pulseOf(uri, (client) => clock.measure(client));
-  const pool = watchPool(name, POOL_SIZE);
+  const pool = watchPool(name);
   let version: string | undefined;
   let reaching: Promise<Connection> | undefined;
 

@@ -9,7 +9,7 @@ export interface PoolUse {
   readonly available: number;
   /** Commands waiting for a connection. */
   readonly pending: number;
-  /** Connections that it may have to each server. */
+  /** Connections that it may have to each server (maxPoolSize of its URI); infinite without a bound. */
   readonly most: number;
   /** How long commands took. */
   readonly commands: Durations;
@@ -32,11 +32,12 @@ export type PoolWatch = ReturnType<typeof watchPool>;
  * events, so the handlers only count. A connection is checked out for one command, so that time is the command's: the
  * driver's command monitoring would also copy each command and its reply into events.
  */
-export function watchPool(cluster: string, most: number) {
+export function watchPool(cluster: string) {
   const open = new Set<string>();
   const began = new Map<string, number>();
   const counts = new Array<number>(COMMAND_BUCKETS.length + 1).fill(0);
   let [checkedOut, pending, lostAt, seconds] = [0, 0, -Infinity, 0];
+  let most = Infinity;
 
   function ended(connection: string): void {
     const start = began.get(connection);
@@ -54,6 +55,8 @@ export function watchPool(cluster: string, most: number) {
   return {
     /** Watches the pools of a client; call it before its first command. */
     watch(client: mongo.MongoClient): void {
+      // 0 is no bound
+      most = client.options.maxPoolSize || Infinity;
       client
         .on('connectionReady', (event) => open.add(name(event)))
         .on('connectionClosed', (event) => {

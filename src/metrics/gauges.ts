@@ -103,7 +103,7 @@ function addDatabase(registry: Registry, { pools, clusters, clocks, files, moves
   });
   new Gauge({
     name: 'scopegate_database_connections_max',
-    help: 'Connections that the pool of each cluster may have to a server.',
+    help: 'Connections that the pool of each cluster may have to a server (maxPoolSize in its URI, 100 by default).',
     labelNames: ['cluster'] as const,
     registers,
     collect() {

@@ -205,6 +205,18 @@ test('database connections and process metrics are reported', async () => {
     expect(found.get(name)).toBeGreaterThanOrEqual(0);
 });
 
+test('maxPoolSize in the URI of a cluster is the size of its pool', async () => {
+  const uri = new URL(process.env.TEST_MONGODB_URI!);
+  uri.searchParams.set('maxPoolSize', '7');
+  const own = await operate({ MONGODB_URI: uri.href });
+  try {
+    const name = 'scopegate_database_connections_max{cluster="default"}';
+    expect([(await samples(own)).get(name), (await samples(gateway)).get(name)]).toEqual([7, 100]);
+  } finally {
+    await own.stop();
+  }
+});
+
 test('two gateways in one process count separately', async () => {
   const other = await operate();
   try {

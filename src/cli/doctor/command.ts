@@ -60,7 +60,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
   const fixDatabase =
     'start the database that MONGODB_URI points to, or leave MONGODB_URI empty to use the embedded one';
   const opened = await examine('database', fixDatabase, async () => {
-    store = await opening.catch(rethrowWithFix(DEFAULT_CLUSTER));
+    store = await opening.catch(rethrowWithFix(DEFAULT_CLUSTER, config?.MONGODB_URI));
     return '';
   });
   if (!store) {
@@ -72,7 +72,7 @@ async function* examineAll(fix: boolean, signal: AbortSignal): AsyncGenerator<Ch
     yield await checkFingerprint(store, config);
     const proxy = await checkProxy(store);
     if (proxy) yield proxy;
-    yield* await checkClusters(store);
+    yield* await checkClusters(store, config);
     const limit = await checkTransactionLimit(store);
     if (limit) yield limit;
     yield await checkClocks(store);

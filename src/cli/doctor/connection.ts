@@ -26,6 +26,12 @@ interface Known {
   readonly text: string;
 }
 
+const PLAIN = {
+  detail: 'TLS is requested, but the server does not answer in TLS',
+  fix: (entry: string) =>
+    `remove tls=true from ${entry} (mongodb+srv implies it: add tls=false), or enable TLS on the server`,
+};
+
 const CAUSES: readonly Cause[] = [
   {
     when: ({ code, text }) => WRONG_CREDENTIALS.includes(code) && /auth/i.test(text),
@@ -56,9 +62,7 @@ const CAUSES: readonly Cause[] = [
     when: ({ code, text }) =>
       /EPROTO|ERR_SSL/.test(String(code)) ||
       /wrong version number|SSL routines|before secure TLS connection/i.test(text),
-    detail: 'TLS is requested, but the server does not answer in TLS',
-    fix: (entry) =>
-      `remove tls=true from ${entry} (mongodb+srv implies it: add tls=false), or enable TLS on the server`,
+    ...PLAIN,
   },
   {
     when: ({ code, text }) => code === 'ENOTFOUND' || code === 'EAI_AGAIN' || /ENOTFOUND|EAI_AGAIN/.test(text),
@@ -78,7 +82,7 @@ const CAUSES: readonly Cause[] = [
     fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
   },
   {
-    when: ({ text }) => text.toLowerCase().includes('server selection timed out'),
+    when: isUnselected,
     detail: 'no server that accepts writes answers in time',
     fix: (entry) =>
       `check that this machine can reach the hosts in ${entry}, that replicaSet is the name of their set and it has a primary, and that tls fits them`,
@@ -94,6 +98,21 @@ export function connectionFinding(cluster: string, error: unknown): Finding | un
   const quoted = known.flatMap(({ text }) => cause.quote?.exec(text)?.[0] ?? []).at(0);
   const detail = `${ofCluster(cluster)}${cause.detail}${quoted === undefined ? '' : ` (${quoted})`}`;
   return new Finding(detail, cause.fix(entryOf(cluster)));
+}
+
+/** TLS to a server that answers without. */
+export function plainFinding(cluster: string): Finding {
+  return new Finding(ofCluster(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
+}
+
+/** Whether no server was found that fits all options of the URI, and nothing else is known. */
+export function looksDown(error: unknown): boolean {
+  const known = errorsIn(error);
+  return CAUSES.find(({ when }) => known.some(when))?.when === isUnselected;
+}
+
+function isUnselected({ text }: Known): boolean {
+  return text.toLowerCase().includes('server selection timed out');
 }
 
 /** The variable that names a cluster, with the name of the cluster if it has several. */

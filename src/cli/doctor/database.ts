@@ -1,23 +1,26 @@
+import type { Config } from '../../config';
 import { DEFAULT_CLUSTER } from '../../database/connect';
 import { OLDEST_MONGODB, OldServerError, tooOld } from '../../database/version';
 import { NewerSchemaError } from '../../organisations/controlSchema';
 import type { Store } from '../common/open';
 import { type Check, examine, Finding } from './check';
-import { connectionFinding, entryOf, ofCluster } from './connection';
+import { connectionFinding, entryOf, looksDown, ofCluster } from './connection';
+import { askPlainly } from './plainly';
 
-/** Adds the fix to an error of connecting to a cluster, if it is known. */
-export function rethrowWithFix(cluster: string): (error: unknown) => never {
-  return (error) => {
+/** Adds the fix to an error of connecting to a cluster, if it is known; `uri` is what it was connected with. */
+export function rethrowWithFix(cluster: string, uri: string | undefined): (error: unknown) => Promise<never> {
+  return async (error) => {
     if (error instanceof OldServerError)
       throw new Finding(error.message, `upgrade that cluster to MongoDB ${OLDEST_MONGODB} or later`);
     if (error instanceof NewerSchemaError)
       throw new Finding(error.message, 'install that version here, or set CONTROL_DATABASE if another one was meant');
-    throw connectionFinding(cluster, error) ?? error;
+    const asked = uri !== undefined && looksDown(error) ? await askPlainly(cluster, uri) : undefined;
+    throw asked ?? connectionFinding(cluster, error) ?? error;
   };
 }
 
 /** Whether each cluster of MONGODB_CLUSTERS responds, is a replica set and lets this user read. */
-export function checkClusters({ databases }: Store): Promise<Check[]> {
+export function checkClusters({ databases }: Store, { MONGODB_CLUSTERS }: Config): Promise<Check[]> {
   const others = databases.clusters.filter((cluster) => cluster !== DEFAULT_CLUSTER);
   const fix =
     'start it, and check its entry in MONGODB_CLUSTERS; until it responds its organisations get 503, and only they';
@@ -30,7 +33,7 @@ export function checkClusters({ databases }: Store): Promise<Check[]> {
           await databases.organisationsOn(cluster);
           return `connected; MongoDB ${databases.versions().get(cluster) ?? ''}, replica set ${set}`;
         } catch (error) {
-          return rethrowWithFix(cluster)(error);
+          return await rethrowWithFix(cluster, MONGODB_CLUSTERS[cluster])(error);
         }
       }),
     ),

@@ -79,6 +79,6 @@ function shareOf(config: Config, count: number): Config {
     ...config,
     MAX_CONNECTIONS: Math.ceil(config.MAX_CONNECTIONS / count),
     MAX_BODY_MEMORY: Math.ceil(config.MAX_BODY_MEMORY / count),
-    INSTANCES: config.INSTANCES * count,
+    INSTANCES: config.INSTANCES && config.INSTANCES * count,
   };
 }

@@ -34,6 +34,13 @@ const AT_EITHER: Readonly<Record<string, MakeAt>> = {
       },
     });
   },
+  '`replicaSet` is not the name of its set': async (scene, place) => {
+    const proxied = await through(scene, place, (reply, command) =>
+      command && ('hello' in command || 'ismaster' in command) ? replyWith(reply, { setName: 'rs0' }) : reply,
+    );
+    const { cli } = at(scene, place, `${proxied.proxy.uri}&replicaSet=other`);
+    return { ...proxied, cli };
+  },
   'its host name is not known': (scene, place) =>
     Promise.resolve({
       ...at(scene, place, 'mongodb://db.invalid/?replicaSet=rs0'),
