@@ -3,9 +3,11 @@
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d AS build
 WORKDIR /app
 COPY package.json package-lock.json ./
+# before the source, so that a change of it installs nothing; what installing would build needs the source
+RUN npm ci --ignore-scripts
 COPY tools/build.js tools/
 COPY src src
-RUN npm ci && npm prune --omit=dev --ignore-scripts
+RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
 ENV NODE_ENV=production HOST=0.0.0.0 PORT=4000
@@ -18,7 +20,8 @@ COPY public public
 COPY examples examples
 USER node
 EXPOSE 4000
+# whether it is up, not whether it can serve: a restart mends no database
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
-  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/readyz').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
+  CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "dist/main.js"]
 CMD ["serve"]

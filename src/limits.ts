@@ -2,11 +2,13 @@ import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from './access/limiters';
 import { keyRateLimiter } from './access/rateLimit';
 import { type Config, MOST_POINTS } from './config';
+import type { Databases } from './database/connect';
 import { redact } from './log';
 import type { Metrics } from './metrics';
 
 interface LimitersOptions {
   readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_ORGANISATION' | 'INSTANCES'>;
+  readonly databases: { readonly gateways: Pick<Databases['gateways'], 'count'> };
   readonly logger: Logger;
   /** Number of this worker, if it shares limits with other workers. */
   readonly worker?: string | undefined;
@@ -16,7 +18,10 @@ interface LimitersOptions {
 const KEYS_WORTH = 10;
 
 /** The limiters of a gateway; it logs and counts whether limits are shared. */
-export function limitersOf({ config, logger, worker }: LimitersOptions, metrics: Metrics): Promise<Limiters> {
+export function limitersOf(
+  { config, databases, logger, worker }: LimitersOptions,
+  metrics: Metrics,
+): Promise<Limiters> {
   const isWorker = worker !== undefined;
   metrics.limiterStore(config.REDIS_URL === undefined && !isWorker ? 'memory' : 'shared');
   return openLimiters({
@@ -24,7 +29,8 @@ export function limitersOf({ config, logger, worker }: LimitersOptions, metrics:
     organisationLimit:
       config.RATE_LIMIT_ORGANISATION ?? Math.min(MOST_POINTS, KEYS_WORTH * config.RATE_LIMIT_PER_MINUTE),
     redisUrl: config.REDIS_URL,
-    instances: config.INSTANCES,
+    // each worker is one there
+    instances: () => config.INSTANCES ?? databases.gateways.count(),
     isWorker,
     onChange: (state, reason) => {
       metrics.limiterStore(state === 'ok' ? 'shared' : 'degraded');

@@ -24,7 +24,7 @@ export interface LimitersOptions {
   readonly organisationLimit: number;
   readonly redisUrl?: string | undefined;
   /** How many gateways share the store; each allows its share while the store is down. */
-  readonly instances: number;
+  readonly instances: () => number;
   /** Whether this is a worker that shares its limits with others through the process that started it, if not through Redis. */
   readonly isWorker?: boolean;
   /** Called when the shared store goes down and when it recovers. */
@@ -130,10 +130,14 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
   /** Counts together, or this instance's share in memory while that fails, so that a limit always applies. */
   function store(name: string, points: number): RateStore {
     const shared = stores.store(name, points);
-    const insurance = memoryStore(Math.ceil(points / instances));
+    const insurance = memoryStore(points);
+    const insured = (id: string, taken: number): Promise<RateLimiterRes> => {
+      insurance.points = Math.ceil(points / instances());
+      return insurance.consume(id, taken);
+    };
     return {
       async consume(id, taken) {
-        if (Date.now() < awayUntil) return insurance.consume(id, taken);
+        if (Date.now() < awayUntil) return insured(id, taken);
         try {
           const result = await within(stores.patience, shared.consume(id, taken));
           noteAnswer();
@@ -141,7 +145,7 @@ function sharedLimiters(options: LimitersOptions, stores: SharedStores): Limiter
         } catch (refusal) {
           if (refusal instanceof RateLimiterRes) throw refusal;
           void noteMiss(refusal);
-          return insurance.consume(id, taken);
+          return insured(id, taken);
         }
       },
     };

@@ -166,6 +166,8 @@ export function deadGateways({
       watch = watching;
       await (turning = turn());
     },
+    /** How many gateways run, this one included, as last read. */
+    count: (): number => 1 + [...unchanged.values()].filter(({ readings }) => readings < UNCHANGED_READINGS).length,
     /** Tells where this gateway listens, and ends the sessions of those that listened there before. */
     async listensAt(where: string): Promise<void> {
       place = where;

@@ -158,6 +158,15 @@ test('a gateway that listens on the address of a dead one ends its transactions 
   expect(ended).toEqual(['host http://127.0.0.1:4000']);
 });
 
+test('each gateway knows how many run, without those that died', async () => {
+  const one = await gateway('one');
+  expect(one.count()).toBe(1);
+  const two = await gateway('two');
+  await eventually(() => one.count() === 2 && two.count() === 2);
+  two.life.isDead = true;
+  await eventually(() => one.count() === 1);
+});
+
 test('a row keeps a limited number of sessions, and drops those that the driver no longer uses', async () => {
   const busy = await gateway('busy');
   const sessions = Array.from({ length: MOST_SESSIONS + 5 }, () => ({

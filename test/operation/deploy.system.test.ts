@@ -144,15 +144,18 @@ describe('the Kubernetes manifests', () => {
     readonly args: string[];
     readonly env: { name: string; value: string }[];
     readonly ports: { name: string; containerPort: number }[];
-    readonly volumeMounts: { mountPath: string }[];
+    readonly volumeMounts: { mountPath: string; readOnly?: boolean }[];
     readonly [probe: string]: unknown;
   }
-  const pod = (one('Deployment').spec as { template: { spec: Record<string, unknown> } }).template.spec;
-  const [container] = pod.containers as [Container];
+  type Pod = Record<string, unknown> & { readonly containers: readonly Container[] };
+  const podOf = (kind: string): Pod => (one(kind).spec as { template: { spec: Pod } }).template.spec;
+  const [pod, job] = [podOf('Deployment'), podOf('Job')];
+  const container = pod.containers[0]!;
 
-  test('are all applied, except the example secret', () => {
+  test('are all applied, except the examples', () => {
     const { resources } = parse(read('kubernetes/kustomization.yaml')) as { resources: string[] };
-    expect([...resources, 'kustomization.yaml', 'secret.example.yaml'].sort()).toEqual(files.sort());
+    const examples = files.filter((file) => file.endsWith('.example.yaml'));
+    expect([...resources, ...examples, 'kustomization.yaml'].sort()).toEqual(files.sort());
   });
 
   test('set only variables that the gateway reads, and secrets only by file', () => {
@@ -163,7 +166,11 @@ describe('the Kubernetes manifests', () => {
     const mounted = container.volumeMounts[0]!.mountPath;
     const paths = container.env.filter(({ name }) => name.endsWith('_FILE')).map(({ value }) => value);
     const keys = Object.keys((parse(read('kubernetes/secret.example.yaml')) as { stringData: object }).stringData);
-    expect(paths).toEqual(keys.map((key) => `${mounted}/${key}`));
+    expect(paths.sort()).toEqual(keys.map((key) => `${mounted}/${key}`).sort());
+    for (const { name, value } of job.containers[0]!.env) {
+      expect(known).toContain(name);
+      if (name.endsWith('_FILE')) expect(paths).toContain(value);
+    }
   });
 
   test("use the gateway's ports and paths, and allow for its shutdown time", () => {
@@ -177,16 +184,49 @@ describe('the Kubernetes manifests', () => {
       expect(container[probe]).toMatchObject({ httpGet: { path, port: 'admin' } });
     // the gateway takes at most 24 s
     expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(24);
-    expect(container.env).toContainEqual({ name: 'INSTANCES', value: String(one('Deployment').spec!.replicas) });
+    // two who decide how many there are would fight; limits go by the gateways that are there
+    expect(one('Deployment').spec).not.toHaveProperty('replicas');
+    expect(container.env.map(({ name }) => name)).not.toContain('INSTANCES');
+    expect(one('HorizontalPodAutoscaler').spec).toMatchObject({
+      scaleTargetRef: { name: 'scopegate' },
+      minReplicas: 2,
+    });
+  });
+
+  test('route callers to the port of the service, and let Prometheus name the job as alerts expect it', () => {
+    const [{ http }] = one('Ingress').spec!.rules as [{ http: { paths: { backend: object }[] } }];
+    expect(http.paths.map(({ backend }) => backend)).toEqual([
+      { service: { name: 'scopegate', port: { name: 'http' } } },
+    ]);
+    const { jobLabel, selector, podMetricsEndpoints } = one('PodMonitor').spec as Record<string, object>;
+    expect([jobLabel, selector]).toEqual([
+      'app.kubernetes.io/name',
+      { matchLabels: { 'app.kubernetes.io/name': 'scopegate' } },
+    ]);
+    expect(podMetricsEndpoints).toMatchObject([{ port: 'admin', path: '/metrics' }]);
+  });
+
+  test('spread gateways over zones and machines', () => {
+    const keys = (pod.topologySpreadConstraints as { topologyKey: string }[]).map(({ topologyKey }) => topologyKey);
+    expect(keys).toEqual(['topology.kubernetes.io/zone', 'kubernetes.io/hostname']);
+  });
+
+  test('let commands write exports, and nothing else', () => {
+    const [command] = job.containers as [Container];
+    const folder = command.env.find(({ name }) => name === 'DATA_DIR')!.value;
+    expect(command.volumeMounts.filter(({ readOnly }) => readOnly !== true)).toMatchObject([{ mountPath: folder }]);
+    expect(command.args.at(-1)).toMatch(new RegExp(`^${folder}/`));
   });
 
   test('meet the restricted pod security standard', () => {
-    expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-    expect(container.securityContext).toEqual({
-      allowPrivilegeEscalation: false,
-      readOnlyRootFilesystem: true,
-      capabilities: { drop: ['ALL'] },
-    });
-    expect(pod.automountServiceAccountToken).toBe(false);
+    for (const one of [pod, job]) {
+      expect(one.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+      expect((one.containers as [Container])[0].securityContext).toEqual({
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(one.automountServiceAccountToken).toBe(false);
+    }
   });
 });

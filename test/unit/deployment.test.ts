@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import { describeVariables } from '../../src/config';
+import { CLUSTER_FILES } from '../../src/config/clusters';
 import { requirements, secantusLink } from '../../src/database/embedded/secantusdb';
 
 const ROOT = join(__dirname, '..', '..');
@@ -13,10 +14,15 @@ interface Service {
   readonly command?: string[];
   readonly environment?: Record<string, string>;
   readonly healthcheck?: { readonly test: string[] };
+  readonly mem_limit?: string;
+  readonly logging?: object;
+  readonly ports?: string[];
+  readonly restart?: string;
+  readonly ulimits?: { readonly nofile: number };
   readonly depends_on?: Record<string, { readonly condition: string }>;
 }
 
-const compose = parse(read('docker-compose.yml')) as {
+const compose = parse(read('docker-compose.yml'), { merge: true }) as {
   services: Record<string, Service>;
   volumes: Record<string, unknown>;
 };
@@ -26,7 +32,7 @@ describe('docker-compose.yml', () => {
   test('has MongoDB 8 as a replica set, Valkey, and the gateway built from the Dockerfile', () => {
     const { mongo, valkey, gateway } = compose.services;
     expect(mongo!.image).toMatch(/^mongo:8/);
-    expect(mongo!.command).toContain('--replSet');
+    expect(mongo!.command).toContain('--replSet=rs0');
     expect(valkey!.image).toMatch(/^valkey\/valkey:/);
     expect(gateway!.build).toBe('.');
   });
@@ -46,6 +52,33 @@ describe('docker-compose.yml', () => {
   });
 });
 
+test('every service of docker-compose.yml has limits of memory and of its log, and ports of this machine only', () => {
+  for (const { mem_limit: memory, logging, ports = [], restart } of Object.values(compose.services)) {
+    expect(memory).toMatch(/^\d+[mg]$/);
+    expect(logging).toMatchObject({ options: { 'max-size': expect.any(String), 'max-file': expect.any(String) } });
+    for (const port of ports) expect(port).toMatch(/^127\.0\.0\.1:/);
+    expect(restart).toBe('unless-stopped');
+  }
+});
+
+test('MongoDB in docker-compose.yml requires a password, which the gateway uses, and may open as many files as are planned', () => {
+  const { mongo, gateway } = compose.services;
+  expect(mongo!.environment!.MONGO_INITDB_ROOT_PASSWORD).toMatch(/^\$\{MONGODB_PASSWORD:\?[^}]+README[^}]*\}$/);
+  expect(mongo!.command).toContain('--keyFile=/data/configdb/key');
+  const { MONGO_INITDB_ROOT_USERNAME: user = '' } = mongo!.environment!;
+  expect(gateway!.environment!.MONGODB_URI).toContain(`mongodb://${user}:\${MONGODB_PASSWORD}@mongo:`);
+  expect(mongo!.ulimits!.nofile).toBeGreaterThan(CLUSTER_FILES);
+});
+
+test('the image is built from packages that were installed before the source was copied, without secrets of the folder', () => {
+  const dockerfile = read('Dockerfile');
+  expect(dockerfile.indexOf('RUN npm ci')).toBeLessThan(dockerfile.indexOf('COPY src'));
+  expect(dockerfile).toContain("+ '/livez'");
+  expect(read('.dockerignore').split('\n')).toEqual(
+    expect.arrayContaining(['.env*', '*.env', 'secrets', 'node_modules']),
+  );
+});
+
 test('every image is pinned by digest', () => {
   const images = [
     ...[...read('Dockerfile').matchAll(/^FROM (\S+)/gm)].map(([, image]) => image),
@@ -60,7 +93,7 @@ test('the gateway in docker-compose.yml requires a KEY_PEPPER', () => {
   // `:?` rejects a missing or empty value
   expect(KEY_PEPPER).toMatch(/^\$\{KEY_PEPPER:\?[^}]+README[^}]*\}$/);
   expect(read('README.md')).toMatch(
-    /^for secret in KEY_PEPPER WEBHOOK_SECRET; do echo "\$secret=\$\(openssl rand -hex 32\)"; done > \.env\ndocker compose up/m,
+    /^for secret in KEY_PEPPER WEBHOOK_SECRET MONGODB_PASSWORD; do echo "\$secret=\$\(openssl rand -hex 32\)"; done > \.env\ndocker compose up/m,
   );
 });
 

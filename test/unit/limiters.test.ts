@@ -1,0 +1,25 @@
+import { openLimiters } from '../../src/access/limiters';
+
+test('while Redis is down, each gateway allows its share of the limit by the number of gateways that run now', async () => {
+  let gateways = 2;
+  const limiters = await openLimiters({
+    limit: 60,
+    organisationLimit: 60,
+    // nothing listens there
+    redisUrl: 'redis://127.0.0.1:1',
+    instances: () => gateways,
+    onChange: () => undefined,
+  });
+  try {
+    const allowed = async (id: string): Promise<number> => {
+      let count = 0;
+      while ((await limiters.keys.consume(id)).allowed) count += 1;
+      return count;
+    };
+    expect(await allowed('one')).toBe(30);
+    gateways = 3;
+    expect(await allowed('other')).toBe(20);
+  } finally {
+    await limiters.close();
+  }
+});
