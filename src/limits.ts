@@ -2,13 +2,12 @@ import type { Logger } from 'pino';
 import { type Limiters, openLimiters } from './access/limiters';
 import { keyRateLimiter } from './access/rateLimit';
 import { type Config, MOST_POINTS } from './config';
-import type { Databases } from './database/connect';
 import { redact } from './log';
 import type { Metrics } from './metrics';
 
 interface LimitersOptions {
   readonly config: Pick<Config, 'REDIS_URL' | 'RATE_LIMIT_PER_MINUTE' | 'RATE_LIMIT_ORGANISATION' | 'INSTANCES'>;
-  readonly databases: { readonly gateways: Pick<Databases['gateways'], 'count'> };
+  readonly databases: { readonly gateways: { readonly count: () => number } };
   readonly logger: Logger;
   /** Number of this worker, if it shares limits with other workers. */
   readonly worker?: string | undefined;
