@@ -1,17 +1,22 @@
 /* Amounts and elements. */
 
+/** Digits of the minor unit by ISO 4217, where they are not two. Not those of Intl, which has none for HUF or COP, since it follows usage. */
+const DIGITS = Object.fromEntries([
+  ...'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF'.split(' ').map((code) => [code, 0]),
+  ...'BHD IQD JOD KWD LYD OMR TND'.split(' ').map((code) => [code, 3]),
+  ...'CLF UYW'.split(' ').map((code) => [code, 4]),
+]);
+
 function digitsOf(currency) {
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).resolvedOptions().maximumFractionDigits;
+  return DIGITS[currency] ?? 2;
 }
 
-/** Formats an amount in minor units, a number or a BigInt: 123456 USD → $1,234.56. */
+/** Formats an amount in minor units, a number or a BigInt: 1250 is €12.50, ¥1,250 or KWD 1.250. */
 export function amount(minor, currency) {
   const digits = digitsOf(currency);
+  const format = { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits };
   // as text, which Intl takes exactly; a quotient of large numbers would be rounded
-  const [, sign, text] = /^(-?)(\d+)$/.exec(String(minor));
-  const padded = text.padStart(digits + 1, '0');
-  const exact = digits === 0 ? padded : `${padded.slice(0, -digits)}.${padded.slice(-digits)}`;
-  return new Intl.NumberFormat('en', { style: 'currency', currency }).format(sign + exact);
+  return new Intl.NumberFormat('en', format).format(`${minor}e-${digits}`);
 }
 
 /** A number of minor units in units of the currency, for the geometry of a chart. */

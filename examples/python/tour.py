@@ -7,6 +7,7 @@ import os
 import sys
 from collections import Counter
 
+from money import amount
 from scopegate import Problem, Scopegate
 
 
@@ -17,12 +18,13 @@ def main() -> None:
     print(f"key {me['key']['prefix']}… of {me['organisation']['name']}, {me['rate_limit']['remaining']} requests left")
 
     totals: Counter[str] = Counter()
-    count = 0
+    counts: Counter[str] = Counter()
     for order in api.pages("/orders", status=["confirmed", "dispatched", "completed"]):
         totals[order["currency"]] += order["total_minor"]
-        count += 1
+        counts[order["currency"]] += 1
+    # never add two currencies
     for currency, minor in totals.items():
-        print(f"{count} orders, {currency} {minor / 100:.2f}")
+        print(f"{counts[currency]} orders in {currency}, {amount(minor, currency)} in total")
 
     report = api.post(
         "/products/bulk",

@@ -1,4 +1,5 @@
 import { scopegate } from './client';
+import { amount } from './money';
 import type { paths } from './scopegate';
 
 /*
@@ -26,13 +27,14 @@ async function main(): Promise<void> {
   if (error) throw new Error(`${error.code}: ${error.detail}`);
   console.log(`key ${me.key.prefix}… of ${me.organisation.name}, ${String(me.rate_limit.remaining)} requests left`);
 
-  const sums = new Map<string, number>();
-  let count = 0;
+  // never add two currencies
+  const sums = new Map<string, { count: number; total: number }>();
   for await (const { currency, total_minor: total } of orders({ status: ['confirmed', 'dispatched', 'completed'] })) {
-    sums.set(currency, (sums.get(currency) ?? 0) + total);
-    count += 1;
+    const before = sums.get(currency) ?? { count: 0, total: 0 };
+    sums.set(currency, { count: before.count + 1, total: before.total + total });
   }
-  for (const [currency, minor] of sums) console.log(`${String(count)} orders, ${currency} ${(minor / 100).toFixed(2)}`);
+  for (const [currency, { count, total }] of sums)
+    console.log(`${String(count)} orders in ${currency}, ${amount(total, currency)} in total`);
 
   const written = await api.POST('/products/bulk', {
     body: {

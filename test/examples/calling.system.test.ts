@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeKey, makeNorthwind } from '../support/factories';
+import { makeKey, makeNorthwind, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { ROOT, run } from './run';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
@@ -24,7 +25,12 @@ afterAll(() => gateway.stop());
 
 /** Sets up an unreliable connection to the gateway, and a key for an organisation with the Northwind data. */
 async function begin(): Promise<void> {
-  const { key } = await makeKey(gateway, await makeNorthwind(gateway), { scopes: SCOPES });
+  const organisation = await makeNorthwind(gateway);
+  const [order] = northwind('orders');
+  await store(gateway, organisation, {
+    orders: [{ ...order!, id: randomUUID(), number: 'SO-JPY', currency: 'JPY', status: 'completed' }],
+  });
+  const { key } = await makeKey(gateway, organisation, { scopes: SCOPES });
   road = await roughRoadTo(gateway.url);
   environment = { SCOPEGATE_URL: road.url, SCOPEGATE_KEY: key };
 }
@@ -50,10 +56,12 @@ test('the simulated errors are exactly the retryable ones', () => {
   expect(MET.filter((code) => code !== 'lost' && !codes.includes(code as ErrorCode))).toEqual([]);
 });
 
-/** Expects all Northwind orders, read in nine pages, and a bulk write that ran once although its answer was lost. */
+/** Expects all Northwind orders and one in yen, read in nine pages, and a bulk write that ran once although its answer was lost. */
 function expectTour(output: string): void {
   expect(output).toMatch(/^key svc_live_\w+… of Northwind Traders, \d+ requests left$/m);
-  expect(output).toContain('830 orders, USD 1330735.45');
+  // the yen has no minor unit
+  expect(output).toMatch(/^830 orders in USD, (USD |\$)1,330,735\.45 in total$/m);
+  expect(output).toMatch(/^1 orders in JPY, (JPY |¥)47,238 in total$/m);
   expect(output).toContain('products: 2 created, 0 updated, 0 unchanged, 1 failed');
   expect(output).toContain('  /products/2/name: ');
   expect(road!.seen.filter((line) => line === 'GET /api/v1/orders: 200')).toHaveLength(9);
@@ -61,6 +69,39 @@ function expectTour(output: string): void {
   expect(road!.seen.at(-1)).toBe('POST /api/v1/products/bulk: 200');
   expect(new Set(road!.idempotencyKeys).size).toBe(1);
   expect(road!.idempotencyKeys[0]).toBeDefined();
+}
+
+/** Amounts by ISO 4217, up to the largest. */
+const AMOUNTS: [minor: number, currency: string, digits: string][] = [
+  [1250, 'EUR', '12.50'],
+  [1250, 'JPY', '1,250'],
+  [1250, 'KWD', '1.250'],
+  [1250, 'HUF', '12.50'],
+  [-5, 'USD', '0.05'],
+  [0, 'XAF', '0'],
+  [Number.MAX_SAFE_INTEGER, 'CLF', '900,719,925,474.0991'],
+];
+
+test.each(['typescript/money.ts', 'dashboard/draw.js'])(
+  'examples/%s formats amounts by the minor units of ISO 4217, exactly',
+  async (file) => {
+    const code = `const { amount } = require(${JSON.stringify(join(EXAMPLES, file))});
+      for (const [minor, currency] of ${JSON.stringify(AMOUNTS)}) console.log(amount(minor, currency));`;
+    expectAmounts(await run('node', ['--require', 'tsx/cjs', '--eval', code]));
+  },
+);
+
+test('examples/python formats them so, too', async () => {
+  const code = `from money import amount\nfor minor, currency, _ in ${JSON.stringify(AMOUNTS)}: print(amount(minor, currency))`;
+  expectAmounts(
+    await run('python3', ['-c', code], { cwd: join(EXAMPLES, 'python'), env: { PYTHONDONTWRITEBYTECODE: '1' } }),
+  );
+});
+
+function expectAmounts(output: string): void {
+  const found = output.trim().split('\n');
+  expect(found.map((line) => line.replace(/^[^\d]*/, ''))).toEqual(AMOUNTS.map(([, , digits]) => digits));
+  expect(found.filter((line) => line.includes('-'))).toHaveLength(1);
 }
 
 test('examples/curl reads, pages, writes once, shows an error and retries after a delay', async () => {
