@@ -117,7 +117,7 @@ function answer(
   publicUrl: string,
 ): void {
   const { request, response, path, search } = exchange;
-  if (status === 201) response.setHeader('Location', `${path}/${String(id)}`);
+  if (status === 201) response.setHeader('Location', `${publicUrl}${path}/${String(id)}`);
   if (next !== undefined) response.setHeader('Link', `<${publicUrl}${path}${withCursor(search, next)}>; rel="next"`);
   const tag = hasEntityTag(operation) ? entityTag(body) : undefined;
   if (tag !== undefined) response.setHeader('ETag', tag);

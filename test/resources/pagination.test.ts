@@ -132,7 +132,7 @@ describe('the Link header of a REST list', () => {
     expect(followed).toEqual(pages);
   });
 
-  test('has the full address where PUBLIC_URL is set', async () => {
+  test('and Location have the full address where PUBLIC_URL is set', async () => {
     const other = await startGateway({ PUBLIC_URL: 'https://api.example' });
     try {
       const { key } = await makeKey(gateway, organisation);
@@ -140,6 +140,8 @@ describe('the Link header of a REST list', () => {
       expect(headers.get('link')).toMatch(
         /^<https:\/\/api\.example\/api\/v1\/products\?limit=1&cursor=[^>]+>; rel="next"$/,
       );
+      const made = await client(other, key).post('/requests', { text: 'Hello' });
+      expect(made.headers.get('location')).toBe(`https://api.example/api/v1/requests/${String(made.body.id)}`);
     } finally {
       await other.stop();
     }

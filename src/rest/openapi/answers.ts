@@ -154,11 +154,14 @@ function alwaysAndSometimes(): Record<(typeof SUCCESS_HEADERS)[number], Header> 
     'Idempotent-Replayed': text('`true` if the response is replayed, otherwise absent.', 'true', false),
     Allow: text('Methods that the route supports.', 'GET, HEAD'),
     Link: text(
-      'Relative URL of the next page (RFC 8288); absent on the last page.',
+      'URL of the next page (RFC 8288), relative unless the gateway knows its public address; absent on the last page.',
       '</api/v1/products?limit=20&cursor=WyI…>; rel="next"',
       false,
     ),
-    Location: text('Relative URL of the created object.', '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6'),
+    Location: text(
+      'URL of the created object, relative unless the gateway knows its public address.',
+      '/api/v1/requests/87970e7f-9792-5f28-934c-f628382b72a6',
+    ),
   };
 }
 
