@@ -49,7 +49,7 @@ func main() {
 	expect("list", held("list", products.JSON200, products.Body).Data[0].Name, "Chai")
 
 	// with null and non-null addresses and contacts
-	most, one := 100, 1
+	most, one := int32(100), int32(1)
 	customers := must(client.ListCustomersWithResponse(ctx, &scopegate.ListCustomersParams{Limit: &most}))
 	expect("list all", len(held("list all", customers.JSON200, customers.Body).Data), 91)
 
@@ -59,15 +59,20 @@ func main() {
 	found := must(client.GetOrderWithResponse(ctx, row.Id, nil))
 	order := held("get", found.JSON200, found.Body)
 	expect("get", order.Number, row.Number)
-	expect("lines", order.Lines[0].Position, 0)
+	expect("lines", order.Lines[0].Position, int32(0))
 
 	sku, name, other := "CLIENT-GO", "Made", "No sku"
+	// an int of 32 bits could not hold it
+	large := int64(3_000_000_000)
 	bulk := must(client.UpsertProductsWithResponse(ctx, nil, scopegate.UpsertProductsJSONRequestBody{
-		Products: []scopegate.ProductUpsert{{Sku: &sku, Name: &name}, {Name: &other}},
+		Products: []scopegate.ProductUpsert{{Sku: &sku, Name: &name, UnitPriceMinor: &large}, {Name: &other}},
 	}))
 	report := held("bulk", bulk.JSON200, bulk.Body)
-	expect("bulk", [2]int{report.Created, report.Failed}, [2]int{1, 1})
+	expect("bulk", [2]int32{report.Created, report.Failed}, [2]int32{1, 1})
 	expect("bulk fault", report.Results[1].Errors[0].Code, "required")
+
+	made := must(client.GetProductWithResponse(ctx, *report.Results[0].Id, nil))
+	expect("amount over 2^31", *held("product", made.JSON200, made.Body).UnitPriceMinor, large)
 
 	opened := must(client.OpenRequestWithResponse(ctx, nil, scopegate.OpenRequestJSONRequestBody{Text: "Hello"}))
 	expect("write", string(held("write", opened.JSON201, opened.Body).Status), "open")
@@ -77,5 +82,5 @@ func main() {
 	problem := held("problem", missing.ApplicationproblemJSON404, missing.Body)
 	expect("problem", problem.Code, "not_found")
 
-	fmt.Println("oapi-codegen: list, get, bulk, write, problem")
+	fmt.Println("oapi-codegen: list, get, bulk, amount over 2^31, write, problem")
 }

@@ -29,13 +29,13 @@ page = list_orders.sync(client=client, status=[models.OrderStatus.COMPLETED], li
 order = get_order.sync(page.data[0].id, client=client)
 expect("get", order.number, page.data[0].number)
 expect("lines", order.lines[0].position, 0)
-body = models.UpsertProductsBody(
+body = models.ProductsBulkBody(
     products=[models.ProductUpsert(sku="CLIENT-PY", name="Made", category=None), models.ProductUpsert(name="No sku")]
 )
 report = upsert_products.sync(client=client, body=body)
 expect("bulk", (report.created, report.failed), (1, 1))
 expect("bulk fault", (report.results[1].errors[0].pointer, report.results[1].errors[0].code), ("/products/1/sku", "required"))
-expect("write", open_request.sync(client=client, body=models.OpenRequestBody(text="Hello")).status.value, "open")
+expect("write", open_request.sync(client=client, body=models.RequestsBody(text="Hello")).status.value, "open")
 problem = get_order.sync(NOBODY, client=client)
 expect("problem", (type(problem).__name__, problem.code, problem.status), ("Problem", "not_found", 404))
 print("openapi-python-client: list, get, bulk, write, problem")
