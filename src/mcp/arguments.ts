@@ -1,6 +1,7 @@
 import {
   getNamedType,
   getNullableType,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   isInputObjectType,
   isListType,
@@ -15,19 +16,24 @@ import type { Tool } from './tools';
 
 /* Arguments as models write them, and what tells a model how to mend them. */
 
-/** Arguments in which a single value is a list of one where a list is wanted. */
+type Member = readonly [name: string, type: GraphQLInputType];
+
+/** Arguments in which a single value is a list of one where a list is wanted. Only what changes is copied: a call can have 5 MiB. */
 export function withLists(args: Params, { field }: Tool): Params {
-  const types = new Map(field.args.map(({ name, type }) => [name, type]));
-  return inLists(args, types) as Params;
+  return inLists(
+    args,
+    field.args.map(({ name, type }) => [name, type]),
+  );
 }
 
-function inLists(value: Params, types: ReadonlyMap<string, GraphQLInputType>): unknown {
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const type = types.get(name);
-      return [name, type ? inList(member, type) : member];
-    }),
-  );
+function inLists(value: Params, members: readonly Member[]): Params {
+  let changed: Record<string, unknown> | undefined;
+  for (const [name, type] of members) {
+    if (!Object.hasOwn(value, name)) continue;
+    const listed = inList(value[name], type);
+    if (listed !== value[name]) (changed ??= { ...value })[name] = listed;
+  }
+  return changed ?? value;
 }
 
 function inList(value: unknown, of: GraphQLInputType): unknown {
@@ -35,10 +41,28 @@ function inList(value: unknown, of: GraphQLInputType): unknown {
   if (value === null || value === undefined) return value;
   if (isListType(type)) {
     const items: readonly unknown[] = Array.isArray(value) ? value : [value];
-    return items.map((item) => inList(item, type.ofType));
+    return hasLists(type.ofType) ? items.map((item) => inList(item, type.ofType)) : items;
   }
-  if (!isInputObjectType(type) || !isObject(value)) return value;
-  return inLists(value, new Map(Object.values(type.getFields()).map((member) => [member.name, member.type])));
+  return isInputObjectType(type) && isObject(value) ? inLists(value, listsOf(type)) : value;
+}
+
+const known = new WeakMap<GraphQLInputObjectType, readonly Member[]>();
+
+/** The members of a type that are lists, or have some in them. */
+function listsOf(type: GraphQLInputObjectType): readonly Member[] {
+  let found = known.get(type);
+  if (!found) {
+    const members = Object.values(type.getFields()).map((member): Member => [member.name, member.type]);
+    // a type can be inside itself
+    known.set(type, members);
+    known.set(type, (found = members.filter(([, of]) => hasLists(of))));
+  }
+  return found;
+}
+
+function hasLists(of: GraphQLInputType): boolean {
+  const type = getNullableType(of);
+  return isListType(type) || (isInputObjectType(type) && listsOf(type).length > 0);
 }
 
 /** The error of a check, for the model that called a tool: which arguments there are, and which tools find an id. */

@@ -33,6 +33,7 @@ test.each([
   ['the OpenAPI document', 'GET /api/v1/openapi.json'],
   ['a page', 'GET /'],
   ['an error', 'GET /api/v1/products'],
+  ['the metrics', 'GET /metrics'],
 ])('1,500 requests for %s on each of three connections leave nothing behind', async (name, line) => {
   await watch(gateway, `pipelined: ${name}`, () => pipeline(line, { connections: 3 }), { peak: 96 });
 });

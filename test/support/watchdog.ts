@@ -55,7 +55,8 @@ export async function startWatched(environment: Environment = {}, options: reado
   const makeOrganisation = async (name: string): Promise<string> =>
     (await cli.json<{ id: string }>('org', 'create', '--name', name)).id;
   const makeKey = async (of: string): Promise<string> =>
-    (await cli.json<{ key: string }>('key', 'create', '--org', of, '--name', 'key', '--scopes', 'all')).key;
+    (await cli.json<{ key: string }>('key', 'create', '--org', of, ...'--name key --scopes all --mcp write'.split(' ')))
+      .key;
   const organisation = await makeOrganisation('Worst');
   const child = cli.start(['serve', ...options], { PORT: '0', NODE_OPTIONS: `--require ${COLLECTING}`, COLLECTED });
   const end = finished(child);
