@@ -82,11 +82,14 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
     { $unset: { valid_until: '' }, $set: { currency: 'EUR' } },
   );
   const [kept, aborted] = [quote('draft'), quote('sent')];
+  const answer = { _id: randomUUID(), request_id: thread.id as string, body: 'Two weeks.' };
   const session = bare.startSession();
   await session.withTransaction(async () => {
     await table(scene, 'quotes').insertOne(kept, { session });
     await table(scene, 'quotes').updateOne({ _id: kept._id }, { $set: { status: 'sent' } }, { session });
     await table(scene, 'quotes').updateOne({ _id: first._id }, { $set: { status: 'accepted' } }, { session });
+    await table(scene, 'messages').insertOne(answer, { session });
+    await table(scene, 'requests').updateOne({ _id: thread.id }, { $set: { status: 'answered' } }, { session });
   });
   session.startTransaction();
   await table(scene, 'quotes').insertOne(aborted, { session });
@@ -108,12 +111,15 @@ test('every committed change is one event, in order, whoever wrote it; rolled ba
     ['quote.created', kept._id, [], 'draft'],
     ['quote.status_changed', kept._id, ['status'], 'sent'],
     ['quote.status_changed', first._id, ['status'], 'accepted'],
+    // with the status after its transaction, in which that came later
+    ['request.message_added', thread.id, [], 'answered'],
+    ['request.status_changed', thread.id, ['status'], 'answered'],
     ['quote.deleted', first._id, [], null],
   ]);
   // the messages of the thread are named
-  const message = await table(scene, 'messages').findOne({ request_id: thread.id });
-  const named = all.flatMap(({ related }) => (related ? [related] : []));
-  expect(named).toEqual([1, 2].map(() => ({ type: 'message', id: message?._id })));
+  const question = await table(scene, 'messages').findOne({ request_id: thread.id, body: 'redacted' });
+  const related = [question, question, answer].map((message) => ({ type: 'message', id: message?._id }));
+  expect(all.flatMap((event) => (event.related ? [event.related] : []))).toEqual(related);
   expect(new Set(all.map(({ id }) => id as string)).size).toBe(all.length);
   const times = all.map(({ occurred_at }) => Date.parse(occurred_at as string));
   expect([...times].sort((a, b) => a - b)).toEqual(times);

@@ -105,10 +105,12 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
     };
     const wanted = changes.flatMap((one): Row[] => {
       const row = rowOf(one);
-      if (!row.of.hasStatus || row.id === undefined || statuses.has(keyIn(one.change, row))) return [];
-      const members = one.of.part ? [] : changedMembers(one.change, one.of);
-      const isUntold = one.change.operationType === 'update' && members.length > 0 && !members.includes('status');
-      return one.of.part || isUntold ? [row] : [];
+      if (!row.of.hasStatus || row.id === undefined) return [];
+      // what is remembered may be from before the transaction of the part
+      if (one.of.part) return [row];
+      if (one.change.operationType !== 'update' || statuses.has(keyIn(one.change, row))) return [];
+      const members = changedMembers(one.change, one.of);
+      return members.length > 0 && !members.includes('status') ? [row] : [];
     });
     const known = await read(data, 'status', wanted);
     return new Map(
@@ -134,10 +136,12 @@ export function recorderOf({ cluster, databases, feeds, onWritten, onStored, onR
       const own = keyOf(change);
       const { key = own, now, owner } = looked.get(change) ?? {};
       const before = statuses.get(key);
-      const together = key === own ? undefined : set.get(`${timeDigits(change.clusterTime)} ${key}`);
-      const event = toEvent(change, { before, now: together ?? before ?? now ?? null, owner });
+      const isOfPart = key !== own;
+      const together = isOfPart ? set.get(`${timeDigits(change.clusterTime)} ${key}`) : undefined;
+      const known = together ?? (isOfPart ? (now ?? before) : (before ?? now));
+      const event = toEvent(change, { before, now: known ?? null, owner });
       if (event?.type.endsWith('.deleted')) statuses.delete(key);
-      else if (typeof event?.status === 'string') statuses.set(key, event.status);
+      else if (!isOfPart && typeof event?.status === 'string') statuses.set(key, event.status);
       return event ? [{ _id: positionOf(epoch, timeDigits(change.clusterTime), ordinal), ...event }] : [];
     });
   }
