@@ -9,7 +9,7 @@ const LATEST = 3000;
 /** When a slow answer begins to be watched, in milliseconds. */
 const SLOW = 200;
 /** A machine whose processors were idle for less of the time is busy. */
-const IDLE_SHARE = 0.1;
+const IDLE_SHARE = 0.05;
 
 const OPTIONS: mongoose.mongo.MongoClientOptions = {
   maxPoolSize: 1,
