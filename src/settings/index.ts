@@ -3,6 +3,7 @@ import express, { type Express, type Request, type RequestHandler } from 'expres
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
 import type { Patience } from '../http/patience';
+import { noteUnavailable } from '../http/unavailable';
 import { toAppError } from '../mask';
 import { defaultHeaders, settingsPolicy } from '../pages/contentSecurity';
 import { failed, methodNotAllowed, nothingHere } from '../pages/problems';
@@ -40,8 +41,14 @@ export function createSettings(options: SettingsOptions) {
     route.all(methodNotAllowed([...(get ? ['GET', 'HEAD'] : []), ...(post ? ['POST'] : [])]));
   }
   app.use(nothingHere);
-  app.use((error: unknown, _request: Request, _response: unknown, next: (error: unknown) => void) => {
-    next(knownError(error, onError));
+  app.use((error: unknown, request: Request, _response: unknown, next: (error: unknown) => void) => {
+    const known = knownError(error, onError);
+    const exchange = exchanges.get(request);
+    if (exchange && known instanceof AppError) {
+      exchange.log.code = known.code;
+      if (known.code === 'unavailable') noteUnavailable(exchange, known, error);
+    }
+    next(known);
   });
   app.use(failed(onError));
 

@@ -52,6 +52,19 @@ describe('the log line of a 503', () => {
     }
   });
 
+  test('says why on a page of the settings too', async () => {
+    jest.spyOn(gateway.control.sessions, 'find').mockRejectedValue(new mongo.MongoNetworkError('lost'));
+    const { status, headers } = await fetch(`${gateway.url}/settings/integrations`, {
+      headers: { cookie: `scopegate_session=${'x'.repeat(43)}` },
+    });
+    expect(status).toBe(503);
+    expect(await onlyLineOf(headers.get('x-request-id'))).toMatchObject({
+      level: 40,
+      reason: 'away',
+      code: 'unavailable',
+    });
+  });
+
   test('is no warning for a write that a move refuses, in any API', async () => {
     const moved = await makeOrganisation(gateway);
     const mover = client(gateway, (await makeKey(gateway, moved, { scopes: ALL_SCOPES, mcp: 'write' })).key);
