@@ -24,7 +24,7 @@ export const ERROR_CODES = {
     status: 400,
     retry: 'no',
     title: 'Invalid request',
-    help: 'The request is malformed: invalid JSON or GraphQL, an unknown or invalid parameter, an id that is not a UUID, a cursor from a different list, or a GraphQL query over a limit (depth 10, 20 root fields, 30 aliases, 5,000 fields after fragment expansion, 20,000 rows in the worst case, 100,000 objects in the lists of an answer), or a read whose answer would be larger than 16 MiB. `errors` lists invalid parameters; for GraphQL the message names the limit and the actual value.',
+    help: 'The request is malformed: invalid JSON or GraphQL, an unknown or invalid parameter, an id that is not a UUID, a cursor from a different list, or a GraphQL query over a limit, or a read whose answer would be larger than 16 MiB, or has a number that another program stored and no answer can hold: `detail` names object and member. `errors` lists invalid parameters; for GraphQL the message names the limit and the actual value.',
   },
   unauthenticated: {
     status: 401,
