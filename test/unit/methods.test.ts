@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parse } from 'graphql';
 import { toAppError } from '../../src/mask';
 import type { RequestContext } from '../../src/context';
+import { BODY_LIMIT } from '../../src/http/body';
 import { createBodyMemory } from '../../src/http/bodyMemory';
 import { openExchange } from '../../src/http/exchange';
 import { writeError } from '../../src/http/problem';
@@ -32,6 +33,8 @@ const SDL = `${BASE}
     remove_thing(id: ID!): Thing
       @rest(method: DELETE, path: "/things/:id") @access
       @deprecated(reason: "Things stay.") @sunset(since: "2026-11-21", on: "2027-05-21")
+    "Name all things."
+    name_things(name: String!): Thing @rest(method: POST, path: "/things/bulk") @access
   }`;
 const ID = '0b8c7d1e-0000-4000-8000-000000000001';
 const PATH = `/api/v1/things/${ID}`;
@@ -40,7 +43,12 @@ const say =
   (_, { id, name }) => ({ id: id as string, name: `${what} ${String(name)}` });
 const { rest: schema, operations } = buildSchemas(parse(SDL), {
   Query: { thing: say('read') },
-  Mutation: { change_thing: say('changed'), replace_thing: say('replaced'), remove_thing: say('removed') },
+  Mutation: {
+    change_thing: say('changed'),
+    replace_thing: say('replaced'),
+    remove_thing: say('removed'),
+    name_things: say('named'),
+  },
 });
 
 const context = {
@@ -95,6 +103,14 @@ test.each([
   const { status, text } = await send(method, body);
   expect(status).toBe(422);
   expect(JSON.parse(text)).toMatchObject({ code: 'validation_failed', errors: [fault] });
+});
+
+test('a body may be larger only where it has elements of its own, whatever the path is', async () => {
+  const body = JSON.stringify({ name: 'x'.repeat(BODY_LIMIT) });
+  const headers = { 'content-type': 'application/json' };
+  const { status, text } = await raw(url, '/api/v1/things/bulk', { method: 'POST', headers, body });
+  expect(status).toBe(413);
+  expect(JSON.parse(text)).toMatchObject({ code: 'payload_too_large', detail: 'The body is larger than 1 MiB.' });
 });
 
 test('a method that the path does not have gets 405 with the allowed methods', async () => {

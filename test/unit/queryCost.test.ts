@@ -2,8 +2,9 @@ import { buildSchema, Kind, type OperationDefinitionNode, parse } from 'graphql'
 import { createCostOf } from '../../src/graphql/queryCost';
 
 const SCHEMA = buildSchema(`
+  directive @aggregates on FIELD_DEFINITION
   directive @constraint(min: Float, max: Float, default: Int) on ARGUMENT_DEFINITION
-  type Query { orders(limit: Int @constraint(min: 1, max: 100, default: 20)): OrderPage, order: Order, me: Int }
+  type Query { orders(limit: Int @constraint(min: 1, max: 100, default: 20)): OrderPage, order: Order, me: Int, sales: Int @aggregates }
   type Mutation { open(text: String): Order }
   type OrderPage { data: [Order!]!, has_more: Boolean }
   type Order { id: ID, customer: Customer, lines: [Line!]! }
@@ -170,4 +171,12 @@ test('each fragment is counted once, however often it is spread', () => {
 test('a limit argument without bounds is an error when the schema is read', () => {
   const schema = buildSchema('type Query { rows(limit: Int): Int }');
   expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');
+});
+
+test('only a query that the SDL says to aggregate waits for its turn', () => {
+  const turnOf = (text: string): string | undefined => {
+    const document = parse(text);
+    return costOf(document, document.definitions[0] as OperationDefinitionNode).turn;
+  };
+  expect([turnOf('{ sales }'), turnOf('{ me order { id } }')]).toEqual(['query', undefined]);
 });
