@@ -186,3 +186,14 @@ test("the switch waits up to 30 s until the new cluster's clock is past every ti
   expect(await scene().show(other)).not.toHaveProperty('move');
   await proxy.close();
 }, 60_000);
+
+test('without a terminal too a move says that writes are refused while it lasts, and in lines how far it is', async () => {
+  const one = await scene().organisation();
+  const { code, stderr } = await scene().cli.run(...move(one));
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /writes of the organisation get 503 from now on, until the move is done or undone; reads go on/,
+  );
+  expect(stderr).toMatch(/^copying +100% \| 77 documents$/m);
+  expect(stderr).toMatch(/^comparing +100% \| 77 documents$/m);
+});

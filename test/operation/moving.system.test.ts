@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
 import type { Organisation } from '../../src/access/principal';
-import { copyAll, takeTarget } from '../../src/database/moving/copy';
+import { compareAll, copyAll, takeTarget } from '../../src/database/moving/copy';
 import { databaseName } from '../../src/database/organisationData';
 import { settledUntil } from '../../src/database/openWrites';
 import { type CommandLine, commandLine, finished } from '../cli/commandLine';
@@ -218,4 +218,26 @@ test('a mover that was replaced stores nothing in the new database', async () =>
   expect(await copied.countDocuments()).toBe(0);
   await copyAll(second);
   expect(await copied.countDocuments()).toBe(1);
+});
+
+test('a copy is whole and has all indexes, whichever ranges a killed attempt has left out', async () => {
+  const { id } = await makeOrganisation(gateways[0], { cluster: 'default' });
+  const source = gateways[0].databases.organisationData({ id, cluster: 'default' });
+  const target = await gateways[0].databases.open({ id, cluster: 'eu' });
+  const [from, to] = [source, target].map(({ connection }) => connection.getClient().db(databaseName(id)));
+  // more than the lanes take at a time, with ids of several types
+  const rows = Array.from({ length: 7500 }, (_none, at) => ({ _id: (at % 2 ? at : `row ${String(at)}`) as never, at }));
+  await from!.collection('rows').insertMany(rows);
+  await from!.collection('rows').createIndexes([{ key: { at: 1 }, unique: true }]);
+  const { signal } = new AbortController();
+  const done: number[] = [];
+  const copying = { source, target, mover: 'only', signal, onProgress: (count: number) => done.push(count) };
+  await takeTarget(copying);
+  // ranges in the middle and at the end are there
+  const sorted = await from!.collection('rows').find().sort({ _id: 1 }).toArray();
+  await to!.collection('rows').insertMany([...sorted.slice(2100, 3300), ...sorted.slice(7000)]);
+  await copyAll(copying);
+  expect(done.at(-1)).toBe(7500);
+  await expect(compareAll(copying)).resolves.toMatchObject({ documents: 7500 });
+  await to!.dropDatabase();
 });

@@ -8,10 +8,23 @@ export interface Progress {
   stop(): void;
 }
 
-/** A progress bar on stderr, which shows nothing in a pipe. `counted` names the items it counts. */
-export function createProgress(counted = 'records'): Progress {
-  const format = `{name} {bar} {percentage}% | {count} ${counted}`;
-  const bar = new SingleBar({ format, hideCursor: true, barsize: 30, gracefulExit: false }, Presets.shades_classic);
+/** How often a line is written where there is no terminal, in milliseconds. */
+const LINE_EVERY = 5000;
+
+/**
+ * A progress bar on stderr. `counted` names the items it counts; in a pipe it shows nothing, or with `lines` a line every few
+ * seconds.
+ */
+export function createProgress(counted = 'records', lines = false): Progress {
+  const isTerminal = process.stderr.isTTY;
+  const format = `{name} ${isTerminal ? '{bar} ' : ''}{percentage}% | {count} ${counted}`;
+  const bar = new SingleBar(
+    {
+      ...{ format, hideCursor: true, barsize: 30, gracefulExit: false },
+      ...{ noTTYOutput: lines, notTTYSchedule: LINE_EVERY },
+    },
+    Presets.shades_classic,
+  );
   return {
     start: (name, total) => {
       // an empty file shows as 100%

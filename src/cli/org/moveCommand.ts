@@ -123,6 +123,7 @@ class Move {
 
   /** Everything between the beginning and the switch, during which nothing is written. */
   async #carryOver(source: OrganisationData, target: OrganisationData): Promise<Compared> {
+    note('writes of the organisation get 503 from now on, until the move is done or undone; reads go on');
     note('waiting for writes under way');
     const until = await fenceSource(source);
     const ofEvents = (name: string): boolean => name === events.name;
@@ -199,7 +200,7 @@ async function compareClocks(
 }
 
 async function withProgress<T>(name: string, work: (onProgress: Copying['onProgress']) => Promise<T>): Promise<T> {
-  const progress = createProgress('documents');
+  const progress = createProgress('documents', true);
   let started = 0;
   try {
     return await work((done, total) => {

@@ -39,8 +39,8 @@ export async function collectionsOf(database: mongo.Db): Promise<Found[]> {
   return own.sort((one, another) => (one.name < another.name ? -1 : 1));
 }
 
-/** Makes a collection like another one, with its indexes; those that exist already change nothing. */
-export async function makeLike(target: mongo.Db, source: mongo.Db, { name, options }: Found): Promise<void> {
+/** Makes a collection like another one, without its indexes; one that exists already stays as it is. */
+export async function makeLike(target: mongo.Db, { name, options }: Found): Promise<void> {
   const { validator, validationLevel, validationAction, ...others } = options;
   const own = ownValidator(validator);
   const validation = own && { validator: own, validationLevel, validationAction };
@@ -49,10 +49,17 @@ export async function makeLike(target: mongo.Db, source: mongo.Db, { name, optio
   } catch (error) {
     if (!(error instanceof mongoose.mongo.MongoServerError && error.code === EXISTS)) throw error;
   }
+}
+
+/** Gives a collection the indexes of another one; those that exist already change nothing. @throws AbortError when the signal aborts */
+export async function indexLike(target: mongo.Db, source: mongo.Db, name: string, signal: AbortSignal): Promise<void> {
   const indexes = (await indexesOf(source, name)).filter(({ name: index }) => index !== '_id_');
   // as they are described: only the version of their format is the server's own
   const described = indexes.map(({ v: _version, ...index }) => index);
-  if (described.length > 0) await target.collection(name).createIndexes(described);
+  if (described.length === 0) return;
+  // however long that takes: the driver's checks of the server tell if it is gone
+  const patient = { signal, socketTimeoutMS: 0 };
+  await target.command({ createIndexes: name, indexes: described, writeConcern: DURABLE }, patient);
 }
 
 /** A collection's indexes as the server describes them, by name. */
