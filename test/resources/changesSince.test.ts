@@ -69,7 +69,7 @@ async function holdOpen(send: () => Promise<unknown>): Promise<() => Promise<voi
   };
 }
 
-const upsert = (skus: readonly string[], description: string): Promise<Json> =>
+const upsert = (skus: readonly string[], description: string | null): Promise<Json> =>
   ask(REST, writer, 'upsert_products', { products: skus.map((sku) => ({ sku, name: sku, description })) });
 
 /** A copy kept as described in the guide. */
@@ -137,9 +137,9 @@ describe.each(FACES)('while a write is open, in $name', (face) => {
     (await askAll(face, reader, 'products', args)).map((row) => String(row.sku)).sort();
 
   test('later acknowledged writes are not listed with updated_since, but are without it', async () => {
-    await upsert(['before'], '');
-    const letGo = await holdOpen(() => upsert(['slow'], ''));
-    await upsert(['fast'], '');
+    await upsert(['before'], null);
+    const letGo = await holdOpen(() => upsert(['slow'], null));
+    await upsert(['fast'], null);
     expect(await skusOf({ updated_since: BEGINNING })).toEqual(['before']);
     expect(await skusOf({})).toEqual(['before', 'fast']);
     expect(await ask(face, reader, 'product', { id: (await ask(REST, reader, 'products')).data[0].id })).toBeDefined();
@@ -148,7 +148,7 @@ describe.each(FACES)('while a write is open, in $name', (face) => {
   });
 
   test('all pages of a run have the time limit of the first', async () => {
-    await upsert(['a', 'b', 'c'], '');
+    await upsert(['a', 'b', 'c'], null);
     const args = { updated_since: BEGINNING, sort: 'updated_at', limit: 2 };
     const first = await ask(face, reader, 'products', args);
     const changed = first.data[0].sku as string;
@@ -161,7 +161,7 @@ describe.each(FACES)('while a write is open, in $name', (face) => {
   });
 
   test('a cursor without the time limit, or with a changed one, is rejected', async () => {
-    await upsert(['a', 'b', 'c'], '');
+    await upsert(['a', 'b', 'c'], null);
     const args = { updated_since: BEGINNING, limit: 1 };
     const { next_cursor: cursor } = await ask(face, reader, 'products', args);
     const [mark, value, id, until] = JSON.parse(Buffer.from(String(cursor), 'base64url').toString()) as string[];
@@ -181,7 +181,7 @@ describe.each(FACES)('while a write is open, in $name', (face) => {
 test('an acknowledged write is in the next list if no other write is open', async () => {
   for (let turn = 0; turn < 50; turn += 1) {
     const sku = `turn-${String(turn)}`;
-    await upsert([sku], '');
+    await upsert([sku], null);
     const page = await ask(REST, reader, 'products', { updated_since: BEGINNING, sort: '-updated_at', limit: 1 });
     expect(page.data.map((row: Json) => row.sku)).toEqual([sku]);
   }
@@ -205,7 +205,7 @@ test('a failed write does not delay readers', async () => {
 });
 
 test("a crashed gateway's write delays readers for 100 s, and is then deleted", async () => {
-  await upsert(['a'], '');
+  await upsert(['a'], null);
   const [young, old] = [99_000, 101_000].map((age) => ({
     _id: randomUUID() as never,
     since: new Date(Date.now() - age),
@@ -247,7 +247,7 @@ test('the timestamp of a write is taken after its row is stored', async () => {
   const note = (what: string) => (event: { commandName: string }) => heard.push(`${event.commandName} ${what}`);
   const [started, succeeded] = [note('sent'), note('answered')];
   driver.on('commandStarted', started).on('commandSucceeded', succeeded);
-  await upsert(['a'], '');
+  await upsert(['a'], null);
   driver.off('commandStarted', started).off('commandSucceeded', succeeded);
   expect(heard.indexOf('findAndModify answered')).toBeGreaterThan(-1);
   expect(heard.indexOf('hello sent')).toBeGreaterThan(heard.indexOf('findAndModify answered'));
