@@ -53,6 +53,8 @@ export interface GatewayOptions {
   readonly demoKey?: string;
   /** Number of this worker, if it shares limits and metrics with other workers. */
   readonly worker?: string | undefined;
+  /** How many workers share what is set for the whole gateway. */
+  readonly workers?: number | undefined;
   /** Traces requests, if they are wanted. */
   readonly tracing?: Tracing;
 }
@@ -151,16 +153,15 @@ type Traffic = ReturnType<typeof createTraffic>;
 
 /** What limits and counts the requests in progress. */
 function createTraffic(
-  { config, databases, control, logger, worker }: GatewayOptions,
+  { config, databases, control, logger, worker, workers = 1 }: GatewayOptions,
   carrier: Carrier,
   { operations }: Schemas,
 ) {
   const onShed = (reason: ShedReason): void => {
     metrics.requestShed(reason);
   };
-  const bodies = createBodyMemory(config.MAX_BODY_MEMORY * MEBIBYTE, () => {
-    onShed('bodies');
-  });
+  const bodyMemory = config.MAX_BODY_MEMORY * MEBIBYTE;
+  const bodies = createBodyMemory(bodyMemory, onShed.bind(undefined, 'bodies'), bodyMemory * workers);
   const turns = createTurns(() => {
     onShed('organisation');
   });

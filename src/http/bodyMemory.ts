@@ -43,17 +43,24 @@ interface Holding {
 
 export type BodyMemory = ReturnType<typeof createBodyMemory>;
 
-/** Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. */
-export function createBodyMemory(limit: number, onRefused: () => void) {
+/**
+ * Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. For one of several workers `limit` is its part
+ * of the `whole`: a caller may use its share of the whole there, as all its requests can come to one worker, within the organisation's.
+ */
+export function createBodyMemory(limit: number, onRefused: () => void, whole = limit) {
+  const most = {
+    caller: Math.min(whole * SHARES.caller, limit * SHARES.organisation),
+    organisation: limit * SHARES.organisation,
+  };
   const holdings = new Map<Sender, Holding>();
   const byOwner = new Map<string, number>();
   let total = 0;
 
   /** Whose share would be exceeded; an owner that holds nothing else is always allowed. */
   function fullFor({ body, answer, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
-    const isOver = (held: number, most: number): boolean => held + more > most && held > body + answer;
+    const isOver = (held: number, bound: number): boolean => held + more > bound && held > body + answer;
     if (isOver(total, limit)) return 'all';
-    return owners.find(({ kind, name }) => isOver(byOwner.get(name) ?? 0, limit * SHARES[kind]))?.kind;
+    return owners.find(({ kind, name }) => isOver(byOwner.get(name) ?? 0, most[kind]))?.kind;
   }
 
   /** Sets what a request holds. @throws AppError unavailable if that is too many; the previous value is kept */

@@ -27,6 +27,8 @@ export interface ServeOptions {
   readonly anyPort?: boolean;
   /** Number of this worker of `serve --workers`. */
   readonly worker?: string | undefined;
+  /** How many there are. */
+  readonly workers?: number;
   /** Where its connections come from; a port of this process unless given. */
   readonly openPort?: ServerOptions['openPort'];
 }
@@ -38,7 +40,7 @@ export interface ServeOptions {
 export async function serveUntilStopped(
   config: Config,
   prepare: (store: Store, signal: AbortSignal) => Promise<Prepared>,
-  { logger, anyPort = false, worker, openPort }: ServeOptions,
+  { logger, anyPort = false, worker, workers, openPort }: ServeOptions,
 ): Promise<void> {
   const signal = interruption(worker !== undefined);
   const onToggle = (): void => {
@@ -66,7 +68,7 @@ export async function serveUntilStopped(
     const server = await listen(
       store,
       { ...config, PORT },
-      { ...shown, worker, openPort, logger, ...(tracing && { tracing }) },
+      { ...shown, worker, workers, openPort, logger, ...(tracing && { tracing }) },
     );
     opened.push(() => server.drain());
     if (server.adminUrl !== undefined) note(`health and metrics are on ${server.adminUrl}`);
@@ -112,7 +114,7 @@ export async function reachClusters({ databases }: Store): Promise<void> {
 async function listen(
   { databases, control }: Store,
   config: Config,
-  options: Pick<ServerOptions, 'demoKey' | 'logger' | 'tracing' | 'worker' | 'openPort'>,
+  options: Pick<ServerOptions, 'demoKey' | 'logger' | 'tracing' | 'worker' | 'workers' | 'openPort'>,
 ): Promise<RunningServer> {
   const { logger } = options;
   await databases.gateways.start({

@@ -21,7 +21,7 @@ export async function serveWithWorkers(
   { logger, prepare, onListening }: WithWorkers,
 ): Promise<void> {
   if (cluster.worker) {
-    await work(shareOf(config, count), String(cluster.worker.id), { logger, prepare });
+    await work(shareOf(config, count), String(cluster.worker.id), count, { logger, prepare });
     return;
   }
   const signal = interruption();
@@ -46,6 +46,7 @@ export async function serveWithWorkers(
 async function work(
   config: Config,
   worker: string,
+  workers: number,
   { logger, prepare }: Pick<WithWorkers, 'logger' | 'prepare'>,
 ): Promise<void> {
   // the first process has said everything else
@@ -62,7 +63,7 @@ async function work(
     };
     // each has to know the number of its pepper, or it would hash no key anew
     const prepareOne = async (store: Store) => ({ ...(await prepare(store)), onListening });
-    await serveUntilStopped(config, prepareOne, { logger, worker, openPort: portOfFirstProcess });
+    await serveUntilStopped(config, prepareOne, { logger, worker, workers, openPort: portOfFirstProcess });
   } catch (error) {
     // the first process says it, unless it is gone
     if ((await tell({ scopegate: 'failed', message: messageOf(error) })) === null) speakThrough(() => undefined);
