@@ -35,7 +35,7 @@ const ARROWS = {
     'within',
   ],
   rest: ['access', 'context', 'errors', 'http', 'schema', 'version'],
-  graphql: ['access', 'config', 'context', 'errors', 'http', 'log', 'mask', 'schema'],
+  graphql: ['access', 'config', 'context', 'database', 'errors', 'http', 'log', 'mask', 'schema'],
   mcp: ['context', 'errors', 'http', 'mask', 'schema', 'units', 'version'],
   pages: ['errors', 'http', 'units', 'version'],
   settings: [

@@ -152,8 +152,8 @@ export async function createGraphqlFace({
         exchange.bodies.keep(exchange, Buffer.byteLength(edited), !isOfWrite);
         return edited;
       };
-      if (streaming?.subscribed) {
-        eventStreams.send(exchange, streaming.subscribed);
+      if (caller && streaming?.subscribed) {
+        eventStreams.send(exchange, streaming.subscribed, () => caller.data.giveWay());
         return;
       }
       if (streaming && answer.body.kind === 'complete' && isStreamed(streaming, answer)) {

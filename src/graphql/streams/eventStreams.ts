@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
-import { setImmediate } from 'node:timers/promises';
 import type { ExecutionResult, FormattedExecutionResult } from 'graphql';
 import { print } from 'graphql-sse';
 import type { Logger } from 'pino';
+import { paceOf } from '../../database/courtesy';
 import type { Exchange } from '../../http/exchange';
 import { describeError } from '../../log';
 import { noteUnavailable } from '../../http/unavailable';
@@ -17,8 +17,6 @@ import type { Subscribed } from './subscribe';
 
 /** Shows proxies and callers that a stream is alive. */
 const COMMENT = ':\n\n';
-/** How long streams may write before others have their turn, in milliseconds. */
-const SLICE = 100;
 const COMPLETE = print({ event: 'complete', data: null });
 const HEADERS = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -28,14 +26,16 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 };
 
+type GiveWay = () => Promise<void>;
+
 interface Open {
   readonly response: ServerResponse;
   commentAt: number;
 }
 
 export interface EventStreams {
-  /** Answers with the results of a subscription, for as long as it goes on. */
-  send(exchange: Exchange, subscribed: Subscribed): void;
+  /** Answers with the results of a subscription, for as long as it goes on; `giveWay` lets others have their turn. */
+  send(exchange: Exchange, subscribed: Subscribed, giveWay: GiveWay): void;
   /** Answers with one result: a line of JSON. */
   sendResult(exchange: Exchange, result: string | Buffer): void;
 }
@@ -49,7 +49,8 @@ interface Options {
 export function createEventStreams({ logger, commentEvery }: Options): EventStreams {
   const open = new Set<Open>();
   let timer: NodeJS.Timeout | undefined;
-  let [turnedAt, turning]: [number, Promise<void> | undefined] = [0, undefined];
+  let [turning, giving]: [Promise<void> | undefined, GiveWay] = [undefined, () => Promise.resolve()];
+  const pace = paceOf(() => giving());
 
   /** Sends all comments that are due. */
   function tick(): void {
@@ -65,17 +66,15 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
     timer = undefined;
   }
 
-  /** Lets the event loop turn now and then: hundreds of events for hundreds of streams would hold it for seconds. */
-  function giveWay(): Promise<void> | undefined {
-    if (performance.now() - turnedAt < SLICE) return undefined;
-    turning ??= setImmediate().then(() => {
-      turnedAt = performance.now();
-      turning = undefined;
-    });
+  /** What to wait for before the next event, for all streams at once: hundreds of events for hundreds of streams would hold the loop for seconds. */
+  function turnOf(giveWay: GiveWay): Promise<void> | undefined {
+    if (turning) return turning;
+    giving = giveWay;
+    turning = pace()?.finally(() => (turning = undefined));
     return turning;
   }
 
-  async function run(exchange: Exchange, { source, resultOf }: Subscribed): Promise<void> {
+  async function run(exchange: Exchange, { source, resultOf }: Subscribed, giveWay: GiveWay): Promise<void> {
     const { response, requestId } = exchange;
     const one = { response, commentAt: performance.now() + commentEvery };
     open.add(one);
@@ -84,7 +83,8 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
       response.writeHead(200, HEADERS);
       response.write(idLine(source.cursor) + COMMENT);
       for await (const payload of source) {
-        await giveWay();
+        // asked again, with nothing between that and the work: all that waited go on together, each with an event
+        for (let wait = turnOf(giveWay); wait; wait = turnOf(giveWay)) await wait;
         const result = formatted(await resultOf(payload));
         if (isClosed(response)) return;
         if (!response.write(frame(source.cursor, result))) await drained(response, source.ended);
@@ -105,11 +105,11 @@ export function createEventStreams({ logger, commentEvery }: Options): EventStre
   }
 
   return {
-    send(exchange, subscribed) {
+    send(exchange, subscribed, giveWay) {
       // it was answered because it took too long
       if (exchange.response.headersSent) return;
       exchange.log.streaming = performance.now();
-      run(exchange, subscribed).catch((error: unknown) => {
+      run(exchange, subscribed, giveWay).catch((error: unknown) => {
         logger.error({ request_id: exchange.requestId, error: describeError(error) }, 'stream failed');
         exchange.response.destroy();
       });
