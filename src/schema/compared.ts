@@ -14,9 +14,16 @@ function comparedMembers(): readonly string[] {
   return (compared ??= [...new Set(publishedUpserts().map(({ key }) => key))]);
 }
 
-/** Normalises a string for storing and comparing. */
+/**
+ * What may be valid: a key has at most 64 characters, each of which is at most six code units when decomposed, and a list 20 keys. What is
+ * longer stays as it is, and is refused by the check that follows: to normalise a text of combining marks takes the square of its length.
+ */
+export const LONGEST_KEY = 64 * 6;
+export const MOST_KEYS = 20;
+
+/** Normalises a string for storing and comparing, unless it is too long to be valid. */
 export function comparable(text: string): string {
-  return text.normalize('NFC');
+  return text.length > LONGEST_KEY ? text : text.normalize('NFC');
 }
 
 /** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
@@ -27,6 +34,10 @@ export function inKeptSpelling(args: Readonly<Record<string, unknown>>): Readonl
 }
 
 function respell(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(respell);
+  if (Array.isArray(value)) return value.length > MOST_KEYS ? value : value.map(spelled);
+  return spelled(value);
+}
+
+function spelled(value: unknown): unknown {
   return typeof value === 'string' ? comparable(value) : value;
 }

@@ -1,5 +1,6 @@
 import { type Pace, paceOf } from '../../src/database/courtesy';
-import { judge } from '../../src/resources/common/elementFaults';
+import { judge, MOST_VALUES } from '../../src/resources/common/elementFaults';
+import { normalisedIn } from '../support/normalised';
 
 const LIST = { list: 'products', key: 'sku' };
 const NEVER: Pace = () => undefined;
@@ -49,6 +50,36 @@ test('searches for lone surrogates only as deep as valid elements are nested', a
   };
   await judge([nested], LIST, () => ({ faults: [], more: 0, isCut: false }), NEVER);
   expect(depth).toBeLessThan(20);
+});
+
+test('a key longer than any valid one is checked without being normalised', async () => {
+  const sku = `a${'\u0301'.repeat(30_000)}${'\u0327'.repeat(30_000)}`;
+  const checked: unknown[] = [];
+  const check: Parameters<typeof judge>[2] = (element) => {
+    checked.push(element);
+    return { faults: [fault(0)], more: 0, isCut: false };
+  };
+  expect(await normalisedIn(() => judge([{ sku }], LIST, check, NEVER))).toEqual([]);
+  expect(checked).toEqual([{ sku }]);
+});
+
+test('of an element with a fault, no more values are looked at than a valid one has', async () => {
+  let looked = 0;
+  const list = new Proxy(Array(100_000).fill(-0), {
+    get: (target, name) => {
+      if (/^\d+$/.test(String(name))) looked += 1;
+      return Reflect.get(target, name) as unknown;
+    },
+  });
+  const wrong: Parameters<typeof judge>[2] = () => ({ faults: [fault(0)], more: 0, isCut: false });
+  await judge([{ sku: '\u0000', name: list }], LIST, wrong, NEVER);
+  expect(looked).toBeLessThanOrEqual(2 * MOST_VALUES);
+});
+
+test('a valid element has 0 for each -0, in lists too', async () => {
+  const valid: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
+  const [judged] = await judge([{ sku: 'A', price: -0, tiers: [-0, { from: -0 }] }], LIST, valid, NEVER);
+  expect(judged!.element).toEqual({ sku: 'A', price: 0, tiers: [0, { from: 0 }] });
 });
 
 test('gives way after each slice of time, but not during a small call', async () => {

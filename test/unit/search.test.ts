@@ -2,6 +2,7 @@ import { findPage } from '../../src/database/pagination';
 import { filtersOf } from '../../src/schema/filters';
 import { toConditions } from '../../src/resources/common/filters';
 import { searchConditions, searchWords } from '../../src/resources/common/search';
+import { normalisedIn } from '../support/normalised';
 
 describe('the words of a text', () => {
   test.each([
@@ -46,6 +47,19 @@ describe('the words of a text', () => {
     expect(searchWords('\ufdfa')).toEqual(searchWords('صلى الله عليه وسلم'));
     expect(searchWords(`${'\ufdfa'.repeat(1000)} end`)).not.toContain('END');
     expect(searchWords(`${'각'.repeat(1000)} end`)).toContain('END');
+  });
+
+  // to normalise takes the square of the marks in a row
+  test.each([
+    ['combining marks', '\u0301'.repeat(9990) + '\u0327'.repeat(9990)],
+    ['marks by turns', '\u0301\u0327'.repeat(9990)],
+    ['halfwidth sound marks, which become combining ones', '\uff9e\u0327'.repeat(9990)],
+    ['marks of two code units', '\u{1e94a}\u{1d165}'.repeat(4990)],
+  ])('are taken without most of very many %s', async (_title, marks) => {
+    const lengths = await normalisedIn(() => {
+      expect(searchWords(`a${marks} e\u0301`)).toEqual(['A', 'E']);
+    });
+    expect(Math.max(...lengths)).toBeLessThan(100);
   });
 
   test('are the same for a text as for its parts', () => {

@@ -14,11 +14,14 @@ export const LISTED_OF_CALL = 100;
 const REPEATED_KEY = 64;
 const REPEATED_POINTER = 120;
 
+/** Values of an element that are searched for broken texts: more than a valid one has. */
+export const MOST_VALUES = 10_000;
+
 /** An element, validated before any lookup. */
 export interface Judged {
   /** Pointer to the element: /products/3. */
   readonly at: string;
-  /** As sent, but with the key and zeros normalised. */
+  /** As sent, but with the key and, if it has no faults, zeros normalised. */
   readonly element: unknown;
   /** The normalised key; null if it is not a string. */
   readonly key: string | null;
@@ -69,14 +72,20 @@ export async function judge(
 }
 
 function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
-  replaceNegativeZero(sent);
   const sentKey = isObject(sent) ? sent[member] : undefined;
   if (!isObject(sent) || typeof sentKey !== 'string') {
-    return { at, element: sent, key: null, shownKey: null, ...placed(check(sent), at) };
+    return { at, element: sent, key: null, shownKey: null, ...placed(checked(sent, check), at) };
   }
   const key = comparable(sentKey);
   const element = key === sentKey ? sent : { ...sent, [member]: key };
-  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(check(element), at) };
+  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(checked(element, check), at) };
+}
+
+/** Only a valid element is known to be small enough for a walk. */
+function checked(element: unknown, check: (element: unknown) => Findings): Findings {
+  const found = check(element);
+  if (found.faults.length + found.more === 0) replaceNegativeZero(element);
+  return found;
 }
 
 function asRepeated(one: Judged, member: string, first: number): Judged {
@@ -105,7 +114,7 @@ function faultsIn(element: unknown, check: Check, room: FaultRoom): Findings {
   const found = check(element, room);
   if (found.isCut) return found;
   const most = room.kept + room.counted;
-  const broken = brokenTexts(element, most);
+  const broken = brokenTexts(element, most, MOST_VALUES);
   return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
 }
 

@@ -6,8 +6,9 @@ import { DEEPEST } from './brokenTexts';
  */
 export function replaceNegativeZero(value: unknown, depth = 0): void {
   if (typeof value !== 'object' || value === null || depth === DEEPEST) return;
-  const members = value as Record<string, unknown>;
-  for (const name of Object.keys(members)) {
+  const members = value as Record<string | number, unknown>;
+  // the names of a list would be a text for each element
+  for (const name of Array.isArray(value) ? value.keys() : Object.keys(members)) {
     const member = members[name];
     if (member === 0) members[name] = 0;
     else if (typeof member === 'object') replaceNegativeZero(member, depth + 1);

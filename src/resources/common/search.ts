@@ -15,6 +15,11 @@ export const MOST_SOUGHT = 8;
 /** Length of a text from which words are taken, and what it may grow to: Hangul three times as long, U+FDFA eighteen times. */
 const LONGEST_TEXT = 20_000;
 const GROWTH = { times: 3, always: 100 };
+/**
+ * Combining marks in a row beyond the 30 of Unicode's Stream-Safe Text Format: to normalise takes the square of their number. The two
+ * halfwidth sound marks of Japanese become such marks.
+ */
+const MARKS_TOO_MANY = /([\p{M}\uff9e\uff9f]{30})[\p{M}\uff9e\uff9f]+/gu;
 const LAST_CHARACTER = '\u{10ffff}';
 
 /**
@@ -38,7 +43,7 @@ function normalise(text: string): string {
   // the common case
   if (/^[\0-\x7f]*$/.test(text)) return text.toUpperCase();
   const most = Math.max(GROWTH.always, GROWTH.times * text.length);
-  const decomposed = removeAccents(text.normalize('NFKC').slice(0, most))
+  const decomposed = removeAccents(text.replaceAll(MARKS_TOO_MANY, '$1').normalize('NFKC').slice(0, most))
     .normalize('NFKD')
     .slice(0, most)
     .replaceAll(/\p{M}+/gu, '');

@@ -69,6 +69,7 @@ export async function openRequest(
     ]);
   }
   const { contact } = input;
+  const search = searchWords(subject, input.text);
   return write(async (session, now) => {
     const authorName = contact?.name ?? (customer && (await nameOf(data, customer._id, session)));
     const thread: RequestThread = {
@@ -81,7 +82,7 @@ export async function openRequest(
       last_message_at: now,
       created_at: now,
       updated_at: now,
-      search: searchWords(subject, input.text),
+      search,
     };
     const message: Message = {
       _id: randomUUID(),

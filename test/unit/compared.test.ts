@@ -1,0 +1,54 @@
+import { publishedSchemas } from '../../src/published';
+import { comparable, inKeptSpelling, isCompared, LONGEST_KEY, MOST_KEYS } from '../../src/schema/compared';
+import { argumentsSchema, componentSchemas, type JsonSchema, rootFields } from '../../src/schema/jsonSchema';
+import { normalisedIn } from '../support/normalised';
+
+const REVERSED = `a${'\u0301'.repeat(300)}${'\u0327'.repeat(300)}`;
+
+test.each<[string, object]>([
+  ['a text longer than any key', { sku: REVERSED }],
+  ['such texts in a list', { sku: [REVERSED, REVERSED] }],
+  ['a list of more keys than any has', { sku: Array(MOST_KEYS + 1).fill('e\u0301') }],
+  ['a list in a list', { sku: [['e\u0301']] }],
+])('%s stays as it is, without being normalised, since it is refused', async (_title, args) => {
+  let kept: object = {};
+  expect(await normalisedIn(() => (kept = inKeptSpelling(args as Record<string, unknown>)))).toEqual([]);
+  expect(kept).toEqual(args);
+});
+
+test('the longest valid key is normalised before its length is checked', () => {
+  // one character of six code units when decomposed
+  const [whole] = ['\u{16126}'.repeat(64)];
+  const decomposed = whole.normalize('NFD');
+  expect(decomposed).toHaveLength(LONGEST_KEY);
+  expect(comparable(decomposed)).toBe(whole);
+  expect(inKeptSpelling({ sku: [decomposed, 1], q: decomposed })).toEqual({ sku: [whole, 1], q: decomposed });
+});
+
+test('every key that is compared has a maximum that refuses what is not normalised', () => {
+  const { graphql } = publishedSchemas();
+  const types = Object.entries(componentSchemas(graphql, { elementBounds: true, closed: true }));
+  const calls = rootFields(graphql).map(({ name, args }) => [name, argumentsSchema(args)] as const);
+  const members = [...types.filter(([name]) => name.endsWith('Upsert')), ...calls].flatMap(([name, schema]) =>
+    Object.entries(schema.properties ?? {})
+      .filter(([member]) => isCompared(member))
+      .map(([member, declared]) => [`${name}.${member}`, declared as JsonSchema] as const),
+  );
+  expect(members.map(([name]) => name)).toEqual(
+    expect.arrayContaining([
+      'ProductUpsert.sku',
+      'CustomerUpsert.external_ref',
+      'products.sku',
+      'customers.external_ref',
+    ]),
+  );
+  for (const [name, schema] of members) {
+    const isList = schema.items !== undefined;
+    const { maxLength } = (isList ? schema.items : schema) as JsonSchema;
+    expect([name, Number(maxLength) <= 64, !isList || Number(schema.maxItems) <= MOST_KEYS]).toEqual([
+      name,
+      true,
+      true,
+    ]);
+  }
+});
