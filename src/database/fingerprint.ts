@@ -50,11 +50,11 @@ function* write(value: unknown, to: { text: string }): Generator<undefined, void
     to.text += plain(value);
     return;
   }
-  if (to.text.length > PIECE) yield;
   const isList = Array.isArray(value);
   const names = isList ? value.keys() : Object.keys(value).sort();
   let between = isList ? '[' : '{';
   for (const name of names) {
+    if (to.text.length > PIECE) yield;
     const member = (value as Record<string | number, unknown>)[name];
     if (!isList && member === undefined) continue;
     to.text += between + (isList ? '' : `${JSON.stringify(name)}:`);

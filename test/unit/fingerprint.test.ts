@@ -40,10 +40,14 @@ test('a fingerprint is that of JSON with sorted members, at once and in slices',
   expect(fingerprintOf({ operation: 'x', args: { at } })).toBe(stored('x', { at }));
 });
 
-test('that of a single element as large as a body gives way', async () => {
-  const element = Object.fromEntries(
-    Array.from({ length: 5000 }, (_, at) => [`x${String(at)}`, [{}, { a: 'b'.repeat(20) }]]),
-  );
+test.each([
+  [
+    'element',
+    Object.fromEntries(Array.from({ length: 5000 }, (_, at) => [`x${String(at)}`, [{}, { a: 'b'.repeat(20) }]])),
+  ],
+  ['list of numbers', Array(100_000).fill(1)],
+  ['list of lists', Array(100_000).fill([])],
+])('that of a single %s as large as a body gives way', async (_title, element) => {
   let [now, pauses] = [0, 0];
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => (now += 4));
   const pause = (): Promise<void> => Promise.resolve(void (pauses += 1));
