@@ -87,14 +87,15 @@ function membersOf(tool: Tool, fields: unknown): readonly string[] | undefined {
   if (!isGiven(fields)) return undefined;
   if (!rows || rows.usual.length === rows.all.length) throw validationFailed([unknown(FIELDS, tool)]);
   const names: readonly unknown[] = Array.isArray(fields) ? fields : [fields];
-  if (names.length === 0) {
-    const detail = `must be a list of one or more of ${rows.all.join(', ')}`;
+  const all = rows.all.join(', ');
+  if (names.length === 0 || names.length > rows.all.length) {
+    const detail = `must be a list of 1 to ${String(rows.all.length)} of ${all}`;
     throw validationFailed([{ pointer: `/${FIELDS}`, code: 'length', detail }]);
   }
   const faults = names.flatMap((name, at): Fault[] =>
     rows.all.includes(name as string)
       ? []
-      : [{ pointer: `/${FIELDS}/${String(at)}`, code: 'not_allowed', detail: `must be one of ${rows.all.join(', ')}` }],
+      : [{ pointer: `/${FIELDS}/${String(at)}`, code: 'not_allowed', detail: `must be one of ${all}` }],
   );
   if (faults.length > 0) throw validationFailed(faults);
   return rows.all.filter((name) => name === 'id' || names.includes(name));

@@ -103,7 +103,9 @@ function readQuery(search: string, known: ReadonlyMap<string, Parameter>, args: 
       continue;
     } else if (parameter.schema.type === 'array') {
       const element = coerce(value, parameter.schema.items as JsonSchema);
-      args[name] = [...((args[name] as unknown[] | undefined) ?? []), element];
+      const list = (args[name] ??= []) as unknown[];
+      // one too many is enough to be refused
+      if (list.length <= ((parameter.schema.maxItems as number | undefined) ?? Infinity)) list.push(element);
     } else if (name in args) {
       faults.push({ parameter: name, code: 'repeated', detail: 'must not be repeated' });
     } else {

@@ -58,6 +58,8 @@ describe('a list', () => {
   test.each<[string, object, string]>([
     ['an unknown field', { fields: ['hash'] }, '/fields/0'],
     ['no fields', { fields: [] }, '/fields'],
+    ['more fields than there are', { fields: Array(1000).fill('id') }, '/fields'],
+    ['more unknown fields than there are', { fields: Array(1000).fill(1) }, '/fields'],
     ['a single field that is none', { fields: 'colour' }, '/fields/0'],
     ['an unknown argument', { organisation_id: randomUUID() }, 'organisation_id'],
     ['a page size over the limit', { limit: 101 }, 'limit'],

@@ -17,7 +17,7 @@ const SDL = `${BASE}
   type Found { name: String }
   extend type Query {
     "Find by numbers."
-    found(year: Int!, ratio: Float, sizes: [Int!], price: Minor, exact: Boolean!, unit: Unit, most: Int! = 7): Found
+    found(year: Int!, ratio: Float, sizes: [Int!] @constraint(max_items: 20), price: Minor, exact: Boolean!, unit: Unit, most: Int! = 7): Found
       @rest(path: "/found/:year") @access
   }
   extend type Mutation { make: Found @access }`;
@@ -62,4 +62,20 @@ test.each([
 test('the document says which parameters must be sent: all that are non-null and have no default', () => {
   const { parameters } = document.paths['/found/{year}']!.get!;
   expect(parameters.filter(({ required }) => required).map(({ name }) => name)).toEqual(['year', 'exact']);
+});
+
+test('a list repeated thousands of times is refused for its length, without a copy for each time', async () => {
+  const { [Symbol.iterator]: iterate } = Array.prototype;
+  let iterated = 0;
+  const counting = function (this: unknown[]): ReturnType<typeof iterate> {
+    iterated += this.length;
+    return iterate.call(this);
+  };
+  const set = (value: typeof iterate): unknown => Object.assign(Array.prototype, { [Symbol.iterator]: value });
+  await call('2026', 'exact=true');
+  set(counting);
+  const refused = call('2026', `exact=true${'&sizes'.repeat(3000)}`).catch((error: unknown) => error);
+  set(iterate);
+  expect(await refused).toMatchObject({ extras: { errors: [{ parameter: 'sizes', code: 'length' }] } });
+  expect(iterated).toBeLessThan(100_000);
 });
