@@ -21,6 +21,7 @@ import { type AppError, findAppError, invalidRequest } from '../errors';
 import { createExecutor } from '../schema/execution';
 import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
+import { refuseLargeVariables } from '../schema/variableSizes';
 import { tooLarge } from '../schema/answerSize';
 import { answerText } from '../schema/answerText';
 import type { Documents } from './documentStore';
@@ -73,7 +74,7 @@ export function createApollo({
       load: () =>
         Promise.resolve({
           executor: async ({ document, operation, context, request: { variables } }) => {
-            const errors = variableErrors(schema, operation, variables ?? {});
+            const errors = refusalOfVariables(schema, document, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const execution = { document, operation, contextValue: context, variableValues: variables };
             const { streaming } = context as GraphqlContext;
@@ -116,6 +117,19 @@ export function createApollo({
       requestRules(logger, documents, createCostOf(schema)),
     ],
   });
+}
+
+/** Why an operation cannot run with variables: their size first, since looking for other errors takes long for large ones. */
+function refusalOfVariables(...args: Parameters<typeof refuseLargeVariables>): readonly GraphQLError[] {
+  const [schema, , operation, values] = args;
+  try {
+    refuseLargeVariables(...args);
+  } catch (error) {
+    const known = findAppError(error);
+    if (!known) throw error;
+    return [withHttpStatus(known)];
+  }
+  return variableErrors(schema, operation, values);
 }
 
 /** A result with its data as text, unless it is not of a caller's data. */

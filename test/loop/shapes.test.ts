@@ -43,7 +43,7 @@ const OTHERS: Face[] = [
     face: 'GraphQL',
     path: () => '/graphql',
     text: ({ make }) => `{"query":${JSON.stringify(QUERY)},"variables":${make(BODY_LIMIT - 500)}}`,
-    status: 400,
+    status: 422,
   },
 ];
 
@@ -67,6 +67,40 @@ test.each([
   // what is loaded and compiled at first is not what is measured
   await sendText(text({ ...body, make: () => '{"products":[]}' }));
   await watch(gateway, `${name} over ${face}`, async () => {
+    for (let sent = 0; sent < 3; sent += 1) await send();
+  });
+});
+
+const times = (count: number, value: string): string => Array(count).fill(value).join(',');
+const SKUS = `query ($s: [String!]) { ${Array.from({ length: 20 }, (_none, at) => `a${String(at)}: products(sku: $s) { data { id } }`).join(' ')} }`;
+const CUSTOMERS = 'mutation ($c: [CustomerUpsert!]!) { upsert_customers(customers: $c) { failed } }';
+
+test.each([
+  ['249,000 empty products', QUERY, `{"products":[${times(249_000, '{}')}]}`, 422],
+  ['75,000 products', QUERY, `{"products":[${times(75_000, '{"sku":"a"}')}]}`, 422],
+  ['240,000 strings in 20 aliases', SKUS, `{"s":[${times(240_000, '"a"')}]}`, 400],
+  [
+    '1,000 customers with 18 empty contacts',
+    CUSTOMERS,
+    `{"c":[${times(1000, `{"contacts":[${times(18, '{}')}]}`)}]}`,
+    200,
+  ],
+  [
+    '1,000 customers with 100 empty contacts',
+    CUSTOMERS,
+    `{"c":[${times(1000, `{"contacts":[${times(100, '{}')}]}`)}]}`,
+    400,
+  ],
+])('variables of %s', async (name, query, variables, status) => {
+  const headers = { authorization: `Bearer ${gateway.key}`, 'content-type': 'application/json', connection: 'close' };
+  const body = `{"query":${JSON.stringify(query)},"variables":${variables}}`;
+  const send = async (): Promise<void> => {
+    const answer = await fetch(`${gateway.url}/graphql`, { method: 'POST', headers, body });
+    await answer.arrayBuffer();
+    expect(answer.status).toBe(status);
+  };
+  await send();
+  await watch(gateway, `variables of ${name}`, async () => {
     for (let sent = 0; sent < 3; sent += 1) await send();
   });
 });
