@@ -28,7 +28,13 @@ export function paceOf(giveWay: () => Promise<void>, slice = SLICE): Pace {
  */
 export function createCourtesy() {
   let othersAsk = (_organisationId: string): boolean => false;
+  let last = Promise.resolve();
   return {
+    /**
+     * Waits until each piece that asked before had a turn of the event loop of its own. Node accepts one connection a turn, so that many
+     * pieces in one would make new callers wait for their sum many times.
+     */
+    ownTurn: (): Promise<void> => (last = last.then(() => turn())),
     /** Waits one turn of the event loop, and longer while other organisations have requests in progress. */
     giveWay: async (organisationId: string): Promise<void> => {
       await turn();

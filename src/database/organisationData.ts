@@ -18,7 +18,7 @@ export const POINT_READ_BATCH = 8;
 const RELATION_BATCH = 1000;
 
 /** Concurrent commands per organisation, out of 100 per cluster (docs/decisions/bodies-and-fairness.md). */
-const AT_ONCE = { reads: 20, transactions: 10, aggregations: 1 };
+const AT_ONCE = { reads: 20, pages: 2, transactions: 10, aggregations: 1 };
 
 export interface UnitOptions {
   /** The collections that it writes, which are made first if they do not exist: MongoDB cannot do that in a transaction. */
@@ -41,6 +41,8 @@ export class OrganisationData {
   readonly #transactions = createGate(AT_ONCE.transactions);
   /** Limits concurrent reads; a read must not wait for another read, or they could deadlock. */
   readonly reads: Gate = createGate(AT_ONCE.reads);
+  /** Limits concurrent pages of objects, of which the largest hold the event loop for some 30 ms each while they are decoded. */
+  readonly pages: Gate = createGate(AT_ONCE.pages);
   /** Limits concurrent aggregations, each of which can keep a core of the database busy. */
   readonly aggregations: Gate = createGate(AT_ONCE.aggregations);
   #slots: Slots | undefined;
@@ -130,6 +132,11 @@ export class OrganisationData {
     const admin = this.connection.getClient().db('admin').admin();
     const { databases } = await admin.listDatabases({ nameOnly: true, filter: { name } });
     return databases.some((database) => database.name === name);
+  }
+
+  /** Before a piece of work that holds the event loop for some time: waits for a turn of its own. */
+  ownTurn(): Promise<void> {
+    return this.courtesy.ownTurn();
   }
 
   /** Yields the event loop to others between two pieces of heavy work. */

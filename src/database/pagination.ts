@@ -44,6 +44,8 @@ export interface ListRequest {
 
 export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
+/** Bytes of rows that take some milliseconds to write. */
+const LARGE = 256 * 1024;
 
 /** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
@@ -75,6 +77,7 @@ export async function writePage<T extends { _id: string }>(
   model: Model<T>,
   request: ListRequest,
   writer: PageWriter,
+  ownTurn: () => Promise<void>,
 ): Promise<WrittenPage> {
   const list = listOf(request);
   const query = await queryOf(model, request, list);
@@ -82,6 +85,7 @@ export async function writePage<T extends { _id: string }>(
   const { until, filter, sort, most } = query;
   const reading = until && SETTLED_READ;
   const rows = await findRaw(model, { filter, projection: request.projection, sort, most, reading });
+  if (rows.bytes.length > LARGE) await ownTurn();
   const hasMore = rows.places.length / 2 > list.limit;
   const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field), until, list.mark) : null;
   return { text: writer.write(rows, list.limit, next), next };

@@ -20,6 +20,14 @@ const MOST_WAITING = { query: 16, body: 16, page: Infinity };
 export type LargePart = keyof typeof AT_ONCE;
 const PARTS = Object.keys(AT_ONCE) as LargePart[];
 
+/** Rows of a page that takes no turn. */
+const USUAL_ROWS = 20;
+
+/** Whether the arguments of a list ask for a page that takes a turn. */
+export function isLargePage({ limit }: Readonly<Record<string, unknown>>): boolean {
+  return typeof limit === 'number' && limit > USUAL_ROWS;
+}
+
 /** The part of an exchange used here. */
 interface Taker {
   readonly request: Pick<IncomingMessage, 'socket'>;

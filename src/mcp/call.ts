@@ -1,5 +1,6 @@
 import type { RequestContext } from '../context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
+import { isLargePage } from '../http/turns';
 import { argumentChecks } from '../schema/argumentChecks';
 import type { Schemas } from '../schema/build';
 import { inKeptSpelling } from '../schema/compared';
@@ -18,10 +19,14 @@ import { requireUse, type Tool, toolsOf } from './tools';
 export interface CallHooks {
   readonly onTool: (tool: Tool) => void;
   readonly onIdempotencyKey: (key: string) => void;
+  /** Called before a large page is read; resolves when it may be. */
+  readonly onLargePage: () => Promise<void>;
 }
 
 /** How often a page that is too long is read again with fewer rows. */
 const MOST_READS = 3;
+/** Bytes of a page that are still parsed, to be cut to what an answer holds. */
+const MOST_PARSED = 1024 * 1024;
 
 export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof createRuns>[1]) {
   const tools = toolsOf(schemas);
@@ -68,6 +73,7 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
       } catch (error) {
         throw explain(error, tool);
       }
+      if (isLargePage(args)) await hooks.onLargePage();
       return answer(tool, runs, { args, members: membersOf(tool, fields) }, context);
     },
   };
@@ -125,7 +131,14 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
   const pageSize = tool.limit === undefined ? undefined : ((args.limit as number | null | undefined) ?? tool.limit);
   const notes: string[] = [];
   for (let limit = pageSize, reads = 1; ; reads += 1) {
-    const text = await run(limit === undefined ? args : { ...args, limit }, context);
+    const written = await run(limit === undefined ? args : { ...args, limit }, context);
+    if (limit !== undefined && limit > 1 && written.length > MOST_PARSED) {
+      limit = Math.max(1, Math.floor((limit * MOST_PARSED * 0.9) / written.length));
+      notes[0] = cutTo(limit);
+      await context.charge(1);
+      continue;
+    }
+    const text = written.toString();
     if (!members && !tool.isOpen && Buffer.byteLength(text) <= MOST_DATA) return blocksOf(text, [], notes);
     const parsed = JSON.parse(text) as Json | null;
     if (parsed === null) return blocksOf(text, [], notes);
@@ -140,8 +153,7 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     if (size <= MOST_DATA) return whole;
     if (limit !== undefined && limit > 1) {
       limit = reads >= MOST_READS ? 1 : Math.max(1, Math.floor((limit * MOST_DATA * 0.9) / size));
-      const cut = 'The answer was too long:';
-      notes[0] = `${cut} these are at most ${String(limit)} rows. Ask again with next_cursor for more, or with fewer fields.`;
+      notes[0] = cutTo(limit);
       // each page costs what it would cost alone
       await context.charge(1);
       continue;
@@ -150,6 +162,10 @@ async function answer(tool: Tool, runs: Runs, { args, members }: Wanted, context
     notes[0] = shortenedNote(tool, value, shorter.lists);
     return blocks(shorter.answer);
   }
+}
+
+function cutTo(rows: number): string {
+  return `The answer was too long: these are at most ${String(rows)} rows. Ask again with next_cursor for more, or with fewer fields.`;
 }
 
 function shortenedNote({ operation, field, isWrite }: Tool, value: Json, lists: readonly string[]): string {

@@ -174,6 +174,7 @@ async function callTool({ params }: Message, asked: Asked): Promise<object> {
   try {
     const content = await calls.call(params, context, {
       onIdempotencyKey,
+      onLargePage: () => exchange.turns.take(exchange, 'page'),
       onTool: ({ operation }) => {
         exchange.log.operation = operation.name;
         if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);

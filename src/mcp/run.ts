@@ -13,8 +13,8 @@ import type { Tool } from './tools';
 
 export interface Run {
   readonly selected: readonly Selected[];
-  /** The answer as JSON text. Rethrows the operation's error. */
-  readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<string>;
+  /** The answer as JSON text, in bytes if it may be long. Rethrows the operation's error. */
+  readonly run: (args: Readonly<Record<string, unknown>>, context: RequestContext) => Promise<Buffer | string>;
 }
 
 /** An operation with all members, and with the usual ones; the same if they are. */
@@ -43,7 +43,7 @@ export function createRuns(schemas: Pick<Schemas, 'rest' | 'graphql'>, onWritabl
           const coerced = write && coerceArguments(field.args, args);
           const written = coerced && (await write(coerced, context));
           if (write) onWritable?.(typeof written === 'object' ? undefined : (written ?? 'arguments'));
-          if (typeof written === 'object') return written.text.toString();
+          if (typeof written === 'object') return written.text;
           document ??= documentOf(runner.schema, tool, selected);
           const { data, errors } = await runner.execute({
             ...document,
@@ -52,7 +52,7 @@ export function createRuns(schemas: Pick<Schemas, 'rest' | 'graphql'>, onWritabl
           });
           if (errors?.[0]) throw errors[0];
           const value = data?.[operation.name];
-          return tool.isWrite ? JSON.stringify(value) : (await answerText(value, context)).toString();
+          return tool.isWrite ? JSON.stringify(value) : await answerText(value, context);
         },
       };
     };

@@ -3,6 +3,7 @@ import type { RecogniseSome } from '../access/recognise';
 import type { OpenContext } from '../context';
 import { AppError } from '../errors';
 import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
+import { isLargePage } from '../http/turns';
 import { entityTag } from '../schema/entityTags';
 import type { Operation } from '../schema/operations';
 import { buildOpenApi } from './openapi';
@@ -77,7 +78,7 @@ export function createRestFace(options: RestOptions): RestFace {
     context.authorise(operation);
     if (operation.sunset) setSunsetHeaders(exchange.response, [operation.sunset]);
     const args = await step.check(exchange, match.params);
-    if (asksForAll(args)) await exchange.turns.take(exchange, 'page');
+    if (asksForAll(args) || isLargePage(args)) await exchange.turns.take(exchange, 'page');
     answer(exchange, operation, await step.handle(args, context), publicUrl);
   };
 }

@@ -197,7 +197,7 @@ test('above MAX_CONNECTIONS a connection is closed and counted, and a worker tha
     const text = await (await fetch(`${admin}/metrics`, { headers: { connection: 'close' } })).text();
     return [...text.matchAll(new RegExp(`^scopegate_${name}\\{.*\\} (\\d+)$`, 'gm'))].map(([, count]) => Number(count));
   };
-  const open = async (): Promise<Socket> => (await openWire(url)).socket;
+  const open = async (): Promise<Socket> => (await openWire(url)).socket.resume();
   const sockets = [await open(), await open(), await open(), await open()];
   await eventually(async () => String(await metric('http_connections')) === '2,2');
   const refused = await open();
@@ -207,9 +207,13 @@ test('above MAX_CONNECTIONS a connection is closed and counted, and a worker tha
   // both of one worker and one of the other, whichever these are
   for (const socket of sockets.slice(1)) socket.destroy();
   await eventually(async () => String((await metric('http_connections')).sort()) === '0,1');
-  const again = [await open(), await open(), await open()];
-  await eventually(async () => String(await metric('http_connections')) === '2,2');
-  expect(again.map(({ closed }) => closed)).toEqual([false, false, false]);
+  // where this took long, the one that is left may be closed for another as the longest idle one
+  let again: Socket[] = [];
+  await eventually(async () => {
+    again = again.filter(({ closed }) => !closed);
+    while ([...sockets, ...again].filter(({ closed }) => !closed).length < 4) again.push(await open());
+    return String(await metric('http_connections')) === '2,2';
+  });
   for (const socket of [...sockets, ...again]) socket.destroy();
   child.kill('SIGTERM');
   expect(await end).toMatchObject({ code: 0 });

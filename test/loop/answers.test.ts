@@ -83,14 +83,14 @@ const statusesOf = (answers: readonly string[]): Set<string | undefined> =>
 test.each<[number, string, Ask]>([
   // nearly 16 MiB
   [
-    25,
+    10,
     'pages over GraphQL',
     post('/graphql', {
       query: `{ ${Array.from({ length: 10 }, (_, at) => `p${String(at)}: ${PRODUCTS}`).join(' ')} }`,
     }),
   ],
-  [12, 'a page over GraphQL that is written from bytes', post('/graphql', { query: `{ ${CUSTOMERS} }` })],
-  [12, 'a page over REST', get('/api/v1/customers?limit=100')],
+  [8, 'a page over GraphQL that is written from bytes', post('/graphql', { query: `{ ${CUSTOMERS} }` })],
+  [8, 'a page over REST', get('/api/v1/customers?limit=100')],
 ])('%i callers with %s never read the answers, and nobody else notices', async (callers, name, ask) => {
   const keys = [await gateway.makeKey(), await gateway.makeKey(), await gateway.makeKey()];
   const work = async (): Promise<void> => {
@@ -106,4 +106,24 @@ test.each<[number, string, Ask]>([
   };
   await watch(gateway, `answers: ${name}`, work, { peak: PEAK, kept: KEPT });
   expect(await held()).toBe(0);
+});
+
+test.each<[string, Ask]>([
+  [
+    'an assistant asks for, and which are cut',
+    post('/mcp', {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'customers', arguments: { limit: 100, fields: ['id', 'contacts'] } },
+    }),
+  ],
+  ['nobody gets, with HEAD', (key) => `${head('HEAD /api/v1/customers?limit=100', ...HEADERS(key))}\r\n`],
+])('12 pages that %s hold up nobody', async (name, ask) => {
+  const keys = [await gateway.makeKey(), await gateway.makeKey(), await gateway.makeKey()];
+  const work = async (): Promise<void> => {
+    expect(statusesOf(await askAll(12, ask, keys))).toEqual(new Set(['200']));
+    for (const socket of unread.splice(0)) socket.destroy();
+  };
+  await watch(gateway, `pages that ${name}`, work, { kept: KEPT });
 });

@@ -193,7 +193,7 @@ describeWith(CHROMIUM, INSTALL_CHROMIUM)('webhooks on the settings page', () => 
 
   test('a failing endpoint says what to do, and can be enabled from where it stopped, from a time or from now', async () => {
     const { of, id, admin } = await anEndpoint();
-    await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2 * 3_600_000), parked: 12 });
+    await become(id, { state: 'failing', failing_since: new Date(Date.now() - 2.5 * 3_600_000), parked: 12 });
     const { position } = await someDeliveries(gateway, of, id, 4, ['waiting']);
     await become(id, { position });
     const started = async (): Promise<Json[]> =>

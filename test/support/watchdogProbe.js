@@ -9,7 +9,7 @@ const { parentPort, workerData } = require('node:worker_threads');
 
 /** In milliseconds; a gateway that is held must not make them pile up. */
 const [EVERY, COMPUTE_EVERY, WITHIN] = [25, 500, 60_000];
-const MOST_WAITING = 20;
+const MOST_WAITING = 2;
 const BLOCK = Buffer.alloc(256 * 1024);
 
 /** How long a thread was ready to run while others had the processors, in milliseconds; 0 without Linux. */

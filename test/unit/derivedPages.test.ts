@@ -69,7 +69,8 @@ describe('a list of a parent', () => {
     const data = {
       organisationId: ORGANISATION,
       collection: () => model,
-      reads: (work: () => unknown) => work(),
+      pages: (work: () => unknown) => work(),
+      ownTurn: () => Promise.resolve(),
     } as unknown as OrganisationData;
     const parent = { collection: collectionOf('customers'), field: 'customer_id' };
     await listOfParent(data, collectionOf(name), parent, PARENT, { limit: 1, cursor }, {});

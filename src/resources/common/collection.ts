@@ -16,6 +16,8 @@ import { asksForChanges, type FiltersInForce, filtersInForce, toConditions } fro
 
 /* Lists and reads of all resources. */
 
+/** Rows that take some milliseconds. */
+const MANY = 50;
 /** Search words are never returned. */
 export const WITHOUT_SEARCH: Projection = { search: 0 };
 
@@ -28,7 +30,12 @@ export function listPage<T extends { _id: string }>(
   filters?: readonly Filter[],
 ): Promise<Page<T>> {
   const page = pageRequest(data, collection, args, projection, filters);
-  return data.reads(() => findPage(data.collection(collection), page));
+  return data.pages(async () => {
+    const found = await findPage(data.collection(collection), page);
+    // what follows takes about as long as decoding did
+    if (found.data.length >= MANY) await data.ownTurn();
+    return found;
+  });
 }
 
 /** The same page as JSON text. @throws Unforeseen if it cannot be written from the bytes of its rows */
@@ -40,7 +47,7 @@ export function listPageText<T extends { _id: string }>(
   writer: PageWriter,
 ): Promise<WrittenPage> {
   const page = pageRequest(data, collection, args, projection);
-  return data.reads(() => writePage(data.collection(collection), page, writer));
+  return data.reads(() => writePage(data.collection(collection), page, writer, () => data.ownTurn()));
 }
 
 function pageRequest<T extends { _id: string }>(
