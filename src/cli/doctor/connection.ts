@@ -77,7 +77,7 @@ const CAUSES: readonly Cause[] = [
     fix: (entry) => `start the server, or correct host and port in ${entry}`,
   },
   {
-    when: ({ text }) => /connection \S+ to \S+ closed|ECONNRESET/i.test(text),
+    when: isClosed,
     detail: 'the server closes connections at once',
     fix: (entry) => `if it requires TLS, add tls=true to the options in ${entry}; otherwise see the log of the server`,
   },
@@ -105,10 +105,15 @@ export function plainFinding(cluster: string): Finding {
   return new Finding(ofCluster(cluster) + PLAIN.detail, PLAIN.fix(entryOf(cluster)));
 }
 
-/** Whether no server was found that fits all options of the URI, and nothing else is known. */
+/** Whether no server was found that fits all options of the URI, and nothing is known but that it closes connections, as one without TLS may do. */
 export function looksDown(error: unknown): boolean {
   const known = errorsIn(error);
-  return CAUSES.find(({ when }) => known.some(when))?.when === isUnselected;
+  const when = CAUSES.find((cause) => known.some(cause.when))?.when;
+  return when === isUnselected || when === isClosed;
+}
+
+function isClosed({ text }: Known): boolean {
+  return /connection \S+ to \S+ closed|ECONNRESET/i.test(text);
 }
 
 function isUnselected({ text }: Known): boolean {
