@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { ClientSession, mongo } from 'mongoose';
 import { nativeCollection } from '../database/native';
 import type { AuditAction, Authority } from './auditEvents';
@@ -62,9 +63,16 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
     ...(organisationId !== undefined && { organisation_id: organisationId }),
   });
 
-  function change(id: string, by: Authority, work: (before: EndpointRow) => Change): Promise<EndpointRow | undefined> {
+  /** Without a change nothing is written, and no audit event: callers could fill the audit log with them. */
+  function change(
+    id: string,
+    by: Authority,
+    work: (before: EndpointRow) => Change | undefined,
+  ): Promise<EndpointRow | undefined> {
     return inOrganisation(id, by, async (before, session, record) => {
-      const { update, action, details } = work(before);
+      const changed = work(before);
+      if (!changed) return before;
+      const { update, action, details } = changed;
       const after = await rows.findOneAndUpdate({ _id: id }, update, { session, returnDocument: 'after' });
       if (after) await record(by.actor, action, after.organisation_id, { endpoint: id, ...details });
       return after ?? undefined;
@@ -108,7 +116,11 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
       (await rows.findOne(filterOf(id, by as Authority))) ?? undefined,
     /** Used from the next page of events on. */
     update: (id: string, set: Partial<Pick<EndpointRow, 'url' | 'types'>>, by: Authority) =>
-      change(id, by, () => ({ update: { $set: set }, action: 'webhook.updated', details: set })),
+      change(id, by, (before) =>
+        isDeepStrictEqual({ ...before, ...set }, before)
+          ? undefined
+          : { update: { $set: set }, action: 'webhook.updated', details: set },
+      ),
     rotate: (id: string, by: Authority) =>
       change(id, by, () => ({
         update: { $set: { rotated_at: new Date(now()) }, $inc: { version: 1 } },
@@ -131,19 +143,20 @@ export function webhookEndpointsOf(models: ControlModels, now: () => number) {
         action: 'webhook.enabled',
         details: { from: from?.time ?? 'where it stopped' },
       })),
+    /** The first reason stays. */
     disable: (id: string, reason: DisabledReason, by: Authority): Promise<EndpointRow | undefined> =>
-      change(id, by, (before) => ({
-        update: {
-          $set: {
-            // the first reason stays
-            ...{ state: 'disabled', disabled: before.disabled ?? { reason, at: new Date(now()) } },
-            ...taken(before, now()),
-          },
-          $unset: { due: '' },
-        },
-        action: 'webhook.disabled',
-        details: { reason },
-      })),
+      change(id, by, (before) =>
+        before.state === 'disabled'
+          ? undefined
+          : {
+              update: {
+                $set: { state: 'disabled', disabled: { reason, at: new Date(now()) }, ...taken(before, now()) },
+                $unset: { due: '' },
+              },
+              action: 'webhook.disabled',
+              details: { reason },
+            },
+      ),
     /** Resolves with the endpoint as it was. */
     remove: (id: string, by: Authority): Promise<EndpointRow | undefined> =>
       inOrganisation(id, by, async (found, session, record) => {

@@ -70,6 +70,17 @@ test('each change is audited, a rotation gives another secret, and a deletion is
   );
 });
 
+test('what changes nothing of an endpoint is not audited', async () => {
+  const one = await anOffice();
+  const { id } = (await one.admin('create_webhook_endpoint', { url, types: ['product.created'] })).endpoint;
+  for (const args of [{ url }, { types: ['product.created'] }, {}])
+    expect(await one.admin('update_webhook_endpoint', { id, ...args })).toMatchObject({ id, url });
+  for (let times = 0; times < 2; times += 1)
+    expect(await one.admin('disable_webhook_endpoint', { id })).toMatchObject({ id, state: 'disabled' });
+  const names = (await actions(one)).map(({ action }) => action).filter((name: string) => name.startsWith('webhook.'));
+  expect(names).toEqual(['webhook.disabled', 'webhook.created']);
+});
+
 test('an organisation has at most 20 endpoints, even if they are created concurrently', async () => {
   const { admin } = await anOffice();
   const answers = await Promise.all(Array.from({ length: 24 }, () => admin('create_webhook_endpoint', { url })));
