@@ -74,7 +74,7 @@ export function createApollo({
       load: () =>
         Promise.resolve({
           executor: async ({ document, operation, context, request: { variables } }) => {
-            const errors = refusalOfVariables(schema, document, operation, variables ?? {});
+            const errors = refusalOfVariables(schema, operation, variables ?? {});
             if (errors.length > 0) return { errors };
             const execution = { document, operation, contextValue: context, variableValues: variables };
             const { streaming } = context as GraphqlContext;
@@ -120,16 +120,15 @@ export function createApollo({
 }
 
 /** Why an operation cannot run with variables: their size first, since looking for other errors takes long for large ones. */
-function refusalOfVariables(...args: Parameters<typeof refuseLargeVariables>): readonly GraphQLError[] {
-  const [schema, , operation, values] = args;
+function refusalOfVariables(...args: Parameters<typeof variableErrors>): readonly GraphQLError[] {
   try {
-    refuseLargeVariables(...args);
+    refuseLargeVariables(args[2]);
   } catch (error) {
     const known = findAppError(error);
     if (!known) throw error;
     return [withHttpStatus(known)];
   }
-  return variableErrors(schema, operation, values);
+  return variableErrors(...args);
 }
 
 /** A result with its data as text, unless it is not of a caller's data. */
