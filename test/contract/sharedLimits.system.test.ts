@@ -21,7 +21,8 @@ async function openHoldingProxy(url: string): Promise<{ uri: string; hasHeld: ()
       const said = chunk.toString('latin1').toLowerCase();
       if (said.includes('eval')) far.unpipe(near).pause();
       if (!said.includes('ping')) return;
-      far.pipe(near);
+      // a second pipe would give each answer twice
+      far.unpipe(near).pipe(near);
       hasHeld = true;
     });
     far.pipe(near);
