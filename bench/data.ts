@@ -1,6 +1,6 @@
 import { type Random, seeded } from '../faults/random';
-import { totalOf } from '../src/resources/common/money';
-import type { Line } from '../src/resources/common/lines';
+import { totalOf } from '../src/stored/money';
+import type { Line } from '../src/stored/lines';
 import type { Product } from '../src/resources/products/products';
 import { products } from '../src/resources/products/products';
 import type { Quote } from './quote';

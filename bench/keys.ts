@@ -1,6 +1,6 @@
-import { DEFAULT_KEY_PREFIX, generateKey } from '../src/access/keys';
-import type { Organisation } from '../src/access/principal';
-import type { Scope } from '../src/access/scopes';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../src/auth/keys';
+import type { Organisation } from '../src/auth/principal';
+import type { Scope } from '../src/auth/scopes';
 import type { Store } from '../src/cli/common/open';
 
 /** KEY_PEPPER of all contestants: production refuses to start without one. */

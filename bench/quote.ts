@@ -1,4 +1,4 @@
-import type { Line } from '../src/resources/common/lines';
+import type { Line } from '../src/stored/lines';
 
 /** A quote as stored in its organisation's database. Amounts are in minor units. */
 export interface Quote {

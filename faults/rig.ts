@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ALL_SCOPES } from '../src/access/scopes';
+import { ALL_SCOPES } from '../src/auth/scopes';
 import { openStore, type Store } from '../src/cli/common/open';
 import { readConfig } from '../src/config';
 import { ROOT } from '../tools/facts';

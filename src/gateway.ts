@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
-import { type Authenticator, createAuthenticator, type KeySource } from './access/authenticate';
-import { recogniseSome } from './access/recognise';
-import type { Limiters } from './access/limiters';
+import { type Authenticator, createAuthenticator, type KeySource } from './auth/authenticate';
+import { recogniseSome } from './auth/recognise';
+import type { Limiters } from './admission/limiters';
 import type { Config } from './config';
-import { contextFactory, type OpenContext } from './context';
+import { contextFactory, type OpenContext } from './operations/context';
 import type { Databases } from './database/connect';
 import { createEventSource } from './events/source';
 import { eventsOf } from './events/parts';
@@ -13,14 +13,15 @@ import { createHealth } from './http/health';
 import { AppError } from './errors';
 import { createAccessLog } from './http/accessLog';
 import { traced } from './http/traced';
-import { createBodyMemory } from './http/bodyMemory';
+import { createBodyMemory } from './admission/bodyMemory';
 import { availabilityOf } from './http/availabilityOf';
 import { applyCors } from './http/cors';
 import type { Exchange } from './http/exchange';
-import { createPatience } from './http/patience';
+import { failedAuthentications } from './admission/attempts';
+import { createRequestTracker } from './admission/requestTracker';
 import { PROBLEM, writeError } from './http/problem';
 import { checkHead } from './http/target';
-import { createTurns } from './http/turns';
+import { createTurns } from './admission/turns';
 import { noteUnavailable } from './http/unavailable';
 import { keyLimiterOf, limitersOf } from './limits';
 import { describeError } from './log';
@@ -36,7 +37,7 @@ import { createRestFace } from './rest';
 import { publishedSchemas } from './published';
 import { EVENT_TYPES } from './events/types';
 import { createSettings, SETTINGS_GRAPHQL } from './settings';
-import type { Schemas } from './schema/build';
+import type { Schemas } from './operations/build';
 import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
@@ -73,7 +74,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
   const { control, logger, tracing } = options;
   const schemas = publishedSchemas();
   const traffic = createTraffic(options, carrier, schemas);
-  const { availability, patience, metrics, bodies, turns } = traffic;
+  const { availability, tracker, metrics, bodies, turns } = traffic;
   // before the first request, since connecting takes more round trips than a check, too many if a database is slow later
   await availability.start();
   const limiters = await limitersOf(options, metrics);
@@ -140,7 +141,7 @@ export async function createGateway(options: GatewayOptions, carrier: Carrier) {
     /** After the drain. */
     async stop(): Promise<void> {
       availability.stop();
-      patience.stop();
+      tracker.stop();
       accessLog.stop();
       await recording.stop();
       await faces.graphql.stop();
@@ -167,7 +168,7 @@ function createTraffic(
   });
   const { clusters, clocks, lostAt, quotas } = databases;
   const availability = availabilityOf(databases, logger);
-  const patience = createPatience({
+  const tracker = createRequestTracker<Exchange>({
     ...{ availability, clusters, lostAt, onShed },
     longest: carrier.longest,
     onEnd: (exchange) => {
@@ -179,7 +180,7 @@ function createTraffic(
     operations: operations.map(({ name }) => name),
     pools: databases.pools,
     openConnections: carrier.openConnections,
-    requestsInHand: patience.inHand,
+    requestsInFlight: tracker.inFlight,
     clusters: () =>
       clusters.map((cluster) => ({
         cluster,
@@ -203,8 +204,8 @@ function createTraffic(
     ...{ databases, feeds: control.feeds, logger, onWritten: metrics.eventsRecorded, onStored: webhooks.wake },
     ...carrier.streams,
   });
-  databases.giveWayTo(patience.hasOthers);
-  return { webhooks, bodies, turns, availability, patience, metrics, waiting, tails };
+  databases.giveWayTo(tracker.hasOthers);
+  return { webhooks, bodies, turns, availability, tracker, metrics, waiting, tails };
 }
 
 interface Parts {
@@ -215,12 +216,12 @@ interface Parts {
 
 /** Finds whose a request is by its key, the same for all APIs. */
 function authenticatorOf({ config, databases, control }: GatewayOptions, { traffic, limiters }: Parts): Authenticator {
-  const { patience, metrics } = traffic;
+  const { tracker, metrics } = traffic;
   const { apiKeys } = control;
   // the key lookup is the first query of a request, so the request is admitted before it
   const admitted: KeySource = {
     find(id) {
-      patience.admit();
+      tracker.admit();
       return apiKeys.find(id);
     },
     markUsed: apiKeys.markUsed,
@@ -232,7 +233,7 @@ function authenticatorOf({ config, databases, control }: GatewayOptions, { traff
     pepper: config.KEY_PEPPER,
     previousPepper: config.KEY_PEPPER_PREVIOUS,
     now: databases.now,
-    failures: metrics.counted('address', limiters.failures),
+    countFailure: failedAuthentications(metrics.counted('address', limiters.failures)),
     onFound: (found) => {
       metrics.keyFound(keyLabel(found, databases.now()));
     },
@@ -245,16 +246,16 @@ function keyContexts(
   { schemas, traffic, limiters }: Parts,
   { authenticate }: Authenticator,
 ): OpenContext {
-  const { patience, metrics, waiting } = traffic;
+  const { tracker, metrics, waiting } = traffic;
   const elementCheck = typeChecks(schemas.graphql, { elementBounds: true, closed: false });
   return contextFactory({
     authenticate,
     limiter: keyLimiterOf(limiters, metrics),
     organisationData: databases.organisationData,
-    admit: patience.admitOrganisation,
+    admit: tracker.admitOrganisation,
     checkElement: (type, ...args) => elementCheck(type)(...args),
     eventSource: createEventSource({ ...databases, control: config.CONTROL_DATABASE, waiting }),
-    onSpentKey: () => {
+    onOverLimit: () => {
       metrics.keyFound('live');
     },
   });
@@ -266,7 +267,7 @@ type Faces = Awaited<ReturnType<typeof createFaces>>;
 async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Parts) {
   const { config, databases, control, logger, demoKey } = options;
   const { schemas, traffic, limiters } = parts;
-  const { patience, metrics } = traffic;
+  const { tracker, metrics } = traffic;
   const { operations } = schemas;
   const keys = authenticatorOf(options, parts);
   const [recognise, publicUrl] = [recogniseSome(keys.recognise), config.PUBLIC_URL];
@@ -276,7 +277,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
   };
   const routeMethods = operations.flatMap(({ rest }) => rest?.method ?? []);
   return {
-    patience,
+    tracker,
     cors: { origins: config.CORS_ORIGINS, methods: [...new Set(['GET', 'HEAD', 'POST', ...routeMethods])] },
     health: createHealth(databases, traffic.availability, limiters, carrier.isDraining),
     metricsPage: createMetricsPage(metrics, config.ADMIN_PORT === undefined ? config.METRICS : 'off'),
@@ -292,7 +293,7 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
       config,
       control,
       organisationData: databases.organisationData,
-      patience,
+      tracker,
       webhooks: traffic.webhooks.ofUser,
       limiter: metrics.counted('user', limiters.keys),
       failures: metrics.counted('address', limiters.failures),
@@ -309,19 +310,19 @@ async function createFaces(options: GatewayOptions, carrier: Carrier, parts: Par
 /** Answers a request, in order: health, metrics, settings, pages, CORS, REST, GraphQL, MCP. */
 async function dispatch(exchange: Exchange, face: Face, faces: Faces): Promise<void> {
   const { request, response, path } = exchange;
-  const { patience, rest, graphql, mcp, settings } = faces;
+  const { tracker, rest, graphql, mcp, settings } = faces;
   if ((await faces.health(exchange)) || (await faces.metricsPage(exchange))) return;
   if (path === SETTINGS_GRAPHQL) {
     if (request.method !== 'POST') {
       throw new AppError('method_not_allowed', 'Only POST is allowed.', { allow: ['POST'] });
     }
-    await patience.spend(exchange, () => graphql.handle(exchange, settings.openContext));
+    await tracker.run(exchange, () => graphql.handle(exchange, settings.openContext));
   } else if (face === 'settings') {
     settings.serve(exchange);
   } else if (face !== 'rest' && face !== 'graphql' && face !== 'mcp') {
     faces.pages(request as never, response as never);
   } else if (!applyCors(exchange, { ...faces.cors, isGraphql: face === 'graphql' })) {
     const answers = { rest, mcp, graphql: graphql.handle };
-    await patience.spend(exchange, () => answers[face](exchange));
+    await tracker.run(exchange, () => answers[face](exchange));
   }
 }

@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
-import { type Limiters, openLimiters } from './access/limiters';
-import { keyRateLimiter } from './access/rateLimit';
+import { type Limiters, openLimiters } from './admission/limiters';
+import { keyRateLimiter } from './admission/rateLimit';
 import { type Config, MOST_POINTS } from './config';
 import { redact } from './log';
 import type { Metrics } from './metrics';

@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import pino, { type Logger } from 'pino';
-import { KEY_TEXT, KEY_TEXT_SEEN } from './access/keys';
+import { KEY_TEXT, KEY_TEXT_SEEN } from './auth/keys';
 import type { Config } from './config';
 
 /** JSON lines on stderr, which say the process and the worker of `serve --workers`, since stdout is for a command's result; without `to`, written in the background. */

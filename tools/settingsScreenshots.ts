@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { trusted } from 'mongoose';
-import type { Organisation } from '../src/access/principal';
+import type { Organisation } from '../src/auth/principal';
 import { organisationUsageId } from '../src/organisations/keyUsage';
 import { webhookDeliveries } from '../src/webhooks/deliveries';
 import { openBrowser, THEMES, visitor, WIDTHS } from '../test/support/browser';

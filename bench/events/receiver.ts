@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { readConfig } from '../../src/config';
 import { webhookParts } from '../../src/webhooks';
 import type { Rig } from '../rig';

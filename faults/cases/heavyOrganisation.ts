@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { recordKinds } from '../../src/resources';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import { ROOT } from '../../tools/facts';
 import { askBeside, askElsewhere, type Beside, describe, keepServed, PROBE_PAUSE } from '../beside';
 import { labelOf, Tally } from '../client';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { recordKinds } from '../../src/resources';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import { labelOf, Tally } from '../client';
 import type { Gateway } from '../gateway';
 import { type Case, number, Promises } from '../outcome';

@@ -14,7 +14,7 @@ const KEPT = new Set([
   'graphiql:editorFlex',
   'graphiql:secondaryEditorFlex',
 ]);
-/** A key (src/access/keys.ts), which may have been written into a query or its variables. */
+/** A key (src/auth/keys.ts), which may have been written into a query or its variables. */
 const KEYS = /\w*[0-9A-Za-z]{22}_[0-9A-Za-z]{49}/g;
 
 /**

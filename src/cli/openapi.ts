@@ -9,7 +9,7 @@ export function addOpenapi(program: ExplainedCommand): void {
     .examples(['scopegate openapi > openapi.json', 'npx openapi-typescript openapi.json -o api.d.ts'])
     .action(async () => {
       const { openApiDocument } = await import('../published.js');
-      const { readConfig } = await import('../config.js');
+      const { readConfig } = await import('../config/index.js');
       print(JSON.stringify(openApiDocument(readConfig().PUBLIC_URL), undefined, 2));
     });
 }

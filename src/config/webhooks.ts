@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { parseRange, rangeFault } from '../access/addresses';
+import { parseRange, rangeFault } from '../auth/addresses';
 
 /* The variables of webhooks. */
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 
 /*
  * BSON as bytes (bsonspec.org), for answers that are written without making objects (docs/decisions/fast.md). Whatever is
- * not expected here is Unforeseen, whereupon the driver decodes it.
+ * not expected here is UnsupportedValue, whereupon the driver decodes it.
  */
 
 /** Types of elements. */
@@ -31,7 +31,7 @@ SIZES[BSON.int] = 4;
 SIZES[BSON.decimal] = 16;
 
 /** That a value is not one that can be written from its bytes. */
-export class Unforeseen extends Error {}
+export class UnsupportedValue extends Error {}
 
 /** The shortest object: its length and its end. */
 const SHORTEST = 5;
@@ -51,34 +51,34 @@ export function int64(bytes: Uint8Array, at: number): number {
 export function endOfKey(bytes: Uint8Array, at: number, end: number): number {
   let to = at;
   while (to < end && bytes[to] !== 0) to += 1;
-  if (to >= end) throw new Unforeseen('document');
+  if (to >= end) throw new UnsupportedValue('document');
   return to;
 }
 
-/** The end of an object or array, whose last byte is before it. @throws Unforeseen if it does not end where it says */
+/** The end of an object or array, whose last byte is before it. @throws UnsupportedValue if it does not end where it says */
 export function endOfObject(bytes: Uint8Array, at: number, end: number): number {
   const to = at + int32(bytes, at);
-  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new Unforeseen('document');
+  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
   return to;
 }
 
-/** The end of a text with its zero. @throws Unforeseen if it does not end where it says */
+/** The end of a text with its zero. @throws UnsupportedValue if it does not end where it says */
 export function endOfText(bytes: Uint8Array, at: number, end: number): number {
   const to = at + 4 + int32(bytes, at);
-  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new Unforeseen('document');
+  if (to < at + SHORTEST || to > end || bytes[to - 1] !== 0) throw new UnsupportedValue('document');
   return to;
 }
 
-/** The end of a value, which is not checked within. @throws Unforeseen for rare types */
+/** The end of a value, which is not checked within. @throws UnsupportedValue for rare types */
 export function endOfValue(bytes: Uint8Array, type: number, at: number, end: number): number {
   if (type === BSON.text) return endOfText(bytes, at, end);
   if (type === BSON.object || type === BSON.array) return endOfObject(bytes, at, end);
   const size = SIZES[type] ?? 0;
-  if (size === 0xff || at + size > end) throw new Unforeseen('type');
+  if (size === 0xff || at + size > end) throw new UnsupportedValue('type');
   return at + size;
 }
 
-/** The end of a value that is not written, but that the driver would have decoded. @throws Unforeseen if it may have thrown */
+/** The end of a value that is not written, but that the driver would have decoded. @throws UnsupportedValue if it may have thrown */
 export function skipValue(bytes: Buffer, type: number, at: number, end: number): number {
   const to = endOfValue(bytes, type, at, end);
   if (type === BSON.text) checkText(bytes, at + 4, to - 1);
@@ -88,7 +88,7 @@ export function skipValue(bytes: Buffer, type: number, at: number, end: number):
 }
 
 export function checkFlag(bytes: Uint8Array, at: number): void {
-  if ((bytes[at] ?? 0) > 1) throw new Unforeseen('type');
+  if ((bytes[at] ?? 0) > 1) throw new UnsupportedValue('type');
 }
 
 /** A whole object, as {@link skipValue}. */
@@ -100,23 +100,23 @@ export function skipObject(bytes: Buffer, start: number, end: number): void {
     refuseReference(bytes, at);
     at = skipValue(bytes, type, endOfKey(bytes, at, end) + 1, end);
   }
-  if (at !== end) throw new Unforeseen('document');
+  if (at !== end) throw new UnsupportedValue('document');
 }
 
 /** The driver makes references ({$ref, $id}) objects of their own kind. */
 export function refuseReference(bytes: Uint8Array, key: number): void {
-  if (bytes[key] === DOLLAR) throw new Unforeseen('document');
+  if (bytes[key] === DOLLAR) throw new UnsupportedValue('document');
 }
 
 function checkText(bytes: Buffer, start: number, end: number): void {
   for (let at = start; at < end; at += 1) {
     if ((bytes[at] ?? 0) < ASCII) continue;
-    if (!isUtf8(bytes.subarray(at, end))) throw new Unforeseen('text');
+    if (!isUtf8(bytes.subarray(at, end))) throw new UnsupportedValue('text');
     return;
   }
 }
 
-/** Calls with the place of each object of an array. @throws Unforeseen if it has anything else */
+/** Calls with the place of each object of an array. @throws UnsupportedValue if it has anything else */
 export function forEachObject(
   bytes: Buffer,
   start: number,
@@ -127,11 +127,11 @@ export function forEachObject(
   for (;;) {
     const type = bytes[at++] ?? 0;
     if (type === 0) break;
-    if (type !== BSON.object) throw new Unforeseen('type');
+    if (type !== BSON.object) throw new UnsupportedValue('type');
     const value = endOfKey(bytes, at, end) + 1;
     const to = endOfObject(bytes, value, end);
     each(value, to);
     at = to;
   }
-  if (at !== end) throw new Unforeseen('document');
+  if (at !== end) throw new UnsupportedValue('document');
 }

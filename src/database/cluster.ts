@@ -7,7 +7,7 @@ import { OldServerError, tooOld, versionOf } from './version';
 
 /*
  * The driver's timeouts, in milliseconds. Its `timeoutMS` has no effect since 7.6, so each stage has its own; a request
- * fails earlier if the database does not respond (http/patience.ts).
+ * fails earlier if the database does not respond (admission/requestTracker.ts).
  */
 /** How long a command waits for an available server, and for a free connection to it. */
 const SERVER_SELECTION_TIMEOUT = 3000;

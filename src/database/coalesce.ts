@@ -1,6 +1,6 @@
 import DataLoader from 'dataloader';
 import type { Model } from 'mongoose';
-import { BSON, endOfKey, endOfValue, Unforeseen } from './bson';
+import { BSON, endOfKey, endOfValue, UnsupportedValue } from './bson';
 import type { Projection } from './collection';
 import type { Gate } from './gate';
 import { nativeCollection, READ_WITHIN } from './native';
@@ -40,7 +40,7 @@ export function coalescedReads<T extends { _id: string }>(
 
 /**
  * The same, of rows as the database sent them.
- * @throws Unforeseen if they do not fit into one answer, or one has an id that is not text
+ * @throws UnsupportedValue if they do not fit into one answer, or one has an id that is not text
  */
 export function coalescedRawReads(
   model: Model<{ _id: string }>,
@@ -86,12 +86,12 @@ function idOf(row: Buffer): string {
   let at = 4;
   for (;;) {
     const type = row[at++] ?? 0;
-    if (type === 0) throw new Unforeseen('missing');
+    if (type === 0) throw new UnsupportedValue('missing');
     const name = endOfKey(row, at, row.length);
     const value = name + 1;
     const end = endOfValue(row, type, value, row.length);
     if (row.toString('latin1', at, name) !== '_id') at = end;
     else if (type === BSON.text) return row.toString('utf8', value + 4, end - 1);
-    else throw new Unforeseen('type');
+    else throw new UnsupportedValue('type');
   }
 }

@@ -1,10 +1,8 @@
 import { hash } from 'node:crypto';
 import mongoose, { type Model, trusted } from 'mongoose';
-import type { PageWriter } from './answerWriter';
 import type { Projection } from './collection';
 import { nativeCollection, READ_WITHIN } from './native';
 import { SETTLED_READ } from './slots';
-import { findRaw, type RawRows } from './rawRows';
 import type { AppError } from '../errors';
 import { invalidRequest } from '../errors';
 
@@ -44,13 +42,10 @@ export interface ListRequest {
 
 export const DEFAULT_LIMIT = 20;
 const DEFAULT_SORT = '-created_at';
-/** Bytes of rows that take some milliseconds to write. */
-const LARGE = 256 * 1024;
 
 /** Reads one page through the index of its sort; with an indexed filter it examines at most limit + 1 rows. */
 export async function findPage<T extends { _id: string }>(model: Model<T>, request: ListRequest): Promise<Page<T>> {
-  const list = listOf(request);
-  const query = await queryOf(model, request, list);
+  const { list, query } = await openPage(model, request);
   if (!query) return toPage<T>([], list);
   const { until, filter, sort, most } = query;
   // with the driver directly: the conditions are built from validated arguments, and operators inside values are inert
@@ -66,32 +61,20 @@ export async function findPage<T extends { _id: string }>(model: Model<T>, reque
   return toPage(rows, list, until);
 }
 
-/** A page as JSON text. */
-export interface WrittenPage {
-  readonly text: Buffer;
-  readonly next: string | null;
+/** A page before its rows are read. */
+export interface OpenPage {
+  readonly list: List;
+  /** Undefined if no row can match. */
+  readonly query: Query | undefined;
+  /** The cursor behind a row, of which `position` has the sort value and id. */
+  readonly cursorAt: (position: readonly unknown[]) => string;
 }
 
-/** Reads one page as {@link findPage} does, and writes it without making objects. @throws Unforeseen if that must do it */
-export async function writePage<T extends { _id: string }>(
-  model: Model<T>,
-  request: ListRequest,
-  writer: PageWriter,
-  ownTurn: () => Promise<void>,
-): Promise<WrittenPage> {
+export async function openPage<T>(model: Model<T>, request: ListRequest): Promise<OpenPage> {
   const list = listOf(request);
   const query = await queryOf(model, request, list);
-  if (!query) return { text: writer.write(NO_ROWS, list.limit, null), next: null };
-  const { until, filter, sort, most } = query;
-  const reading = until && SETTLED_READ;
-  const rows = await findRaw(model, { filter, projection: request.projection, sort, most, reading });
-  if (rows.bytes.length > LARGE) await ownTurn();
-  const hasMore = rows.places.length / 2 > list.limit;
-  const next = hasMore ? cursorAt(writer.positionOf(rows, list.limit - 1, list.field), until, list.mark) : null;
-  return { text: writer.write(rows, list.limit, next), next };
+  return { list, query, cursorAt: (position) => cursorAt(position, query?.until, list.mark) };
 }
-
-const NO_ROWS: RawRows = { bytes: Buffer.alloc(0), places: [] };
 
 interface Query {
   readonly until: Date | undefined;

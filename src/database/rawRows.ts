@@ -1,5 +1,5 @@
 import mongoose, { type Model, type mongo } from 'mongoose';
-import { BSON, endOfKey, endOfValue, forEachObject, Unforeseen } from './bson';
+import { BSON, endOfKey, endOfValue, forEachObject, UnsupportedValue } from './bson';
 import type { Projection } from './collection';
 import { isWorthReadingAgain } from './faults';
 import { nativeCollection, nativeDatabase, READ_WITHIN } from './native';
@@ -27,7 +27,7 @@ export interface RawFind {
 /**
  * Finds rows without decoding them. The driver's cursor can do that as well, but makes an array of each element of each
  * row first, which takes longer than decoding.
- * @throws Unforeseen if not all rows fit into one answer (16 MiB)
+ * @throws UnsupportedValue if not all rows fit into one answer (16 MiB)
  */
 export async function findRaw<T extends { _id: string }>(model: Model<T>, find: RawFind): Promise<RawRows> {
   const collection = nativeCollection(model);
@@ -77,9 +77,9 @@ function rowsOf(bytes: Buffer, onRest: (id: mongo.Long) => void): RawRows {
       forEachObject(bytes, value, at, (start, end) => places.push(start, end));
     } else if (key === 'id' && type === BSON.long && bytes.readBigInt64LE(value) !== 0n) {
       onRest(Long.fromBigInt(bytes.readBigInt64LE(value)));
-      throw new Unforeseen('large');
+      throw new UnsupportedValue('large');
     }
   }
-  if (!isThere) throw new Unforeseen('document');
+  if (!isThere) throw new UnsupportedValue('document');
   return { bytes, places };
 }

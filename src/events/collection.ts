@@ -1,8 +1,8 @@
 import { DAY } from '../units';
-import type { EventRow } from '../context';
+import type { EventRow } from '../operations/context';
 import { defineCollection } from '../database/collection';
 
-export type { EventRow } from '../context';
+export type { EventRow } from '../operations/context';
 
 /** How long events are kept, in milliseconds. */
 export const KEPT_FOR = 30 * DAY;

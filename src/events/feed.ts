@@ -1,5 +1,5 @@
-import type { Scope } from '../access/scopes';
-import type { EventPage, EventRow, EventSource, RequestContext, WantedEvents } from '../context';
+import type { Scope } from '../auth/scopes';
+import type { EventPage, EventRow, EventSource, RequestContext, WantedEvents } from '../operations/context';
 import type { OrganisationData } from '../database/organisationData';
 import { DEFAULT_LIMIT } from '../database/pagination';
 import { AppError } from '../errors';

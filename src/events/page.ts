@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import type { EventPage, EventRow, EventSource, WantedEvents } from '../context';
+import type { EventPage, EventRow, EventSource, WantedEvents } from '../operations/context';
 import { timeOf } from '../database/clock';
 import { nativeCollection, READ_WITHIN } from '../database/native';
 import type { OrganisationData } from '../database/organisationData';

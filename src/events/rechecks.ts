@@ -1,4 +1,4 @@
-import type { WaitingCaller } from '../context';
+import type { WaitingCaller } from '../operations/context';
 import { AppError } from '../errors';
 
 /*

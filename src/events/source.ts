@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { mongo } from 'mongoose';
-import type { EventSource, WaitingCaller } from '../context';
+import type { EventSource, WaitingCaller } from '../operations/context';
 import { AppError } from '../errors';
 import { SECOND } from '../units';
 import { readTail, type TailRow, tailRows } from './tail/lease';

@@ -1,5 +1,5 @@
 import type { mongo } from 'mongoose';
-import type { EventPage, EventRow, EventStream } from '../context';
+import type { EventPage, EventRow, EventStream } from '../operations/context';
 import { AppError } from '../errors';
 
 /*

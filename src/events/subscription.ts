@@ -1,4 +1,4 @@
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 import { type FeedArguments, listenerOf, shown } from './feed';
 import { cursorOf, NOW, readRecorded, startOf } from './page';
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { mongo } from 'mongoose';
-import type { EventRow, EventSource, EventStream, WaitingCaller, WantedEvents } from '../context';
+import type { EventRow, EventSource, EventStream, WaitingCaller, WantedEvents } from '../operations/context';
 import { type ChangeCursor, openChanges } from '../database/changeCursor';
 import { databaseName } from '../database/organisationData';
 import { AppError } from '../errors';

@@ -14,16 +14,16 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import type { Logger } from 'pino';
-import { unauthenticated } from '../access/authenticate';
+import { unauthenticated } from '../auth/authenticate';
 import type { Config } from '../config';
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 import { type AppError, findAppError, invalidRequest } from '../errors';
-import { createExecutor } from '../schema/execution';
+import { createExecutor } from '../operations/execution';
 import { describeError, redact } from '../log';
 import { variableErrors } from '../schema/variables';
 import { refuseLargeVariables } from '../schema/variableSizes';
-import { tooLarge } from '../schema/answerSize';
-import { answerText } from '../schema/answerText';
+import { tooLarge } from '../operations/answerSize';
+import { answerText } from '../operations/answerText';
 import type { Documents } from './documentStore';
 import { toAppError } from '../mask';
 import { formatError, isCallerFault, withHttpStatus } from './errors';
@@ -39,7 +39,7 @@ import {
 } from './queryLimits';
 import { reservedAliasesRule } from './reservedAliases';
 import { subscribe } from './streams/subscribe';
-import { createAnswerWritten, stringifyAnswer, WrittenData } from './written';
+import { createAnswerWritten, stringifyAnswer, WrittenData } from './fastRead';
 
 export interface ApolloOptions {
   readonly schema: GraphQLSchema;

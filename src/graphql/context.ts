@@ -1,6 +1,6 @@
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 import type { AppError } from '../errors';
-import type { LargePart } from '../http/turns';
+import type { LargePart } from '../admission/turns';
 import type { Streaming } from './streams/subscribe';
 
 /** The resolver context with additions for GraphQL. Root fields never run without a caller. */

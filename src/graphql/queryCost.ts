@@ -16,8 +16,8 @@ import {
 } from 'graphql';
 import { AppError } from '../errors';
 import { constraintOf } from '../schema/jsonSchema';
-import type { LargePart } from '../http/turns';
-import { aggregates } from '../schema/operations';
+import type { LargePart } from '../admission/turns';
+import { aggregates } from '../schema/declaredOperations';
 import { countRootFields, fragmentsOf, QUERY_LIMITS } from './queryLimits';
 
 /*

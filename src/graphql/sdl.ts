@@ -1,5 +1,5 @@
 import { GraphQLObjectType, GraphQLSchema, type GraphQLSchemaConfig, printSchema } from 'graphql';
-import type { Operation } from '../schema/operations';
+import type { Operation } from '../schema/declaredOperations';
 
 /** The schema as text, for generators of clients: without the operations of users, and the types and directives that no key can use. */
 export function keySdl(schema: GraphQLSchema, operations: readonly Operation[]): string {

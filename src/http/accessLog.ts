@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import { redactPath } from '../log';
-import type { Principal } from '../access/principal';
+import type { Principal } from '../auth/principal';
 import type { Face, Metrics } from '../metrics';
 import type { Exchange } from './exchange';
 import type { Unavailable } from './unavailable';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { boundBody } from './bodyBounds';
-import { keepRoom, type RoomOptions } from './room';
+import { keepRoom, type RoomOptions } from '../admission/connectionRoom';
 
 /** How long a connection stays open after we end our side, in milliseconds, so that data still being sent does not cut off the answer. */
 const LINGER = 1000;

@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Refusal } from '../access/authenticate';
-import type { KeyPrincipal, Principal } from '../access/principal';
-import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../access/rateLimit';
-import type { IncomingRequest } from '../context';
+import type { Refusal } from '../auth/authenticate';
+import type { KeyPrincipal, Principal } from '../auth/principal';
+import { type KeyRateState, type RateState, secondsUntilReset, WINDOW_SECONDS } from '../admission/rateLimit';
+import type { IncomingRequest } from '../operations/context';
 import { redact } from '../log';
-import type { Sunset } from '../schema/operations';
+import type { Sunset } from '../schema/declaredOperations';
 import type { Trace } from '../tracing';
 import { DAY } from '../units';
-import type { BodyMemory } from './bodyMemory';
+import type { BodyMemory } from '../admission/bodyMemory';
 import { callerAddress } from './forwarded';
 import { readTarget } from './target';
-import type { Turns } from './turns';
+import type { Turns } from '../admission/turns';
 import type { Unavailable } from './unavailable';
 
 /** A request and its response, with the fields for its log line. */

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
-import { plainAddress, UNKNOWN_ADDRESS } from '../access/addresses';
+import { plainAddress, UNKNOWN_ADDRESS } from '../auth/addresses';
 
 /** The forms in which proxies write an address: alone, in brackets, with a port, in quotes (RFC 7239, section 6). */
 const WRITTEN = /^(?:\[([\da-f:.]+)\]|([\d.]+))(?::\d{1,5})?$/i;

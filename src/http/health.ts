@@ -1,4 +1,4 @@
-import type { Limiters } from '../access/limiters';
+import type { Limiters } from '../admission/limiters';
 import type { Availability } from '../database/availability';
 import { type Databases, DEFAULT_CLUSTER } from '../database/connect';
 import { type Exchange, send } from './exchange';

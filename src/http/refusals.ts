@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type Server, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { plainAddress } from '../access/addresses';
+import { plainAddress } from '../auth/addresses';
 import type { Metrics } from '../metrics';
 import { type Connections, endGently } from './connections';
 import { type ErrorContent, errorHeaders, problemText } from './problem';

@@ -1,4 +1,4 @@
-import type { Principal } from '../access/principal';
+import type { Principal } from '../auth/principal';
 import { type AppError, findAppError, type UnavailableReason } from '../errors';
 import { describeError } from '../log';
 

@@ -10,7 +10,7 @@ import {
 import { AppError, type Fault, invalidRequest, validationFailed } from '../errors';
 import { ROWS } from '../schema/gaps/mcpGaps';
 import { directiveOf } from '../schema/sdl';
-import { referenceTo } from '../schema/stored';
+import { referenceTo } from '../schema/storedTypes';
 import { isObject, type Params } from './protocol';
 import type { Tool } from './tools';
 

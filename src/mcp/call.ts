@@ -1,11 +1,11 @@
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 import { type Fault, invalidRequest, shorten, validationFailed } from '../errors';
-import { isLargePage } from '../http/turns';
-import { argumentChecks } from '../schema/argumentChecks';
-import type { Schemas } from '../schema/build';
-import { inKeptSpelling } from '../schema/compared';
+import { isLargePage } from '../admission/turns';
+import { argumentChecks } from '../operations/argumentChecks';
+import type { Schemas } from '../operations/build';
+import { normaliseKeys } from '../schema/callerKeys';
 import { FIELDS, IDEMPOTENCY_KEY } from '../schema/gaps/mcpGaps';
-import { aggregates } from '../schema/operations';
+import { aggregates } from '../schema/declaredOperations';
 import { IDEMPOTENCY_KEY_FORM } from '../units';
 import { blocksOf, type Content, type Json, MOST_DATA, narrowed, setApart, shortened, sizeOf } from './answer';
 import { CODES, isObject, type Params, ProtocolError } from './protocol';
@@ -67,7 +67,7 @@ export function createCalls(schemas: Schemas, onWritable?: Parameters<typeof cre
         if (isGiven(fields)) throw validationFailed([unknown(FIELDS, tool)]);
         if (isGiven(idempotencyKey)) hooks.onIdempotencyKey(checkedKey(idempotencyKey));
       } else if (isGiven(idempotencyKey)) throw validationFailed([unknown(IDEMPOTENCY_KEY, tool)]);
-      const args = inKeptSpelling(withLists(rest, tool));
+      const args = normaliseKeys(withLists(rest, tool));
       try {
         check(args);
       } catch (error) {

@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
-import type { OpenContext, RequestContext } from '../context';
+import type { OpenContext, RequestContext } from '../operations/context';
 import { AppError } from '../errors';
 import { requireAcceptsJson } from '../http/accept';
 import { BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/exchange';
 import { extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
-import type { Schemas } from '../schema/build';
+import type { Schemas } from '../operations/build';
 import { version } from '../version';
 import type { Content } from './answer';
 import { type Calls, createCalls } from './call';

@@ -1,12 +1,12 @@
 import { type DocumentNode, getOperationAST, type GraphQLSchema, type OperationDefinitionNode, parse } from 'graphql';
-import type { RequestContext } from '../context';
-import type { Schemas } from '../schema/build';
-import { coerceArguments } from '../schema/argumentChecks';
-import { withRawElements } from '../schema/elements';
-import { answerText } from '../schema/answerText';
-import { createExecutor } from '../schema/execution';
+import type { RequestContext } from '../operations/context';
+import type { Schemas } from '../operations/build';
+import { coerceArguments } from '../operations/argumentChecks';
+import { withRawElements } from '../operations/elements';
+import { answerText } from '../operations/answerText';
+import { createExecutor } from '../operations/execution';
 import { ROWS } from '../schema/gaps/mcpGaps';
-import { everyField, type Field, type NotWritten, type Selected, writerOf } from '../schema/written';
+import { everyField, type Field, type FallbackReason, type Selected, writerOf } from '../operations/fastRead';
 import type { Tool } from './tools';
 
 /* Runs operations for tools: with all members, or those that the rows of a list usually have. */
@@ -23,7 +23,7 @@ export interface Runs {
   readonly usual: Run;
 }
 
-type OnWritable = ((reason: NotWritten | 'arguments' | undefined) => void) | undefined;
+type OnWritable = ((reason: FallbackReason | 'arguments' | undefined) => void) | undefined;
 
 /** How to run the operation of each tool. What is compiled does not depend on what callers send. */
 export function createRuns(schemas: Pick<Schemas, 'rest' | 'graphql'>, onWritable: OnWritable): (tool: Tool) => Runs {

@@ -1,12 +1,12 @@
 import { getNamedType, getNullableType, isListType, isObjectType } from 'graphql';
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 import { AppError } from '../errors';
-import type { Schemas } from '../schema/build';
+import type { Schemas } from '../operations/build';
 import { argumentsSchema, componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../schema/jsonSchema';
 import { FIELDS, IDEMPOTENCY_KEY, ROWS } from '../schema/gaps/mcpGaps';
-import type { Operation } from '../schema/operations';
+import type { Operation } from '../schema/declaredOperations';
 import { directiveOf } from '../schema/sdl';
-import { everyField, type Field, type Selected } from '../schema/written';
+import { everyField, type Field, type Selected } from '../operations/fastRead';
 
 /* Operations as tools of the Model Context Protocol: what a model is told of them. */
 

@@ -24,7 +24,7 @@ export interface GaugeOptions {
   /** Bytes that an organisation may have (MAX_ORGANISATION_BYTES). */
   readonly bytesLimit: number | undefined;
   readonly openConnections: () => number;
-  readonly requestsInHand: () => number;
+  readonly requestsInFlight: () => number;
   /** Memory used by request bodies and answers. */
   readonly bodyBytes: () => number;
 }
@@ -33,13 +33,13 @@ export interface GaugeOptions {
 export function addGauges(registry: Registry, options: GaugeOptions): void {
   addDatabase(registry, options);
   const registers = [registry];
-  const { openConnections, requestsInHand, bodyBytes, quotas, bytesLimit, version } = options;
+  const { openConnections, requestsInFlight, bodyBytes, quotas, bytesLimit, version } = options;
   const gauges = [
     ['scopegate_http_connections', 'Open connections.', openConnections],
     [
       'scopegate_http_requests_in_hand',
       'Requests in progress, including those that wait for the database.',
-      requestsInHand,
+      requestsInFlight,
     ],
     [
       'scopegate_http_body_bytes',

@@ -1,6 +1,6 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
-import type { RateLimiter } from '../access/rateLimit';
-import { REFUSAL_REASONS, type RefusalReason } from '../access/authenticate';
+import type { RateLimiter } from '../admission/rateLimit';
+import { REFUSAL_REASONS, type RefusalReason } from '../auth/authenticate';
 import { UNAVAILABLE_REASONS, type UnavailableReason } from '../errors';
 import { addEvents, type EventMetricsOptions } from './events';
 import { addGauges, type GaugeOptions } from './gauges';

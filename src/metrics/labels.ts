@@ -1,4 +1,4 @@
-import { type ApiKey, type KeyState, keyState } from '../access/apiKey';
+import { type ApiKey, type KeyState, keyState } from '../auth/apiKey';
 
 /** What a request's key was found to be, active being `live`; `malformed` includes a missing one. */
 export type FoundKey = Exclude<KeyState, 'active'> | 'live' | 'unknown' | 'malformed';

@@ -1,6 +1,6 @@
 import { type ClientSession, trusted } from 'mongoose';
-import { type ApiKey, keyState } from '../access/apiKey';
-import { generateKey, type NewKey } from '../access/keys';
+import { type ApiKey, keyState } from '../auth/apiKey';
+import { generateKey, type NewKey } from '../auth/keys';
 import type { Config } from '../config';
 import { coalescedReads } from '../database/coalesce';
 import { findPage, type ListArguments, type Page } from '../database/pagination';

@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import type { Organisation } from '../access/principal';
+import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';
 import { organisationUsageId } from './keyUsage';

@@ -1,4 +1,4 @@
-import { STATES } from '../access/states';
+import { STATES } from '../auth/states';
 import { nativeCollection } from '../database/native';
 import type { ControlModels } from './models';
 

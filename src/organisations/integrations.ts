@@ -1,5 +1,5 @@
-import type { ApiKey } from '../access/apiKey';
-import { requirePlan } from '../access/authenticate';
+import type { ApiKey } from '../auth/apiKey';
+import { requirePlan } from '../auth/authenticate';
 import { type AppError, type Fault, notFound, validationFailed } from '../errors';
 import {
   type ApiKeys,

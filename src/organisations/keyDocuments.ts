@@ -1,9 +1,9 @@
 import { trusted } from 'mongoose';
-import type { ApiKey } from '../access/apiKey';
-import { DEFAULT_MCP, type McpAccess } from '../access/mcpAccess';
-import type { NewKey } from '../access/keys';
-import type { Organisation } from '../access/principal';
-import type { Scope } from '../access/scopes';
+import type { ApiKey } from '../auth/apiKey';
+import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
+import type { NewKey } from '../auth/keys';
+import type { Organisation } from '../auth/principal';
+import type { Scope } from '../auth/scopes';
 import type { Actor, Authority } from './auditEvents';
 
 /* Keys as they are stored, found, and described in the audit log. */

@@ -1,9 +1,9 @@
 import { trusted } from 'mongoose';
 import { z } from 'zod';
-import { isRange } from '../access/addresses';
-import type { ApiKey } from '../access/apiKey';
-import { MCP_ACCESS } from '../access/mcpAccess';
-import { ALL_SCOPES } from '../access/scopes';
+import { isRange } from '../auth/addresses';
+import type { ApiKey } from '../auth/apiKey';
+import { MCP_ACCESS } from '../auth/mcpAccess';
+import { ALL_SCOPES } from '../auth/scopes';
 import { UUID } from '../units';
 import type { Actor } from './auditEvents';
 import type { ControlModels } from './models';

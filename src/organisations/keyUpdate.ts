@@ -1,5 +1,5 @@
-import { type ApiKey, keyState } from '../access/apiKey';
-import { DEFAULT_MCP, type McpAccess } from '../access/mcpAccess';
+import { type ApiKey, keyState } from '../auth/apiKey';
+import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
 import type { Authority } from './auditEvents';
 import { identify, ownKeys } from './keyDocuments';
 import type { ControlModels } from './models';

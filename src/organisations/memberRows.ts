@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
-import type { User } from '../access/principal';
-import type { Role } from '../access/roles';
+import type { User } from '../auth/principal';
+import type { Role } from '../auth/roles';
 import { defineCollection } from '../database/collection';
 
 /** Who has signed in to an organisation; the last sign-in counts. */

@@ -1,5 +1,5 @@
 import type { ClientSession } from 'mongoose';
-import type { Role } from '../access/roles';
+import type { Role } from '../auth/roles';
 import type { MemberRow } from './memberRows';
 import type { ControlModels } from './models';
 

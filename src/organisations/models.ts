@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, Schema } from 'mongoose';
-import type { ApiKey } from '../access/apiKey';
-import type { Plan } from '../access/plans';
-import type { User } from '../access/principal';
-import type { Role } from '../access/roles';
-import type { OrganisationState } from '../access/states';
+import type { ApiKey } from '../auth/apiKey';
+import type { Plan } from '../auth/plans';
+import type { User } from '../auth/principal';
+import type { Role } from '../auth/roles';
+import type { OrganisationState } from '../auth/states';
 import { defineCollection, modelOf } from '../database/collection';
 import type { Databases } from '../database/connect';
 import type { Actor, AuditAction, AuditEvent } from './auditEvents';

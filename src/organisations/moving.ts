@@ -1,5 +1,5 @@
 import { type ClientSession, trusted } from 'mongoose';
-import type { Organisation } from '../access/principal';
+import type { Organisation } from '../auth/principal';
 import type { Actor } from './auditEvents';
 import { lastKnownOf } from './lastKnown';
 import type { ControlModels, MoveDocument, OrganisationDocument } from './models';

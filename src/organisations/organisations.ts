@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
-import type { Organisation } from '../access/principal';
-import type { Plan } from '../access/plans';
-import { type OrganisationState, STATES } from '../access/states';
+import type { Organisation } from '../auth/principal';
+import type { Plan } from '../auth/plans';
+import { type OrganisationState, STATES } from '../auth/states';
 import type { Place, Standing } from '../database/keeper';
 import { nativeCollection } from '../database/native';
 import type { Actor, AuditAction } from './auditEvents';

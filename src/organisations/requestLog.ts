@@ -1,5 +1,5 @@
 import { trusted } from 'mongoose';
-import { UNKNOWN_ADDRESS } from '../access/addresses';
+import { UNKNOWN_ADDRESS } from '../auth/addresses';
 import { areDuplicateKeys } from '../database/faults';
 import { nativeCollection } from '../database/native';
 import { findPage, type ListArguments, type Page } from '../database/pagination';

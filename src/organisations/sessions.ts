@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { type ClientSession, trusted } from 'mongoose';
-import { requireState } from '../access/authenticate';
-import type { Organisation, User } from '../access/principal';
-import type { Role } from '../access/roles';
+import { requireState } from '../auth/authenticate';
+import type { Organisation, User } from '../auth/principal';
+import type { Role } from '../auth/roles';
 import { HOUR, MINUTE } from '../units';
 import type { Actor } from './auditEvents';
 import { noteMember } from './members';

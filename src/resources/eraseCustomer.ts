@@ -6,9 +6,9 @@ import type { OrganisationData } from '../database/organisationData';
 import { collections } from '.';
 import { erasedMembers, PERSON, typesOfCustomer } from '../schema/personal';
 import { loadDocument, namedType, rootFieldNodes } from '../schema/sdl';
-import { referenceTo, storedTypes } from '../schema/stored';
-import type { Resource, Row } from './common/resource';
-import { changedAt, isSameRow, writeRows } from './common/rows';
+import { referenceTo, storedTypes } from '../schema/storedTypes';
+import type { Resource, Row } from '../stored/resource';
+import { changedAt, isSameRow, writeRows } from '../stored/rows';
 
 /*
  * One customer's personal data, wherever a copy is: members with @personal, in the customer, in what refers to it and in the parts of

@@ -1,8 +1,8 @@
-import { mergeResolvers, type Resolvers } from '../schema/guard';
+import { mergeResolvers, type Resolvers } from '../operations/guard';
 import { loadDocument } from '../schema/sdl';
-import { deriveResolvers } from './common/derived';
-import type { RecordKind } from './common/records';
-import type { Resource } from './common/resource';
+import { deriveResolvers } from '../stored/derived';
+import type { RecordKind } from '../stored/records';
+import type { Resource } from '../stored/resource';
 import { customers } from './customers/customers';
 import { customerResolvers } from './customers/upsert';
 import { meResolvers } from './me';

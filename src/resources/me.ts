@@ -1,4 +1,4 @@
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 
 const shown = ({ limit, remaining, resetAt: reset_at }: Omit<RequestContext['rate'], 'organisation'>) => ({
   limit,

@@ -1,7 +1,7 @@
 import type { Fault } from '../errors';
-import { amountFaults } from './common/lines';
-import type { ImportRecord } from './common/records';
-import { defineResource } from './common/resource';
+import { amountFaults } from '../stored/lines';
+import type { ImportRecord } from '../stored/records';
+import { defineResource } from '../stored/resource';
 
 export const quotes = defineResource({
   type: 'Quote',

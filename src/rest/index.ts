@@ -1,18 +1,18 @@
 import type { GraphQLSchema } from 'graphql';
-import type { RecogniseSome } from '../access/recognise';
-import type { OpenContext } from '../context';
+import type { RecogniseSome } from '../auth/recognise';
+import type { OpenContext } from '../operations/context';
 import { AppError } from '../errors';
 import { type Exchange, incomingRequest, send, setSunsetHeaders, soleAuthorization } from '../http/exchange';
-import { isLargePage } from '../http/turns';
+import { isLargePage } from '../admission/turns';
 import { entityTag } from '../schema/entityTags';
-import type { Operation } from '../schema/operations';
+import type { Operation } from '../schema/declaredOperations';
 import { buildOpenApi } from './openapi';
 import { type RequestCheck, requestChecks } from './requestChecks';
 import { asksForAll } from './openapi/include';
 import { matchesTag } from './etag';
 import { createRouter, hasEntityTag, readsOneObject, type RestOperation, restOperations } from './routes/routes';
 import { type RouteAnswer, type RouteHandler, sofaRoutes } from './sofa';
-import { type Unwritten, type WrittenRoute, writtenRoute } from './written';
+import { type RestFallbackReason, type WrittenRoute, writtenRoute } from './fastRead';
 
 /** Base path of the REST API. */
 export const REST_BASE = '/api/v1';
@@ -26,7 +26,7 @@ export interface RestOptions {
   /** Begins the links to pages, for clients that follow none without a host, and the address of the server in the document. */
   readonly publicUrl?: string | undefined;
   /** Called for each answer of an operation that can be written from bytes, with the reason if this one was not. */
-  readonly onWritable?: (reason: Unwritten | undefined) => void;
+  readonly onWritable?: (reason: RestFallbackReason | undefined) => void;
 }
 
 /** Answers an exchange below /api/v1, or throws the AppError to answer with. */

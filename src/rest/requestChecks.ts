@@ -4,7 +4,7 @@ import { requireAcceptsJson } from '../http/accept';
 import { BODY_LIMIT, BULK_BODY_LIMIT, checkBodyHeaders, readJson } from '../http/body';
 import type { Exchange } from '../http/exchange';
 import type { JsonSchema } from '../schema/jsonSchema';
-import { inKeptSpelling } from '../schema/compared';
+import { normaliseKeys } from '../schema/callerKeys';
 import { IF_MATCH, IF_MATCH_HEADER } from '../schema/entityTags';
 import { asParameters, checkAtFirstUse, createAjv } from '../schema/validation';
 import { bodySchema, type OpenApiDocument, type OpenApiOperation, type Parameter, type RequestBody } from './openapi';
@@ -77,7 +77,7 @@ function parameterCheck(
     readQuery(search, known, args, faults);
     const { 'if-match': sent } = request.headers;
     if (sent !== undefined && known.has(IF_MATCH_HEADER)) args[IF_MATCH_HEADER] = sent;
-    for (const fault of [...asParameters(check(inKeptSpelling(args)).faults), ...includeFaults(args)]) {
+    for (const fault of [...asParameters(check(normaliseKeys(args)).faults), ...includeFaults(args)]) {
       if (!faults.some((other) => other.parameter === fault.parameter)) faults.push(fault);
     }
     if (faults.length > 0) throw invalidRequest(faults);

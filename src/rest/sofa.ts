@@ -7,13 +7,13 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { useSofa } from 'sofa-api';
-import type { RequestContext } from '../context';
-import { answerText } from '../schema/answerText';
-import { createExecutor } from '../schema/execution';
-import type { Operation } from '../schema/operations';
+import type { RequestContext } from '../operations/context';
+import { answerText } from '../operations/answerText';
+import { createExecutor } from '../operations/execution';
+import type { Operation } from '../schema/declaredOperations';
 import { asksForAll } from './openapi/include';
 import { answersPage } from './openapi/links';
-import { withRawElements } from '../schema/elements';
+import { withRawElements } from '../operations/elements';
 import { type Arguments, listWithAll, type RestOperation, restOperations } from './routes/routes';
 
 /** Runs the generated route of an operation. Rethrows the operation's error. */
@@ -141,7 +141,7 @@ export function sofaRoutes(
   };
 }
 
-function fieldOf(schema: GraphQLSchema, { kind, name }: RestOperation): GraphQLField<unknown, unknown> | undefined {
+function fieldOf(schema: GraphQLSchema, { kind, name }: RestOperation): GraphQLField<unknown, never> | undefined {
   const root = kind === 'Query' ? OperationTypeNode.QUERY : OperationTypeNode.MUTATION;
   return schema.getRootType(root)?.getFields()[name];
 }
@@ -150,7 +150,7 @@ function fieldOf(schema: GraphQLSchema, { kind, name }: RestOperation): GraphQLF
  * The request for Sofa's handlers: all arguments are passed as path parameters, which are read first. Missing arguments are
  * passed as undefined, otherwise Sofa would parse the query again for each of them.
  */
-function sofaRequest(field: GraphQLField<unknown, unknown> | undefined): (args: Arguments) => object {
+function sofaRequest(field: GraphQLField<unknown, never> | undefined): (args: Arguments) => object {
   const left = Object.fromEntries((field?.args ?? []).map((argument) => [argument.name, undefined]));
   return (args) => ({ url: '', body: null, params: { ...left, ...args } });
 }

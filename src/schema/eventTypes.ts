@@ -1,7 +1,7 @@
 import type { DocumentNode } from 'graphql';
-import { SCOPES, type Scope, type ScopeName } from '../access/scopes';
+import { SCOPES, type Scope, type ScopeName } from '../auth/scopes';
 import { directiveOf, enumValuesOf, keptOf, loadDocument, rootFieldNodes } from './sdl';
-import { ownerOf, referenceTo, storedTypes } from './stored';
+import { ownerOf, referenceTo, storedTypes } from './storedTypes';
 
 /* What can happen to which objects, derived from the stored types of the SDL (docs/decisions/events.md). */
 

@@ -16,7 +16,6 @@ import {
   isObjectType,
   isScalarType,
 } from 'graphql';
-import type { RequestContext } from '../context';
 import { eventTypeNames } from './eventTypes';
 import { type Constraint, directiveOf } from './sdl';
 
@@ -34,7 +33,7 @@ export interface JsonSchemaOptions {
   readonly closed: boolean;
 }
 
-type Described = GraphQLArgument | GraphQLInputField | GraphQLField<unknown, unknown>;
+type Described = GraphQLArgument | GraphQLInputField | GraphQLField<unknown, never>;
 
 const BUILT_IN: Record<string, JsonSchema> = {
   ID: { type: 'string', format: 'uuid' },
@@ -129,14 +128,14 @@ export function constraintOf({ astNode }: Described): Constraint {
   return directiveOf(astNode, 'event_types') ? { ...constraint, one_of: eventTypeNames() } : constraint;
 }
 
-export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, unknown>[] {
+export function rootFields(schema: GraphQLSchema): GraphQLField<unknown, never>[] {
   return [schema.getQueryType(), schema.getMutationType()].flatMap((type) => Object.values(type?.getFields() ?? {}));
 }
 
 /** A field of an object type, with the name of the type. */
 export interface ObjectField {
   readonly type: string;
-  readonly field: GraphQLField<unknown, RequestContext>;
+  readonly field: GraphQLField<unknown, never>;
 }
 
 export function objectFields(schema: GraphQLSchema): ObjectField[] {

@@ -1,6 +1,6 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
 import { directiveOf, fieldsOf } from './sdl';
-import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type Types } from './stored';
+import { ownerOf, referenceTo, type StoredMember, type StoredType, typeOf, type Types } from './storedTypes';
 
 /* Which stored objects are a customer's, and what of them is personal (docs/decisions/organisation-life.md). */
 

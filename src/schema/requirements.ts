@@ -1,7 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
-import type { Access } from '../context';
 import { objectFields } from './jsonSchema';
-import { accessOf } from './operations';
+import { type Access, accessOf } from './declaredOperations';
 import { directiveOf } from './sdl';
 
 /* Who may use a field, in words: for the descriptions of both APIs. */

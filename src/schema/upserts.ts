@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { directiveOf, fieldsOf, inputFieldsOf, keptOf, loadDocument, namedType, rootFieldNodes } from './sdl';
-import { type StoredType, storedTypes } from './stored';
+import { type StoredType, storedTypes } from './storedTypes';
 
 /* Bulk upserts, from the SDL: writes of a list of elements that are validated individually (@per_element). */
 

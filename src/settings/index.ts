@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import express, { type Express, type Request, type RequestHandler } from 'express';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';
-import type { Patience } from '../http/patience';
+import type { RequestTracker } from '../admission/requestTracker';
 import { noteUnavailable } from '../http/unavailable';
 import { toAppError } from '../mask';
 import { defaultHeaders, settingsPolicy } from '../pages/contentSecurity';
@@ -15,7 +15,7 @@ import { type UserContextOptions, userContextFactory } from './userContext';
 export const SETTINGS_GRAPHQL = '/settings/graphql';
 
 export interface SettingsOptions extends Omit<RoutesOptions & UserContextOptions, 'sessions'> {
-  readonly patience: Patience;
+  readonly tracker: RequestTracker<Exchange>;
 }
 
 /** Whether a path belongs to settings. */
@@ -24,7 +24,7 @@ export function isSettings(path: string): boolean {
 }
 
 export function createSettings(options: SettingsOptions) {
-  const { config, control, patience, onError } = options;
+  const { config, control, tracker, onError } = options;
   const sessions = browserSessions(config, control.sessions, options.failures);
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   const form = express.urlencoded({ extended: false, limit: '4kb', parameterLimit: 10 });
@@ -57,7 +57,7 @@ export function createSettings(options: SettingsOptions) {
     return async (request, response) => {
       const exchange = exchanges.get(request);
       if (!exchange) throw new Error('a request without its exchange');
-      await patience.spend(exchange, async () => {
+      await tracker.run(exchange, async () => {
         const reply = await route(request, response, exchange);
         if (response.headersSent) return;
         if ('to' in reply) response.redirect(303, reply.to);

@@ -1,5 +1,5 @@
-import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../access/mcpAccess';
-import { ALL_SCOPES } from '../access/scopes';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../auth/mcpAccess';
+import { ALL_SCOPES } from '../auth/scopes';
 import { html, type Html } from '../pages/html';
 import { scopeDescriptions } from '../schema/scopes';
 import { copyable, dialog, faultPlace, secretDialog } from './parts';

@@ -1,6 +1,6 @@
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 import type * as Library from 'openid-client';
-import { isRole, type Role } from '../access/roles';
+import { isRole, type Role } from '../auth/roles';
 import type { Config } from '../config';
 import { AppError } from '../errors';
 import { UUID } from '../units';

@@ -1,4 +1,4 @@
-import { PLANS } from '../access/plans';
+import { PLANS } from '../auth/plans';
 import type { Session } from '../organisations/sessions';
 import { html, type Html, jsonBlock } from '../pages/html';
 import { layout } from '../pages/layout';

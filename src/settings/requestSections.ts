@@ -1,6 +1,6 @@
 import { html, type Html } from '../pages/html';
 import { loadDocument } from '../schema/sdl';
-import { findOperations } from '../schema/operations';
+import { findOperations } from '../schema/declaredOperations';
 import { columns } from './parts';
 
 /* The log of requests on the settings page: of the organisation, and of one key. */

@@ -1,9 +1,9 @@
-import { parseRange, rangeFault } from '../access/addresses';
-import { ALL_SCOPES, isScope, type Scope } from '../access/scopes';
-import type { RequestContext } from '../context';
+import { parseRange, rangeFault } from '../auth/addresses';
+import { ALL_SCOPES, isScope, type Scope } from '../auth/scopes';
+import type { RequestContext } from '../operations/context';
 import { type Fault, validationFailed } from '../errors';
-import { type ApiKey, nameFault } from '../access/apiKey';
-import { DEFAULT_MCP, type McpAccess } from '../access/mcpAccess';
+import { type ApiKey, nameFault } from '../auth/apiKey';
+import { DEFAULT_MCP, type McpAccess } from '../auth/mcpAccess';
 import type { MadeKey } from '../organisations/apiKeys';
 import type { AuditEvent } from '../organisations/auditEvents';
 import type { Integrations } from '../organisations/integrations';

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Request, Response } from 'express';
-import { attempts } from '../access/attempts';
-import { requireState } from '../access/authenticate';
-import type { RateLimiter } from '../access/rateLimit';
+import { attempts } from '../admission/attempts';
+import { requireState } from '../auth/authenticate';
+import type { RateLimiter } from '../admission/rateLimit';
 import type { Config } from '../config';
 import { AppError } from '../errors';
 import type { Exchange } from '../http/exchange';

@@ -1,7 +1,7 @@
-import { requireState, spend } from '../access/authenticate';
-import type { RateLimiter } from '../access/rateLimit';
-import { includesRole } from '../access/roles';
-import type { RequestContext } from '../context';
+import { requireState } from '../auth/authenticate';
+import { type RateLimiter, spend } from '../admission/rateLimit';
+import { includesRole } from '../auth/roles';
+import type { RequestContext } from '../operations/context';
 import { stampedWrite } from '../database/openWrites';
 import type { OrganisationData, OrganisationDataCache } from '../database/organisationData';
 import { AppError } from '../errors';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { isInRanges } from '../access/addresses';
+import { isInRanges } from '../auth/addresses';
 
 /* Which addresses webhooks may be sent to. */
 

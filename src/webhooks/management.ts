@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { requirePlan } from '../access/authenticate';
-import type { Organisation } from '../access/principal';
+import { requirePlan } from '../auth/authenticate';
+import type { Organisation } from '../auth/principal';
 import type { Databases } from '../database/connect';
 import type { OrganisationData } from '../database/organisationData';
 import type { Page } from '../database/pagination';

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../context';
+import type { RequestContext } from '../operations/context';
 import type { DeliveryQuery, OwnWebhooks } from '../organisations/webhooks';
 
 /* The operations on webhooks of the settings page; src/webhooks/management.ts has the rules. */

@@ -1,6 +1,6 @@
-import { PLANS } from '../access/plans';
-import type { Organisation } from '../access/principal';
-import { STATES } from '../access/states';
+import { PLANS } from '../auth/plans';
+import type { Organisation } from '../auth/principal';
+import { STATES } from '../auth/states';
 import type { Databases } from '../database/connect';
 import { AppError } from '../errors';
 import type { Authority } from '../organisations/auditEvents';

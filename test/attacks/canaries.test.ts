@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
-import type { Organisation } from '../../src/access/principal';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
+import type { Organisation } from '../../src/auth/principal';
 import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';
 import { type Place, placesFor } from '../support/attackPlaces';

@@ -6,7 +6,7 @@ import { IDS, makeStocked } from '../contract/scene';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { argumentsOf, documentOf, type Face, FACES, GRAPHQL } from '../support/operations';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 
 /* Writes accept only their own members, with values of the right type. */
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { parseKey } from '../../src/access/keys';
-import type { ApiKey } from '../../src/access/apiKey';
-import type { Organisation } from '../../src/access/principal';
+import { parseKey } from '../../src/auth/keys';
+import type { ApiKey } from '../../src/auth/apiKey';
+import type { Organisation } from '../../src/auth/principal';
 import { WrongPepperError } from '../../src/organisations/pepper';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';

@@ -1,4 +1,4 @@
-import { ALL_SCOPES } from '../../src/access/scopes';
+import { ALL_SCOPES } from '../../src/auth/scopes';
 import {
   currency,
   lifetime,

@@ -1,4 +1,4 @@
-import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
 import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { eventually } from '../http/eventually';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { client, type Client, readAll } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 
 let gateway: TestGateway;
 let organisation: Organisation;

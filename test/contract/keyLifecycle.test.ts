@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import type { Organisation } from '../../src/access/principal';
-import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import type { Organisation } from '../../src/auth/principal';
+import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { subscribe } from '../support/eventStream';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
 import { buildOpenApi } from '../../src/rest/openapi';
-import { buildSchemas } from '../../src/schema/build';
+import { buildSchemas } from '../../src/operations/build';
 import { checkWith, createAjv } from '../../src/schema/validation';
 import type { Json } from '../support/client';
 import { northwind } from '../support/factories';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
-import { ALL_SCOPES } from '../../src/access/scopes';
+import type { Organisation } from '../../src/auth/principal';
+import { ALL_SCOPES } from '../../src/auth/scopes';
 import { raw, type RawAnswer } from '../http/raw';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { nativeCollection } from '../../src/database/native';
 import { products } from '../../src/resources/products/products';
 import { eventually } from '../http/eventually';

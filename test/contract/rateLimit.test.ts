@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { type Answer, type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

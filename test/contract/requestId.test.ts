@@ -1,4 +1,4 @@
-import { generateKey } from '../../src/access/keys';
+import { generateKey } from '../../src/auth/keys';
 import { raw } from '../http/raw';
 import { eventually } from '../http/eventually';
 import { type Client, client } from '../support/client';

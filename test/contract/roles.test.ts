@@ -1,4 +1,4 @@
-import { ALL_SCOPES } from '../../src/access/scopes';
+import { ALL_SCOPES } from '../../src/auth/scopes';
 import { type Client, client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { userArguments, documentOf, userOperations } from '../support/operations';

@@ -1,6 +1,6 @@
-import type { Organisation } from '../../src/access/principal';
-import type { Plan } from '../../src/access/plans';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { Organisation } from '../../src/auth/principal';
+import type { Plan } from '../../src/auth/plans';
+import type { ImportRecord } from '../../src/stored/records';
 import { makeOrganisation, northwind, store } from '../support/factories';
 import type { TestGateway } from '../support/gateway';
 import type { Ids } from '../support/operations';

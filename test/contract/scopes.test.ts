@@ -1,6 +1,6 @@
-import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
-import type { Organisation } from '../../src/access/principal';
-import type { Operation } from '../../src/schema/operations';
+import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
+import type { Organisation } from '../../src/auth/principal';
+import type { Operation } from '../../src/schema/declaredOperations';
 import { type Answer, type Client, client, type Json } from '../support/client';
 import { makeKey } from '../support/factories';
 import { argumentsOf, documentOf, type Face, facesOf, operations, RELATIONS } from '../support/operations';

@@ -1,6 +1,6 @@
-import { contextFactory, type RequestContext } from '../../src/context';
-import type { Organisation } from '../../src/access/principal';
-import { ALL_SCOPES } from '../../src/access/scopes';
+import { contextFactory, type RequestContext } from '../../src/operations/context';
+import type { Organisation } from '../../src/auth/principal';
+import { ALL_SCOPES } from '../../src/auth/scopes';
 import { createSofaRouter, type SofaRouter, sofaRoutes } from '../../src/rest/sofa';
 import { type RestOperation, restOperations } from '../../src/rest/routes/routes';
 import { METHODS } from '../../src/schema/methods';

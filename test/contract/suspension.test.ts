@@ -1,5 +1,5 @@
-import type { Plan } from '../../src/access/plans';
-import type { Organisation } from '../../src/access/principal';
+import type { Plan } from '../../src/auth/plans';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client } from '../support/client';
 import { makeKey } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

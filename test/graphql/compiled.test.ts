@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

@@ -1,5 +1,5 @@
-import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
-import type { Organisation } from '../../src/access/principal';
+import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

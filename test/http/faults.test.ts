@@ -1,5 +1,5 @@
 import { mongo } from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { quotes } from '../../src/resources/quotes';
 import { type Answer, type Client, client } from '../support/client';
 import { makeKey, makeNorthwind, northwind } from '../support/factories';

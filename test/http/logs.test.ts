@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
-import { ALL_SCOPES } from '../../src/access/scopes';
-import type { Organisation } from '../../src/access/principal';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
+import { ALL_SCOPES } from '../../src/auth/scopes';
+import type { Organisation } from '../../src/auth/principal';
 import { type Client, client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

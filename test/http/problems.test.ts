@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { openApiDocument } from '../../src/published';
 import { checkWith, createAjv, requireSchema } from '../../src/schema/validation';
 import { makeKey, makeOrganisation } from '../support/factories';

@@ -1,6 +1,6 @@
 import { mongo } from 'mongoose';
 import { setTimeout as pause } from 'node:timers/promises';
-import { ALL_SCOPES } from '../../src/access/scopes';
+import { ALL_SCOPES } from '../../src/auth/scopes';
 import { AppError } from '../../src/errors';
 import { type Client, client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { MOST_BYTES } from '../../src/mcp/answer';
 import { client, type Answer, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';

@@ -1,9 +1,9 @@
 import Ajv2020 from 'ajv/dist/2020';
 import addFormats from 'ajv-formats';
 import { encode } from 'gpt-tokenizer';
-import type { McpAccess } from '../../src/access/mcpAccess';
-import type { Organisation } from '../../src/access/principal';
-import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import type { McpAccess } from '../../src/auth/mcpAccess';
+import type { Organisation } from '../../src/auth/principal';
+import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { client, type Client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

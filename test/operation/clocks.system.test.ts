@@ -1,7 +1,7 @@
 import { type ChildProcess } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { type CommandLine, commandLine, finished, firstLine } from '../cli/commandLine';
 import { client, readAll } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';

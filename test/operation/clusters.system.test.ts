@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { commandLine } from '../cli/commandLine';
 import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';

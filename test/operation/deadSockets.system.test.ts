@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { cookieOf, makeLink, person, sendLink } from '../settings/people';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { operate, type OperatedGateway } from './gateway';

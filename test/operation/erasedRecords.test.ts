@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { keyUsage, organisationUsageId } from '../../src/organisations/keyUsage';
 import { type ControlModels, controlModels } from '../../src/organisations/models';
 import { requestLog } from '../../src/organisations/requestLog';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { EXIT } from '../../src/cli/common/failure';
 import { openStore, type Store } from '../../src/cli/common/open';
 import { speakThrough } from '../../src/cli/common/terminal';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import mongoose, { type mongo } from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { events } from '../../src/events/collection';
 import { tailRows } from '../../src/events/tail/lease';

@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { eventually } from '../http/eventually';
 import { type Answer, type Client, client } from '../support/client';

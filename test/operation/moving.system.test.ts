@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
 import { openDatabaseProxy } from '../../faults/databaseProxy';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { compareAll, copyAll, takeTarget } from '../../src/database/moving/copy';
 import { databaseName } from '../../src/database/organisationData';
 import { settledUntil } from '../../src/database/openWrites';

@@ -1,5 +1,5 @@
 import type { Locator } from 'playwright-core';
-import type { Scope } from '../../src/access/scopes';
+import type { Scope } from '../../src/auth/scopes';
 import { EXAMPLE_QUERIES, type ExampleQuery } from '../../src/pages/queries';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';

@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { openBrowser, visitor } from '../support/browser';
 import { makeKey, makeNorthwind } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

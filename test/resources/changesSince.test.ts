@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { OPEN, openWrites } from '../../src/database/slots';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { client, type Client, type Json } from '../support/client';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { type Arguments, ask, GRAPHQL, query, refusal } from '../support/faces';

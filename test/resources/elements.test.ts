@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json, readAll } from '../support/client';
 import { FACES, GRAPHQL, REST } from '../support/faces';
 import { makeKey, makeOrganisation } from '../support/factories';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { events } from '../../src/events/collection';
 import { eventually } from '../http/eventually';

@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import { client, type Client, type Json } from '../support/client';
 import { ask, askAll, type Face, FACES, GRAPHQL, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation, store } from '../support/factories';

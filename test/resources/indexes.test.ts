@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { openWrites } from '../../src/database/slots';
 import { filtersOf } from '../../src/schema/filters';
 import { client, type Client, type Json } from '../support/client';

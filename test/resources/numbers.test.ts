@@ -1,5 +1,5 @@
 import mongoose from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { nativeCollection } from '../../src/database/native';
 import { orders } from '../../src/resources/orders/orders';
 import { products } from '../../src/resources/products/products';

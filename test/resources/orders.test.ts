@@ -1,4 +1,4 @@
-import type { Line } from '../../src/resources/common/lines';
+import type { Line } from '../../src/stored/lines';
 import { client, type Client, type Json } from '../support/client';
 import { ask, askAll, askPages, FACES, query, REST } from '../support/faces';
 import { makeKey, makeNorthwind } from '../support/factories';

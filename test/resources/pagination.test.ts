@@ -1,5 +1,5 @@
 import { client, type Client, type Json } from '../support/client';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { ask, askPages, FACES, GRAPHQL, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation, store } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json } from '../support/client';
 import { ask, FACES, REST } from '../support/faces';
 import { makeKey, makeOrganisation } from '../support/factories';

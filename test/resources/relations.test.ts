@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { ask, FACES, GRAPHQL, query } from '../support/faces';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { client, type Client, type Json } from '../support/client';
 import { ask, askAll, askPages, call, FACES, REST, refusal } from '../support/faces';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';

@@ -1,4 +1,4 @@
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import { client, type Client, type Json } from '../support/client';
 import { ask, askAll, FACES, refusal, REST } from '../support/faces';
 import { makeKey, makeOrganisation, northwind, store } from '../support/factories';

@@ -1,5 +1,5 @@
 import { type Command, type DatabaseProxy, documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { nativeCollection } from '../../src/database/native';
 import { findRaw } from '../../src/database/rawRows';
 import { customers } from '../../src/resources/customers/customers';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { Page, Route } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { events } from '../../src/events/collection';
 import { eventId, positionOf, timeDigits } from '../../src/events/position';
 import { deliveriesOf, deliveryId, type DeliveryRow } from '../../src/webhooks/deliveries';

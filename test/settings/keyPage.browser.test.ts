@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core';
-import { ALL_SCOPES } from '../../src/access/scopes';
+import { ALL_SCOPES } from '../../src/auth/scopes';
 import { CHROMIUM, INSTALL_CHROMIUM, WIDTHS } from '../support/browser';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { describeWith } from '../support/programs';

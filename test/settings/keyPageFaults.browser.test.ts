@@ -1,5 +1,5 @@
 import type { Page, Route } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { CHROMIUM, INSTALL_CHROMIUM } from '../support/browser';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { firstLine } from '../cli/commandLine';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

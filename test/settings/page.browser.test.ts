@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, THEMES, WIDTHS } from '../support/browser';
 import { client, type Json } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';

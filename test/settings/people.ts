@@ -1,5 +1,5 @@
-import type { Organisation } from '../../src/access/principal';
-import type { Role } from '../../src/access/roles';
+import type { Organisation } from '../../src/auth/principal';
+import type { Role } from '../../src/auth/roles';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { MINUTE } from '../../src/units';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

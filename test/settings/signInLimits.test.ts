@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { cookieOf, makeLink, person, sendLink } from './people';

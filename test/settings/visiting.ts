@@ -1,6 +1,6 @@
 import type { Browser, Page, Route } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
-import type { Role } from '../../src/access/roles';
+import type { Organisation } from '../../src/auth/principal';
+import type { Role } from '../../src/auth/roles';
 import { overflowOf, violationsOf } from '../support/axe';
 import { openBrowser, visitor } from '../support/browser';
 import { startGateway, type TestGateway } from '../support/gateway';

@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { Webhook } from 'standardwebhooks';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';

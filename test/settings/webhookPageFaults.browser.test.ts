@@ -1,5 +1,5 @@
 import type { Browser, Page } from 'playwright-core';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser } from '../support/browser';
 import { makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';

@@ -11,7 +11,7 @@ import {
 } from 'graphql';
 import mongoose from 'mongoose';
 import type { RawRows } from '../../src/database/rawRows';
-import { memberOf } from '../../src/schema/build';
+import { memberOf } from '../../src/operations/build';
 
 /* Arbitrary rows of stored types, ordinary and odd, and selections of their fields. */
 

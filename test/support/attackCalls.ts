@@ -9,7 +9,7 @@ import {
   print,
   type SelectionNode,
 } from 'graphql';
-import type { Operation } from '../../src/schema/operations';
+import type { Operation } from '../../src/schema/declaredOperations';
 import type { Arguments } from './faces';
 import type { Answer, Client, Json } from './client';
 import { documentOf, type Face, GRAPHQL, graphqlSchema, MCP, REST } from './operations';

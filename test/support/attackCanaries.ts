@@ -8,7 +8,7 @@ import {
   isObjectType,
 } from 'graphql';
 import { constraintOf } from '../../src/schema/jsonSchema';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import { omittedFrom } from '../../src/schema/restDocument';
 import { directiveOf } from '../../src/schema/sdl';
 import type { Json } from './client';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Operation } from '../../src/schema/operations';
+import type { Operation } from '../../src/schema/declaredOperations';
 import { loadDocument } from '../../src/schema/sdl';
-import { storedTypes } from '../../src/schema/stored';
+import { storedTypes } from '../../src/schema/storedTypes';
 import { ask, callOver } from './attackCalls';
 import { cursorsOf, type Probe } from './attackProbes';
 import type { Kind } from './attackRule';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../src/schema/jsonSchema';
 import { bodySchema, type OpenApiOperation } from '../../src/rest/openapi';
-import type { Operation } from '../../src/schema/operations';
+import type { Operation } from '../../src/schema/declaredOperations';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { document } from './openapi';

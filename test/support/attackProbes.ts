@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type GraphQLArgument, type GraphQLObjectType, isListType, isNonNullType } from 'graphql';
-import type { Operation } from '../../src/schema/operations';
+import type { Operation } from '../../src/schema/declaredOperations';
 import { constraintOf } from '../../src/schema/jsonSchema';
 import { type Called, OVER_GRAPHQL, OVER_MCP, OVER_REST, type Way } from './attackCalls';
 import type { Kind } from './attackRule';

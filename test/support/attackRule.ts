@@ -1,5 +1,5 @@
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
-import type { Operation } from '../../src/schema/operations';
+import type { Operation } from '../../src/schema/declaredOperations';
 import type { Identity, KeyKind } from './attackScene';
 import type { Answer, Json } from './client';
 import type { Face } from './operations';

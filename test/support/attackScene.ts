@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import mongoose from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
-import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import type { Organisation } from '../../src/auth/principal';
+import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
 import { openWrites } from '../../src/database/slots';

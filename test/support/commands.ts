@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import type { Json } from './client';
 import { startGateway, type TestGateway } from './gateway';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
-import type { Scope } from '../../src/access/scopes';
+import type { Organisation } from '../../src/auth/principal';
+import type { Scope } from '../../src/auth/scopes';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import mongoose from 'mongoose';
 import type { Command } from '../../faults/databaseProxy';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { databaseName, type OrganisationData } from '../../src/database/organisationData';
 import type { EventRow } from '../../src/events/collection';
 import { openWrites } from '../../src/database/slots';

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { McpAccess } from '../../src/access/mcpAccess';
-import type { Organisation } from '../../src/access/principal';
-import type { Plan } from '../../src/access/plans';
-import { ALL_SCOPES, type Scope } from '../../src/access/scopes';
+import type { McpAccess } from '../../src/auth/mcpAccess';
+import type { Organisation } from '../../src/auth/principal';
+import type { Plan } from '../../src/auth/plans';
+import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { recordKinds } from '../../src/resources';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import type { TestGateway } from './gateway';
 
 export function makeOrganisation(

@@ -1,5 +1,5 @@
 import { print } from 'graphql';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import { directiveOf, loadDocument, namedType, rootFieldNodes } from '../../src/schema/sdl';
 import type { Arguments } from './faces';
 import { type Filter, toRow } from './resources';

@@ -1,5 +1,5 @@
 import { toolsOf } from '../../src/mcp/tools';
-import type { Schemas } from '../../src/schema/build';
+import type { Schemas } from '../../src/operations/build';
 import { FIELDS, IDEMPOTENCY_KEY } from '../../src/schema/gaps/mcpGaps';
 import type { Answer, Json } from './client';
 import type { Face } from './operations';

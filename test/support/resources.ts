@@ -1,7 +1,7 @@
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 import type { FieldDefinitionNode } from 'graphql';
 import { directiveOf, loadDocument, namedType, rootFieldNodes } from '../../src/schema/sdl';
-import { type StoredMember, storedTypes, type StoredType } from '../../src/schema/stored';
+import { type StoredMember, storedTypes, type StoredType } from '../../src/schema/storedTypes';
 import type { Json } from './client';
 import type { Arguments } from './faces';
 import { northwind } from './factories';

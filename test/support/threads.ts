@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ImportRecord } from '../../src/resources/common/records';
+import type { ImportRecord } from '../../src/stored/records';
 
 const FIRST_MOMENT = Date.UTC(1998, 0, 1);
 

@@ -1,11 +1,12 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible';
-import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from '../../src/access/addresses';
-import { createAuthenticator } from '../../src/access/authenticate';
-import { generateKey } from '../../src/access/keys';
-import { PLANS } from '../../src/access/plans';
-import { createRateLimiter, secondsUntilReset } from '../../src/access/rateLimit';
-import { isScope } from '../../src/access/scopes';
-import type { ApiKey } from '../../src/access/apiKey';
+import { addressBucket, isInRanges, parseRange, plainAddress, rangeFault } from '../../src/auth/addresses';
+import { createAuthenticator } from '../../src/auth/authenticate';
+import { generateKey } from '../../src/auth/keys';
+import { PLANS } from '../../src/auth/plans';
+import { failedAuthentications } from '../../src/admission/attempts';
+import { createRateLimiter, secondsUntilReset } from '../../src/admission/rateLimit';
+import { isScope } from '../../src/auth/scopes';
+import type { ApiKey } from '../../src/auth/apiKey';
 
 const NOON = Date.parse('2026-11-21T12:00:00Z');
 const made = generateKey('svc_live_', '');
@@ -30,7 +31,7 @@ function authenticatorFor(changes: Partial<ApiKey> = {}) {
     apiKeys: { find, markUsed },
     keyPrefix: 'svc_live_',
     pepper: '',
-    failures,
+    countFailure: failedAuthentications(failures),
     now: () => NOON,
   });
   return {

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { mongo } from 'mongoose';
-import { pageWriter, singleWriter } from '../../src/database/answerWriter';
-import type { Shape } from '../../src/database/rowWriter';
+import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
+import type { Shape } from '../../src/fastReads/rowWriter';
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;

@@ -1,5 +1,5 @@
-import type { Principal } from '../../src/access/principal';
-import { createBodyMemory } from '../../src/http/bodyMemory';
+import type { Principal } from '../../src/auth/principal';
+import { createBodyMemory } from '../../src/admission/bodyMemory';
 
 const response = { closed: false, destroyed: false, once: () => undefined };
 const sender = (key: string, organisation = 'one') => ({

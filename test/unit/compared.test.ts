@@ -1,5 +1,5 @@
 import { publishedSchemas } from '../../src/published';
-import { comparable, inKeptSpelling, isCompared, LONGEST_KEY, MOST_KEYS } from '../../src/schema/compared';
+import { comparable, normaliseKeys, isCompared, LONGEST_KEY, MOST_KEYS } from '../../src/schema/callerKeys';
 import { argumentsSchema, componentSchemas, type JsonSchema, rootFields } from '../../src/schema/jsonSchema';
 import { normalisedIn } from '../support/normalised';
 
@@ -12,7 +12,7 @@ test.each<[string, object]>([
   ['a list in a list', { sku: [['e\u0301']] }],
 ])('%s stays as it is, without being normalised, since it is refused', async (_title, args) => {
   let kept: object = {};
-  expect(await normalisedIn(() => (kept = inKeptSpelling(args as Record<string, unknown>)))).toEqual([]);
+  expect(await normalisedIn(() => (kept = normaliseKeys(args as Record<string, unknown>)))).toEqual([]);
   expect(kept).toEqual(args);
 });
 
@@ -22,7 +22,7 @@ test('the longest valid key is normalised before its length is checked', () => {
   const decomposed = whole.normalize('NFD');
   expect(decomposed).toHaveLength(LONGEST_KEY);
   expect(comparable(decomposed)).toBe(whole);
-  expect(inKeptSpelling({ sku: [decomposed, 1], q: decomposed })).toEqual({ sku: [whole, 1], q: decomposed });
+  expect(normaliseKeys({ sku: [decomposed, 1], q: decomposed })).toEqual({ sku: [whole, 1], q: decomposed });
 });
 
 test('every key that is compared has a maximum that refuses what is not normalised', () => {

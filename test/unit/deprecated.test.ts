@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
 import { bodySchema, buildOpenApi } from '../../src/rest/openapi';
-import { buildSchemas } from '../../src/schema/build';
+import { buildSchemas } from '../../src/operations/build';
 import type { JsonSchema } from '../../src/schema/jsonSchema';
 
 /* What is deprecated in the SDL is in the OpenAPI document, with the reason. Nothing is yet, but in the schema of this test. */

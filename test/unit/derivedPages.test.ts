@@ -5,9 +5,9 @@ import type { Model } from 'mongoose';
 import { defineCollection } from '../../src/database/collection';
 import type { OrganisationData } from '../../src/database/organisationData';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
-import { filtersInForce } from '../../src/resources/common/filters';
-import { listOfParent } from '../../src/resources/common/parentList';
-import { buildSchemas } from '../../src/schema/build';
+import { filtersInForce } from '../../src/stored/filters';
+import { listOfParent } from '../../src/stored/parentList';
+import { buildSchemas } from '../../src/operations/build';
 import { type Filter, filtersOf } from '../../src/schema/filters';
 
 /* What lists derive from the members of their rows: conditions, cursors and ids, without a database. */

@@ -1,5 +1,5 @@
 import { type Pace, paceOf } from '../../src/database/courtesy';
-import { judge, MOST_VALUES } from '../../src/resources/common/elementFaults';
+import { judge, MOST_VALUES } from '../../src/stored/elementFaults';
 import { normalisedIn } from '../support/normalised';
 
 const LIST = { list: 'products', key: 'sku' };

@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { EventPage, EventRow, WaitingCaller } from '../../src/context';
+import type { EventPage, EventRow, WaitingCaller } from '../../src/operations/context';
 import { createReads } from '../../src/events/reads';
 import { createFollowing, type Following, MOST_IDLE, MOST_UNSENT } from '../../src/events/stream';
 import { createWaiting } from '../../src/events/waiting';

@@ -1,6 +1,6 @@
 import { buildSchema, type DocumentNode, Kind, type OperationDefinitionNode, parse } from 'graphql';
 import * as jit from 'graphql-jit';
-import { createExecutor } from '../../src/schema/execution';
+import { createExecutor } from '../../src/operations/execution';
 
 jest.mock('graphql-jit', () => {
   const actual = jest.requireActual<typeof jit>('graphql-jit');

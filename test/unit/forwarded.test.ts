@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { isInRanges, UNKNOWN_ADDRESS } from '../../src/access/addresses';
+import { isInRanges, UNKNOWN_ADDRESS } from '../../src/auth/addresses';
 import { callerAddress } from '../../src/http/forwarded';
 
 /* Whose address X-Forwarded-For has. */

@@ -1,12 +1,12 @@
 import { collections, recordKinds, resolvers } from '../../src/resources';
 import written from '../../src/rest/openapi/examples.json';
-import { SCOPES } from '../../src/access/scopes';
+import { SCOPES } from '../../src/auth/scopes';
 import { FAULT_CODES } from '../../src/rest/openapi/faultCodes';
 import { publishedSchemas } from '../../src/published';
 import { componentSchemas, constraintOf, rootFields } from '../../src/schema/jsonSchema';
 import { typesOfCustomer } from '../../src/schema/personal';
 import { allFieldNodes, directiveOf, enumValuesOf, loadDocument } from '../../src/schema/sdl';
-import { storedTypes } from '../../src/schema/stored';
+import { storedTypes } from '../../src/schema/storedTypes';
 import { upsertsOf } from '../../src/schema/upserts';
 import { EVENT_TYPES } from '../../src/events/types';
 import { broken, gapsOf } from '../support/brokenSchema';
@@ -18,37 +18,37 @@ test.each<[string, string | RegExp, string, string]>([
     'a scope that the code lacks',
     /(enum Scope \{)/,
     '$1 INVOICES_READ',
-    'enum Scope has INVOICES_READ, which src/access/scopes.ts lacks: add it there, or remove it',
+    'enum Scope has INVOICES_READ, which src/auth/scopes.ts lacks: add it there, or remove it',
   ],
   [
     'a scope that the schema lacks',
     /(enum Scope \{[^}]*)QUOTES_WRITE/,
     '$1',
-    'src/access/scopes.ts has QUOTES_WRITE, which enum Scope lacks: add it there, or remove it',
+    'src/auth/scopes.ts has QUOTES_WRITE, which enum Scope lacks: add it there, or remove it',
   ],
   [
     'a role that the code lacks',
     /(enum Role \{)/,
     '$1 OWNER',
-    'enum Role has OWNER, which src/access/roles.ts lacks: add it there, or remove it',
+    'enum Role has OWNER, which src/auth/roles.ts lacks: add it there, or remove it',
   ],
   [
     'a role of members that the schema lacks',
     /(enum MemberRole \{[^}]*)admin/,
     '$1',
-    'src/access/roles.ts has admin, which enum MemberRole lacks: add it there, or remove it',
+    'src/auth/roles.ts has admin, which enum MemberRole lacks: add it there, or remove it',
   ],
   [
     'a plan that the schema lacks',
     /(enum Plan \{[^}]*)enterprise/,
     '$1',
-    'src/access/plans.ts has enterprise, which enum Plan lacks: add it there, or remove it',
+    'src/auth/plans.ts has enterprise, which enum Plan lacks: add it there, or remove it',
   ],
   [
     'an access of assistants that the code lacks',
     /(enum McpAccess \{)/,
     '$1 admin',
-    'enum McpAccess has admin, which src/access/mcpAccess.ts lacks: add it there, or remove it',
+    'enum McpAccess has admin, which src/auth/mcpAccess.ts lacks: add it there, or remove it',
   ],
   [
     'a group of totals that the code lacks',

@@ -1,6 +1,7 @@
 import { parse } from 'graphql';
 import { collections, resolvers } from '../../src/resources';
-import type { Merge, Resolvers } from '../../src/schema/guard';
+import type { Resolvers } from '../../src/operations/guard';
+import type { Merge } from '../../src/schema/resolvers';
 import { broken, gapsOf, SDL } from '../support/brokenSchema';
 
 /* Breaks bulk upserts of the published schema, and what their merges do, in one way after another. */

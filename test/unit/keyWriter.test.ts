@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiKey } from '../../src/access/apiKey';
+import type { ApiKey } from '../../src/auth/apiKey';
 import { type KeyWriterOptions, keyWriter } from '../../src/organisations/keyWriter';
 import { eventually } from '../http/eventually';
 

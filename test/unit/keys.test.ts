@@ -1,6 +1,6 @@
 import type * as Crypto from 'node:crypto';
 import { createHmac } from 'node:crypto';
-import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/access/keys';
+import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SHAPE = /^svc_live_[0-9A-Za-z]{22}_[0-9A-Za-z]{49}$/;

@@ -1,4 +1,4 @@
-import { openLimiters } from '../../src/access/limiters';
+import { openLimiters } from '../../src/admission/limiters';
 
 test('while Redis is down, each gateway allows its share of the limit by the number of gateways that run now', async () => {
   let gateways = 2;

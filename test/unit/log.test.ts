@@ -1,4 +1,4 @@
-import { generateKey } from '../../src/access/keys';
+import { generateKey } from '../../src/auth/keys';
 import { describeError, redact, redactPath } from '../../src/log';
 
 const PREFIXES = ['svc_live_', 'svc_test_', 'acme_'];

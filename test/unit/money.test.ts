@@ -1,4 +1,4 @@
-import { totalOf } from '../../src/resources/common/money';
+import { totalOf } from '../../src/stored/money';
 
 describe('a total', () => {
   test.each([

@@ -1,5 +1,5 @@
-import { nameFault } from '../../src/access/apiKey';
-import { generateKey } from '../../src/access/keys';
+import { nameFault } from '../../src/auth/apiKey';
+import { generateKey } from '../../src/auth/keys';
 
 /* Valid names of keys, organisations and users. */
 

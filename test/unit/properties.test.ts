@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { type Model, Schema } from 'mongoose';
-import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/access/keys';
+import { DEFAULT_KEY_PREFIX, generateKey, hashSecret, parseKey, secretMatches } from '../../src/auth/keys';
 import { AppError } from '../../src/errors';
-import { totalOf } from '../../src/resources/common/money';
+import { totalOf } from '../../src/stored/money';
 import { findPage, firstPage, type ListRequest } from '../../src/database/pagination';
 import { scalars } from '../../src/schema/scalars';
-import { searchWords } from '../../src/resources/common/search';
+import { searchWords } from '../../src/stored/search';
 
 // the same cases on every machine; a failure prints how to reproduce it
 fc.configureGlobal({ seed: 20261121 });

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { getNamedType, type GraphQLField, type GraphQLObjectType, type OperationDefinitionNode, parse } from 'graphql';
 import mongoose from 'mongoose';
-import type { RequestContext } from '../../src/context';
-import { pageWriter, singleWriter } from '../../src/database/answerWriter';
-import { Unforeseen } from '../../src/database/bson';
-import { onlyRoot } from '../../src/graphql/written';
+import type { RequestContext } from '../../src/operations/context';
+import { pageWriter, singleWriter } from '../../src/fastReads/answerWriter';
+import { UnsupportedValue } from '../../src/database/bson';
+import { onlyRoot } from '../../src/graphql/fastRead';
 import { feedResolvers } from '../../src/events/feed';
 import { subscriptionResolvers } from '../../src/events/subscription';
 import { collections, resolvers } from '../../src/resources';
-import { pageShape, shapeOf } from '../../src/resources/common/shapes';
+import { pageShape, shapeOf } from '../../src/stored/shapes';
 import { restOperations } from '../../src/rest/routes/routes';
 import { sofaRoutes } from '../../src/rest/sofa';
-import { buildSchemas } from '../../src/schema/build';
-import { createExecutor } from '../../src/schema/execution';
-import { mergeResolvers } from '../../src/schema/guard';
+import { buildSchemas } from '../../src/operations/build';
+import { createExecutor } from '../../src/operations/execution';
+import { mergeResolvers } from '../../src/operations/guard';
 import { listWith } from '../../src/schema/restDocument';
 import { loadDocument } from '../../src/schema/sdl';
-import { everyField } from '../../src/schema/written';
+import { everyField } from '../../src/operations/fastRead';
 import { settingsResolvers } from '../../src/settings/resolvers';
 import { webhookResolvers } from '../../src/webhooks/resolvers';
 import { damage, damaged, objectOf, rawRows, selectionOf, twice } from '../support/arbitraryRows';
@@ -72,7 +72,7 @@ function fromBytes(write: () => Buffer): string | undefined {
   try {
     return write().toString();
   } catch (error) {
-    if (error instanceof Unforeseen) return undefined;
+    if (error instanceof UnsupportedValue) return undefined;
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Refusal } from '../../src/access/authenticate';
-import { recogniseSome } from '../../src/access/recognise';
+import type { Refusal } from '../../src/auth/authenticate';
+import { recogniseSome } from '../../src/auth/recognise';
 
 /* Requests without a route cost their caller nothing, so the gateway's work for them is bounded. */
 

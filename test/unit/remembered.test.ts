@@ -1,11 +1,11 @@
 import v8 from 'node:v8';
 import vm from 'node:vm';
-import { createAuthenticator, unauthenticated } from '../../src/access/authenticate';
-import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/access/keys';
-import type { Principal } from '../../src/access/principal';
-import type { RateState } from '../../src/access/rateLimit';
-import { contextFactory, type IncomingRequest } from '../../src/context';
-import type { ApiKey } from '../../src/access/apiKey';
+import { createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
+import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
+import type { Principal } from '../../src/auth/principal';
+import type { RateState } from '../../src/admission/rateLimit';
+import { contextFactory, type IncomingRequest } from '../../src/operations/context';
+import type { ApiKey } from '../../src/auth/apiKey';
 
 /* Rejections may be cached, successful authentication never is. */
 
@@ -59,9 +59,9 @@ function stored(change: Partial<ApiKey> = {}): ApiKey {
 describe('an authenticator', () => {
   function withStore(read: () => ApiKey | null) {
     const find = jest.fn(() => Promise.resolve(read()));
-    const failures = { consume: () => Promise.resolve(rate(true)) };
+    const countFailure = () => Promise.resolve();
     const apiKeys = { find, markUsed: () => undefined };
-    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', failures });
+    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', countFailure });
     return { find, ask: authenticate };
   }
 
@@ -88,9 +88,9 @@ describe('an authenticator', () => {
   });
 
   test('keeps nothing of the headers of the keys that it rejected', async () => {
-    const failures = { consume: () => Promise.resolve(rate(true)) };
+    const countFailure = () => Promise.resolve();
     const apiKeys = { find: () => Promise.resolve(null), markUsed: () => undefined };
-    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', failures });
+    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', countFailure });
     const retained = await retainedBy(
       (authorization) => authenticate(authorization, '127.0.0.1'),
       () => generateKey(DEFAULT_KEY_PREFIX, '').key,

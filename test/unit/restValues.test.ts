@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'graphql';
-import type { RequestContext } from '../../src/context';
+import type { RequestContext } from '../../src/operations/context';
 import type { Exchange } from '../../src/http/exchange';
 import { buildOpenApi } from '../../src/rest/openapi';
 import { requestChecks } from '../../src/rest/requestChecks';
 import { restOperations } from '../../src/rest/routes/routes';
 import { sofaRoutes } from '../../src/rest/sofa';
-import { buildSchemas } from '../../src/schema/build';
+import { buildSchemas } from '../../src/operations/build';
 
 /* Types of values in paths and queries that no public operation has yet. */
 

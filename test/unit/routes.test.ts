@@ -1,5 +1,5 @@
 import { createRouter } from '../../src/rest/routes/routes';
-import type { Operation } from '../../src/schema/operations';
+import type { Operation } from '../../src/schema/declaredOperations';
 
 function operation(method: 'GET' | 'POST', path: string): Operation {
   return {

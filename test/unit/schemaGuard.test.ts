@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GraphQLEnumType, GraphQLObjectType } from 'graphql';
 import { type GraphQLSchema, isObjectType, parse } from 'graphql';
-import { ALL_SCOPES, SCOPES } from '../../src/access/scopes';
+import { ALL_SCOPES, SCOPES } from '../../src/auth/scopes';
 import { AppError } from '../../src/errors';
 import { publishedSchemas } from '../../src/published';
-import { buildSchemas } from '../../src/schema/build';
-import type { Resolver } from '../../src/schema/guard';
+import { buildSchemas } from '../../src/operations/build';
+import type { Resolver } from '../../src/operations/guard';
 
 const BASE = readFileSync(join(__dirname, '..', '..', 'schema', 'base.graphql'), 'utf8');
 const resolve: Resolver = () => ({ id: 'x' });

@@ -1,7 +1,7 @@
 import { findPage } from '../../src/database/pagination';
 import { filtersOf } from '../../src/schema/filters';
-import { toConditions } from '../../src/resources/common/filters';
-import { searchConditions, searchWords } from '../../src/resources/common/search';
+import { toConditions } from '../../src/stored/filters';
+import { searchConditions, searchWords } from '../../src/stored/search';
 import { normalisedIn } from '../support/normalised';
 
 describe('the words of a text', () => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { RateLimiterRes } from 'rate-limiter-flexible';
-import { limitsOfAllWorkers } from '../../src/access/sharedLimits';
+import { limitsOfAllWorkers } from '../../src/admission/sharedLimits';
 
 /** A worker's end of the channel to the first process, with what was sent. */
 class Channel extends EventEmitter {

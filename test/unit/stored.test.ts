@@ -1,5 +1,5 @@
 import { parse } from 'graphql';
-import { referenceTo, storedTypes } from '../../src/schema/stored';
+import { referenceTo, storedTypes } from '../../src/schema/storedTypes';
 
 test.each([
   ['Customer', 'customer_id'],
@@ -28,7 +28,7 @@ test('a stored type has its own fields, at every depth, without relations to oth
       type LidPage { data: [Lid!]! }`),
   );
   const { members, relations, ...box } = types.get('Box')!;
-  expect(box).toEqual({ type: 'Box', collection: 'boxes', unique: 'code', heldBack: ['parts'] });
+  expect(box).toEqual({ type: 'Box', collection: 'boxes', unique: 'code', omittedInLists: ['parts'] });
   expect(relations.map(({ field, ...relation }) => [field.name.value, relation])).toEqual([
     ['shelf', { type: 'Shelf', isList: false, member: 'shelf_id' }],
     ['lids', { type: 'Lid', isList: true, member: 'box_id' }],

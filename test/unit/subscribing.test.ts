@@ -6,7 +6,7 @@ import { pino } from 'pino';
 import { createEventStreams } from '../../src/graphql/streams/eventStreams';
 import { type Source, type Streaming, subscribe, type Subscribed } from '../../src/graphql/streams/subscribe';
 import type { Exchange } from '../../src/http/exchange';
-import type { Execution } from '../../src/schema/execution';
+import type { Execution } from '../../src/operations/execution';
 
 /* What a stream retains while it is open, and how much of a gateway's time it takes at once. */
 

@@ -1,5 +1,5 @@
-import type { RequestContext } from '../../src/context';
-import { admitChanges, noteChanges } from '../../src/resources/common/unrecorded';
+import type { RequestContext } from '../../src/operations/context';
+import { admitChanges, noteChanges } from '../../src/stored/unrecorded';
 
 type Data = RequestContext['data'];
 /** Until a clock is measured, the time is that of this machine. */

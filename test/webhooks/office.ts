@@ -1,4 +1,4 @@
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { documentOf, userOperations } from '../support/operations';
 import type { Json } from '../support/client';
 import { makeOrganisation } from '../support/factories';

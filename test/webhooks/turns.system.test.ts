@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { mongo } from 'mongoose';
-import type { Organisation } from '../../src/access/principal';
+import type { Organisation } from '../../src/auth/principal';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';

@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
-import { parseRange, rangeFault } from '../../access/addresses';
-import { nameFault } from '../../access/apiKey';
-import { MCP_ACCESS, type McpAccess } from '../../access/mcpAccess';
-import { ALL_SCOPES, isScope, type Scope } from '../../access/scopes';
+import { parseRange, rangeFault } from '../../auth/addresses';
+import { nameFault } from '../../auth/apiKey';
+import { MCP_ACCESS, type McpAccess } from '../../auth/mcpAccess';
+import { ALL_SCOPES, isScope, type Scope } from '../../auth/scopes';
 import { type ErrorCode, ERROR_CODES } from '../../errors';
 import { statusesOf } from '../../organisations/requestFilters';
 import { isCurrency } from '../../schema/currency';

@@ -1,4 +1,4 @@
-import type { Organisation } from '../../access/principal';
+import type { Organisation } from '../../auth/principal';
 import type { Config } from '../../config';
 import { CommandFailure, notFound, usageFailure } from './failure';
 import type { Store } from './open';
@@ -9,7 +9,7 @@ export async function withStore<T>(
   work: (store: Store, config: Config) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  const [{ readConfig }, { openStore }] = await Promise.all([import('../../config.js'), import('./open.js')]);
+  const [{ readConfig }, { openStore }] = await Promise.all([import('../../config/index.js'), import('./open.js')]);
   const config = readConfig();
   const store = await openStore(config, note, signal);
   try {

@@ -1,9 +1,9 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { parseKey, secretMatches } from '../../access/keys';
-import { keyState } from '../../access/apiKey';
-import type { Organisation } from '../../access/principal';
-import { ALL_SCOPES } from '../../access/scopes';
+import { parseKey, secretMatches } from '../../auth/keys';
+import { keyState } from '../../auth/apiKey';
+import type { Organisation } from '../../auth/principal';
+import { ALL_SCOPES } from '../../auth/scopes';
 import type { Config } from '../../config';
 import { unless } from '../../database/embedded/failures';
 import { writeWhole } from '../../database/embedded/recordFile';

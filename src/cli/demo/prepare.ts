@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import type { Organisation } from '../../access/principal';
+import type { Organisation } from '../../auth/principal';
 import type { Config } from '../../config';
 import type { OrganisationData } from '../../database/organisationData';
 import type { NewOrganisation } from '../../organisations/organisations';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import type { Organisation } from '../../access/principal';
-import { STATES } from '../../access/states';
+import type { Organisation } from '../../auth/principal';
+import { STATES } from '../../auth/states';
 import type { Collection } from '../../database/collection';
 import { collectionNames, type Difference, differenceOf, dropIndexes, makeIndexes } from '../../database/making';
 import type { OrganisationData } from '../../database/organisationData';

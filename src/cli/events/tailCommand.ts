@@ -1,4 +1,4 @@
-import type { EventSource, WantedEvents } from '../../context';
+import type { EventSource, WantedEvents } from '../../operations/context';
 import { isUnavailable } from '../../database/faults';
 import type { OrganisationData } from '../../database/organisationData';
 import { AppError } from '../../errors';

@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ApiKey } from '../../access/apiKey';
-import type { Organisation } from '../../access/principal';
+import type { ApiKey } from '../../auth/apiKey';
+import type { Organisation } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';
 import { toKeyRecord } from '../../organisations/keyRecords';
 import type { Fingerprint } from '../../organisations/pepper';
 import { publishedSchemas } from '../../published';
 import { recordKinds } from '../../resources';
-import type { ImportRecord, RecordKind } from '../../resources/common/records';
+import type { ImportRecord, RecordKind } from '../../stored/records';
 import { SCHEMA_ROOT } from '../../schema/jsonSchema';
 import { CommandFailure, EXIT } from '../common/failure';
 import { createProgress } from '../common/progress';

@@ -2,7 +2,7 @@ import { isDuplicateKey } from '../../database/faults';
 import { stampedWrite } from '../../database/openWrites';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import type { ImportRecord, RecordKind, StoredRecord } from '../../resources/common/records';
+import type { ImportRecord, RecordKind, StoredRecord } from '../../stored/records';
 import { ndjsonLines } from './ndjsonLines';
 import type { Progress } from '../common/progress';
 import type { ReadRecord } from './readRecord';

@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { nameFault } from '../../access/apiKey';
-import { type Plan, PLANS } from '../../access/plans';
-import type { Organisation } from '../../access/principal';
+import { nameFault } from '../../auth/apiKey';
+import { type Plan, PLANS } from '../../auth/plans';
+import type { Organisation } from '../../auth/principal';
 import type { OrganisationData } from '../../database/organisationData';
 import { recordKinds } from '../../resources';
 import { isCurrency } from '../../schema/currency';

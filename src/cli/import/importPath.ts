@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { recordKinds } from '../../resources';
-import type { RecordKind } from '../../resources/common/records';
+import type { RecordKind } from '../../stored/records';
 import { CommandFailure, usageFailure } from '../common/failure';
 import { fileName } from '../records/schemas';
 import { type FileReport, importFile, type ImportTarget } from './importFile';

@@ -1,8 +1,8 @@
 import type { Fault } from '../../errors';
-import { brokenTexts } from '../../resources/common/brokenTexts';
-import { replaceNegativeZero } from '../../resources/common/negativeZero';
+import { brokenTexts } from '../../stored/brokenTexts';
+import { replaceNegativeZero } from '../../stored/negativeZero';
 import { BODY_BOUNDS, type JsonBounds, structureFault } from '../../http/json';
-import type { ImportRecord, RecordKind } from '../../resources/common/records';
+import type { ImportRecord, RecordKind } from '../../stored/records';
 import { publishedSchemas } from '../../published';
 import { SCHEMA_ROOT } from '../../schema/jsonSchema';
 import { checkWith, createAjv, requireSchema } from '../../schema/validation';

@@ -1,6 +1,6 @@
-import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../../access/mcpAccess';
-import { PLANS } from '../../access/plans';
-import { ALL_SCOPES, type Scope } from '../../access/scopes';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../../auth/mcpAccess';
+import { PLANS } from '../../auth/plans';
+import { ALL_SCOPES, type Scope } from '../../auth/scopes';
 import { notFound } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import { printJson, warn } from '../common/terminal';

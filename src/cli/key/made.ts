@@ -1,4 +1,4 @@
-import { DEFAULT_MCP } from '../../access/mcpAccess';
+import { DEFAULT_MCP } from '../../auth/mcpAccess';
 import type { MadeKey } from '../../organisations/apiKeys';
 import { printPairs, say } from '../common/terminal';
 

@@ -1,4 +1,4 @@
-import type { ApiKey } from '../../access/apiKey';
+import type { ApiKey } from '../../auth/apiKey';
 import { notFound } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import { printJson, printPairs } from '../common/terminal';

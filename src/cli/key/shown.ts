@@ -1,5 +1,5 @@
-import type { ApiKey } from '../../access/apiKey';
-import { DEFAULT_MCP } from '../../access/mcpAccess';
+import type { ApiKey } from '../../auth/apiKey';
+import { DEFAULT_MCP } from '../../auth/mcpAccess';
 import type { Store } from '../common/open';
 
 /** The members shown, as an allowlist: a hash, or a new member of the document, can never leak. */

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../../access/mcpAccess';
+import { DEFAULT_MCP, MCP_ACCESS, type McpAccess } from '../../auth/mcpAccess';
 import { usageFailure } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import { printJson, printPairs } from '../common/terminal';

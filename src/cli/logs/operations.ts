@@ -21,7 +21,7 @@ export function operationShown(operation: string | null): string {
 export async function operationHint(operation: string): Promise<string> {
   // needed for this hint alone
   const [{ findOperations }, { loadDocument }] = await Promise.all([
-    import('../../schema/operations.js'),
+    import('../../schema/declaredOperations.js'),
     import('../../schema/sdl.js'),
   ]);
   const names = findOperations(loadDocument()).map(({ name }) => name);

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { type Plan, PLANS } from '../../access/plans';
+import { type Plan, PLANS } from '../../auth/plans';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import { paint, plain, print } from '../common/terminal';
 import { withStore } from '../common/withStore';

@@ -1,6 +1,6 @@
 import { Argument, Option } from 'commander';
-import { type Plan, PLANS } from '../../access/plans';
-import type { Organisation } from '../../access/principal';
+import { type Plan, PLANS } from '../../auth/plans';
+import type { Organisation } from '../../auth/principal';
 import { storedBytes } from '../../database/quota';
 import { notFound } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';

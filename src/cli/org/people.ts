@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { ALL_ROLES, type Role } from '../../access/roles';
+import { ALL_ROLES, type Role } from '../../auth/roles';
 import { notFound } from '../common/failure';
 import type { ExplainedCommand, JsonOption } from '../common/help';
 import { print, printJson, say } from '../common/terminal';

@@ -1,4 +1,4 @@
-import type { Organisation } from '../../access/principal';
+import type { Organisation } from '../../auth/principal';
 import type { Moves } from '../../organisations/moving';
 
 /** What commands show of an organisation, as --help describes it. */

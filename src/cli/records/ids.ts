@@ -1,6 +1,6 @@
-import { isObject } from '../../resources/common/elementFaults';
+import { isObject } from '../../stored/elementFaults';
 import type { JsonSchema } from '../../schema/jsonSchema';
-import { comparable, isCompared } from '../../schema/compared';
+import { comparable, isCompared } from '../../schema/callerKeys';
 import { isObjectSchema, type RecordSchemas, resolveSchema } from './schemas';
 
 /** Changes a record in place; values whose type does not match the schema are left alone. */

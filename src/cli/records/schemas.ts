@@ -1,6 +1,6 @@
 import type { GraphQLSchema } from 'graphql';
 import { componentSchemas, type JsonSchema, SCHEMA_ROOT } from '../../schema/jsonSchema';
-import type { RecordKind } from '../../resources/common/records';
+import type { RecordKind } from '../../stored/records';
 
 export interface ObjectSchema extends JsonSchema {
   readonly properties: Readonly<Record<string, JsonSchema>>;

@@ -27,7 +27,10 @@ export function addServe(program: ExplainedCommand): void {
       ['SIGUSR2 switches the log level to debug, and back.'],
     )
     .action(async ({ json, workers: count }: ServeOptions) => {
-      const [{ readConfig }, { createLogger }] = await Promise.all([import('../../config.js'), import('../../log.js')]);
+      const [{ readConfig }, { createLogger }] = await Promise.all([
+        import('../../config/index.js'),
+        import('../../log.js'),
+      ]);
       const onListening = (url: string, adminUrl: string | undefined): void => {
         if (json) printJson({ url, ...(adminUrl !== undefined && { admin_url: adminUrl }) });
         else print(`listening on ${url}`);

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from 'pino';
-import { shareLimits } from '../../access/sharedLimits';
+import { shareLimits } from '../../admission/sharedLimits';
 import { shareMetrics } from '../../metrics/workers';
 import { within } from '../../within';
 import { CommandFailure } from '../common/failure';

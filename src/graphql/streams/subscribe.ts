@@ -8,7 +8,7 @@ import {
   type GraphQLSchema,
 } from 'graphql';
 import { toAppError } from '../../mask';
-import type { Execution } from '../../schema/execution';
+import type { Execution } from '../../operations/execution';
 import { withHttpStatus } from '../errors';
 
 /** What a subscription's resolver returns: payloads, and how to go on after them. Throws the reason if it ends by itself. */

@@ -1,5 +1,5 @@
-import { defineResource } from '../common/resource';
-import type { Address } from '../common/address';
+import { defineResource } from '../../stored/resource';
+import type { Address } from '../../stored/address';
 
 /** A contact at a customer. */
 export interface Contact {

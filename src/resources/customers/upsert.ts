@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { choose, chooseAll, type Given } from '../common/choose';
-import { type AddressInput, toAddress } from '../common/address';
-import { upsertResolvers } from '../common/upsert';
+import { choose, chooseAll, type Given } from '../../stored/choose';
+import { type AddressInput, toAddress } from '../../stored/address';
+import { upsertResolvers } from '../../stored/upsert';
 import { type Contact, type Customer, customers } from './customers';
 
 /** A validated contact of a bulk call. */

@@ -1,5 +1,5 @@
-import { amountFaults } from '../common/lines';
-import { defineResource } from '../common/resource';
+import { amountFaults } from '../../stored/lines';
+import { defineResource } from '../../stored/resource';
 
 export const orders = defineResource({
   type: 'Order',

@@ -1,8 +1,8 @@
 import { trusted } from 'mongoose';
-import type { RequestContext } from '../../context';
+import type { RequestContext } from '../../operations/context';
 import type { OrganisationData } from '../../database/organisationData';
 import { DEFAULT_LIMIT } from '../../database/pagination';
-import { aggregate, decimal, exact, ifWithin, type Rows, type Span, within } from '../common/totals';
+import { aggregate, decimal, exact, ifWithin, type Rows, type Span, within } from '../../stored/totals';
 import { orders } from './orders';
 
 interface ProductSalesArguments extends Span {

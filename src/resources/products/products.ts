@@ -1,4 +1,4 @@
-import { defineResource } from '../common/resource';
+import { defineResource } from '../../stored/resource';
 
 /** A product as stored. */
 export interface Product {

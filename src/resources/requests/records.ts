@@ -1,9 +1,9 @@
 import { type ClientSession, trusted } from 'mongoose';
 import type { OrganisationData } from '../../database/organisationData';
 import type { Fault } from '../../errors';
-import { fromRecord, readRecords, storeDocuments } from '../common/documentKind';
-import type { ImportRecord, RecordKind, StoredRecord } from '../common/records';
-import { searchWords } from '../common/search';
+import { fromRecord, readRecords, storeDocuments } from '../../stored/documentKind';
+import type { ImportRecord, RecordKind, StoredRecord } from '../../stored/records';
+import { searchWords } from '../../stored/search';
 import { type Message, messages, requests, type RequestThread } from './requests';
 
 type MessageRecord = Readonly<Record<string, unknown>> & {

@@ -1,4 +1,4 @@
-import type { RequestContext } from '../../context';
+import type { RequestContext } from '../../operations/context';
 import type { ListArguments } from '../../database/pagination';
 import { listMessages, type NewRequest, openRequest } from './service';
 

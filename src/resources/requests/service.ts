@@ -5,9 +5,9 @@ import type { OrganisationData, UnitOfWork } from '../../database/organisationDa
 import { validationFailed } from '../../errors';
 import { findPage, type ListArguments, type Page } from '../../database/pagination';
 import { directiveOf, fieldsOf, loadDocument } from '../../schema/sdl';
-import { searchWords } from '../common/search';
-import { brokenTexts } from '../common/brokenTexts';
-import { readOne } from '../common/collection';
+import { searchWords } from '../../stored/search';
+import { brokenTexts } from '../../stored/brokenTexts';
+import { readOne } from '../../stored/collection';
 import { customers } from '../customers/customers';
 import { type Message, messages, requests, type RequestThread } from './requests';
 

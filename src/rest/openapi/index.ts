@@ -12,10 +12,10 @@ import {
 import { SUCCESS_HEADERS } from '../../http/exchange';
 import { IF_MATCH, IF_MATCH_HEADER } from '../../schema/entityTags';
 import { METHODS } from '../../schema/methods';
-import type { Operation } from '../../schema/operations';
+import type { Operation } from '../../schema/declaredOperations';
 import { requirement } from '../../schema/requirements';
 import { directiveOf } from '../../schema/sdl';
-import { perElement } from '../../schema/elements';
+import { perElement } from '../../operations/elements';
 import { version } from '../../version';
 import { describeIncluded, includeParameter } from './include';
 import { hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../routes/routes';

@@ -1,11 +1,11 @@
 import { getNamedType, type GraphQLField, isObjectType } from 'graphql';
-import { operationId } from '../../schema/operations';
+import { operationId } from '../../schema/declaredOperations';
 import { readsOneObject, type RestOperation } from '../routes/routes';
 
 /** An operation and its root field. */
 export interface Linked {
   readonly operation: RestOperation;
-  readonly field: GraphQLField<unknown, unknown>;
+  readonly field: GraphQLField<unknown, never>;
 }
 
 /** Whether an operation returns a page of a list. */
@@ -65,7 +65,7 @@ function collectionOf({ rest }: RestOperation): string {
   return rest.path.replace(/\/(bulk|:id)$/, '');
 }
 
-function membersOf({ type }: GraphQLField<unknown, unknown>): string[] {
+function membersOf({ type }: GraphQLField<unknown, never>): string[] {
   const named = getNamedType(type);
   return isObjectType(named) ? Object.keys(named.getFields()) : [];
 }

@@ -1,4 +1,4 @@
-import type { Operation } from '../../schema/operations';
+import type { Operation } from '../../schema/declaredOperations';
 import { listWith, pathWith } from '../../schema/restDocument';
 
 /** An operation with its route. */

@@ -1,5 +1,5 @@
 import { type DocumentNode, print } from 'graphql';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { fieldsOf } from '../sdl';
 import { sentences } from './sentences';
 
@@ -11,7 +11,7 @@ export function shapeGaps(
   document: DocumentNode,
   type: string,
   shape: Readonly<Record<string, string>>,
-  resolvers: Resolvers,
+  resolvers: ResolverTable,
 ): string[] {
   const fields = new Map(fieldsOf(document, type).map((field) => [field.name.value, print(field.type)]));
   const others = [...fields.keys()].filter((name) => !Object.hasOwn(shape, name) && !resolvers[type]?.[name]);

@@ -2,7 +2,7 @@ import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from
 import { type Filter, filterOf } from '../filters';
 import { directiveOf, isListType, namedType, pageOf, rootFieldNodes } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { rowFieldsOf } from '../stored';
+import { rowFieldsOf } from '../storedTypes';
 
 /* Finds list arguments that would not do what the schema says. */
 

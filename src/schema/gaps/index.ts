@@ -1,13 +1,13 @@
 import { buildASTSchema, type DocumentNode, type FieldDefinitionNode } from 'graphql';
-import { ROLES } from '../../access/roles';
-import { SCOPES } from '../../access/scopes';
+import { ROLES } from '../../auth/roles';
+import { SCOPES } from '../../auth/scopes';
 import { answerGaps, endlessGaps } from './answerGaps';
 import { argumentGaps } from './argumentGaps';
 import { constraintGaps } from './constraintGaps';
 import { definitionGaps } from './definitionGaps';
 import { directiveGaps, valueGaps } from './directiveGaps';
 import { filterGaps } from './filterGaps';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { listGaps } from './listGaps';
 import { markGaps, toolGaps } from './mcpGaps';
 import { restGaps } from './restGaps';
@@ -18,7 +18,11 @@ import { tableGaps } from './tableGaps';
 import { twinGaps } from './twinGaps';
 
 /** Refuses a schema that the server could not serve as it says. @throws Error with one message per gap, with what to change where */
-export function refuseGaps(document: DocumentNode, resolvers: Resolvers, resources: readonly CheckedResource[]): void {
+export function refuseGaps(
+  document: DocumentNode,
+  resolvers: ResolverTable,
+  resources: readonly CheckedResource[],
+): void {
   // reports syntax, unknown types and arguments that directives lack
   const schema = buildASTSchema(document);
   // what is below reads these values, and would not end in types without end
@@ -43,7 +47,12 @@ function refuse(gaps: readonly string[]): void {
   if (gaps.length > 0) throw new Error(`invalid schema: ${gaps.join('; ')}`);
 }
 
-function fieldGaps(document: DocumentNode, type: string, field: FieldDefinitionNode, resolvers: Resolvers): string[] {
+function fieldGaps(
+  document: DocumentNode,
+  type: string,
+  field: FieldDefinitionNode,
+  resolvers: ResolverTable,
+): string[] {
   return [
     ...(isRootType(type) ? [...sunsetGaps(field), ...toolGaps(document, type, field)] : []),
     ...markGaps(field),
@@ -51,7 +60,7 @@ function fieldGaps(document: DocumentNode, type: string, field: FieldDefinitionN
   ].map((gap) => `${type}.${field.name.value} ${gap}`);
 }
 
-function accessGaps(type: string, field: FieldDefinitionNode, resolvers: Resolvers): string[] {
+function accessGaps(type: string, field: FieldDefinitionNode, resolvers: ResolverTable): string[] {
   const access = directiveOf(field, 'access');
   const { scope, any_of: anyOf = [], events = false, role } = access ?? {};
   const isForKeys = scope !== undefined || anyOf.length > 0 || events;

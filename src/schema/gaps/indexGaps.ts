@@ -1,5 +1,5 @@
 import { type CheckedResource, sentences } from './sentences';
-import { type StoredMember, type StoredType, typeOf } from '../stored';
+import { type StoredMember, type StoredType, typeOf } from '../storedTypes';
 
 /* Finds indexes of a resource that would not do what its stored type says. */
 

@@ -1,10 +1,10 @@
 import type { DocumentNode, FieldDefinitionNode, InputValueDefinitionNode } from 'graphql';
 import { shapeGaps } from './answerShapes';
 import { filterOf } from '../filters';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { allFieldNodes, directiveOf, fieldsOf, isListType, namedType, PAGE, pageOf, rowName } from '../sdl';
 import { sentences } from './sentences';
-import { type StoredType, storedTypes, type Types } from '../stored';
+import { type StoredType, storedTypes, type Types } from '../storedTypes';
 
 /* Finds lists whose pages would not be what the schema says. */
 
@@ -14,7 +14,7 @@ export const PAGE_SIZE = 20;
 const BOUNDS = `@constraint(min: 1, max: 100, default: ${String(PAGE_SIZE)})`;
 
 /** One message per gap, with what to change where. */
-export function listGaps(document: DocumentNode, resolvers: Resolvers): string[] {
+export function listGaps(document: DocumentNode, resolvers: ResolverTable): string[] {
   const types = storedTypes(document);
   const ofFields = allFieldNodes(document).flatMap(({ type, field }) => {
     const place = `${type}.${field.name.value}`;
@@ -58,7 +58,7 @@ function argumentGaps(field: FieldDefinitionNode): string[] {
   );
 }
 
-function sortGaps(field: FieldDefinitionNode, { members, heldBack }: StoredType): string[] {
+function sortGaps(field: FieldDefinitionNode, { members, omittedInLists }: StoredType): string[] {
   const sort = argumentOf(field, 'sort');
   if (!sort) return [];
   const { one_of: sorts = [] } = directiveOf(sort, 'constraint') ?? {};
@@ -73,7 +73,7 @@ function sortGaps(field: FieldDefinitionNode, { members, heldBack }: StoredType)
         if (!isComparable) return `sorts by ${name}, which is ${type}: pages can only continue after a text or a time`;
         return !isRequired && `sorts by ${name}, which may be null: no page could continue after such a row`;
       }),
-    ...heldBack
+    ...omittedInLists
       .filter((name) => names.has(name))
       .map((name) => `sorts by ${name}, which lists omit: remove its @graphql_only(on: LISTS)`),
   );
@@ -94,7 +94,7 @@ function repeatedSpans({ arguments: args = [] }: FieldDefinitionNode): string[] 
   });
 }
 
-function pageGaps(document: DocumentNode, row: string, resolvers: Resolvers): string[] {
+function pageGaps(document: DocumentNode, row: string, resolvers: ResolverTable): string[] {
   const page = `${row}${PAGE}`;
   // a type that no list returns has no page
   if (fieldsOf(document, page).length === 0) return [];

@@ -1,10 +1,10 @@
 import { type DocumentNode, type FieldDefinitionNode, print } from 'graphql';
 import { ETAG } from '../entityTags';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { omittedFrom } from '../restDocument';
 import { directiveOf, fieldsOf, namedType } from '../sdl';
 import { sentences } from './sentences';
-import { type StoredMember, type StoredType, typesIn } from '../stored';
+import { type StoredMember, type StoredType, typesIn } from '../storedTypes';
 
 /* Finds members of stored types that could not be stored, or are not. */
 
@@ -17,7 +17,7 @@ export const OF_DOCUMENTS: readonly string[] = [
 ];
 
 /** One message per gap, with what to change where. */
-export function memberGaps(document: DocumentNode, { type, members }: StoredType, resolvers: Resolvers): string[] {
+export function memberGaps(document: DocumentNode, { type, members }: StoredType, resolvers: ResolverTable): string[] {
   const stored = new Set(members.map(({ name }) => name));
   const fields = fieldsOf(document, type);
   const inner = [...new Set(members.flatMap(typesIn))];
@@ -44,7 +44,7 @@ function nameGaps(type: string, members: readonly StoredMember[], reserved: read
 }
 
 /** Gaps of fields that are stored and nothing else. */
-function fieldGaps(type: string, fields: readonly FieldDefinitionNode[], resolvers: Resolvers): string[] {
+function fieldGaps(type: string, fields: readonly FieldDefinitionNode[], resolvers: ResolverTable): string[] {
   return fields.flatMap((field) => {
     const {
       name: { value: name },

@@ -1,6 +1,6 @@
 import type { DocumentNode, InputValueDefinitionNode } from 'graphql';
-import type { Organisation } from '../../access/principal';
-import type { Merge } from '../guard';
+import type { Organisation } from '../../auth/principal';
+import type { Merge } from '../resolvers';
 import { inputFieldsOf } from '../sdl';
 import {
   everyMember,
@@ -12,7 +12,7 @@ import {
   storedSample,
   type Variant,
 } from './samples';
-import type { StoredMember } from '../stored';
+import type { StoredMember } from '../storedTypes';
 import type { BulkUpsert } from '../upserts';
 
 /*

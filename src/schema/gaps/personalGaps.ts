@@ -2,7 +2,7 @@ import type { DocumentNode } from 'graphql';
 import { canBeErased, takesFreeText, typesOfCustomer } from '../personal';
 import { allFieldNodes, directiveOf, fieldsOf } from '../sdl';
 import { sentences } from './sentences';
-import type { StoredType, Types } from '../stored';
+import type { StoredType, Types } from '../storedTypes';
 
 /* Finds personal data that erasing a customer would leave. */
 

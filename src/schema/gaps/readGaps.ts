@@ -1,7 +1,7 @@
 import { type DocumentNode, type FieldDefinitionNode, print } from 'graphql';
 import { directiveOf, namedType, rootFieldNodes, rowName } from '../sdl';
 import { sentences } from './sentences';
-import { ownerOf, type StoredType, type Types } from '../stored';
+import { ownerOf, type StoredType, type Types } from '../storedTypes';
 
 /* Finds stored types that the wrong keys could read, and reads by id that would not find what they name. */
 

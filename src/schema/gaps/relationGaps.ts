@@ -3,7 +3,7 @@ import { Kind } from 'graphql';
 import { omittedFrom } from '../restDocument';
 import { directiveOf, fieldsOf, isListType, namedType, rowName } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { type Relation, type StoredType, typeOf, type Types, typesIn } from '../stored';
+import { type Relation, type StoredType, typeOf, type Types, typesIn } from '../storedTypes';
 
 /* Finds fields that lead to other stored objects and would not do what the schema says. */
 
@@ -60,7 +60,7 @@ function referenceGaps({ field, type, member }: Relation, stored: StoredType): s
     isListType(field.type) && `is a list of ${type}: use ${type}Page, or a single object`,
     field.type.kind === Kind.NON_NULL_TYPE && `is non-null, but what it refers to may be gone: remove !`,
     typeOf(stored, member) !== 'ID' && `is a ${type}, but no member ${member} of type ID refers to it`,
-    stored.heldBack.includes(member) &&
+    stored.omittedInLists.includes(member) &&
       `is referred to by ${member}, which lists omit: remove its @graphql_only(on: LISTS)`,
     !directiveOf(field, 'graphql_only') &&
       'refers to another object: add @graphql_only, since REST returns only the id',

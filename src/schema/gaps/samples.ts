@@ -1,6 +1,6 @@
 import { type DocumentNode, type InputValueDefinitionNode, Kind, type TypeNode } from 'graphql';
 import { type Constraint, directiveOf, enumValuesOf, inputFieldsOf, keptOf, namedType } from '../sdl';
-import type { StoredMember } from '../stored';
+import type { StoredMember } from '../storedTypes';
 
 /* Values of the types of a schema, to try code with: two of each, which differ. */
 

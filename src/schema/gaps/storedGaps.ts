@@ -1,6 +1,6 @@
 import type { DocumentNode } from 'graphql';
 import { filterOf } from '../filters';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { indexGaps } from './indexGaps';
 import { memberGaps } from './memberGaps';
 import { personalGaps } from './personalGaps';
@@ -8,7 +8,7 @@ import { readGaps } from './readGaps';
 import { relationGaps } from './relationGaps';
 import { allFieldNodes, directiveOf, rootFieldNodes } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { type StoredMember, type StoredType, storedTypes, typeOf, type Types, typesIn } from '../stored';
+import { type StoredMember, type StoredType, storedTypes, typeOf, type Types, typesIn } from '../storedTypes';
 import { totalsGaps } from './totalsGaps';
 
 /* Finds stored types and searches that would not do what the schema says. */
@@ -25,7 +25,7 @@ export const OWN_COLLECTIONS: readonly string[] = [
 export function storedGaps(
   document: DocumentNode,
   defined: readonly CheckedResource[],
-  resolvers: Resolvers,
+  resolvers: ResolverTable,
 ): string[] {
   const types = storedTypes(document);
   const resources = new Map(defined.map((resource) => [resource.name, resource]));
@@ -70,14 +70,14 @@ function repeated(defined: readonly CheckedResource[]): string[] {
 }
 
 function shapeGaps(stored: StoredType): string[] {
-  const { type, unique, members, heldBack } = stored;
+  const { type, unique, members, omittedInLists } = stored;
   const has = (name: string, wanted: string): boolean =>
     members.some((member) => member.name === name && member.type === wanted && member.isRequired);
   return sentences(
     !has('id', 'ID') && `${type} is @stored but has no id: add id: ID!`,
     !has('created_at', 'DateTime') &&
       `${type} is @stored but has no created_at, which lists are sorted by: add created_at: DateTime!`,
-    heldBack.includes('created_at') &&
+    omittedInLists.includes('created_at') &&
       `${type}.created_at has @graphql_only(on: LISTS), but lists are sorted by it: remove that`,
     unique !== undefined &&
       typeOf(stored, unique) === undefined &&

@@ -1,8 +1,8 @@
 import type { DocumentNode } from 'graphql';
-import { MCP_ACCESS } from '../../access/mcpAccess';
-import { PLANS } from '../../access/plans';
-import { ALL_ROLES, ROLES } from '../../access/roles';
-import { SCOPES } from '../../access/scopes';
+import { MCP_ACCESS } from '../../auth/mcpAccess';
+import { PLANS } from '../../auth/plans';
+import { ALL_ROLES, ROLES } from '../../auth/roles';
+import { SCOPES } from '../../auth/scopes';
 import { enumValuesOf } from '../sdl';
 import { sentences } from './sentences';
 import { TOTALS_GROUPS } from './totalsGaps';
@@ -16,11 +16,11 @@ interface Table {
 }
 
 const TABLES: Readonly<Record<string, Table>> = {
-  Scope: { file: 'src/access/scopes.ts', values: Object.keys(SCOPES) },
-  Role: { file: 'src/access/roles.ts', values: Object.keys(ROLES) },
-  MemberRole: { file: 'src/access/roles.ts', values: ALL_ROLES },
-  Plan: { file: 'src/access/plans.ts', values: Object.keys(PLANS) },
-  McpAccess: { file: 'src/access/mcpAccess.ts', values: MCP_ACCESS },
+  Scope: { file: 'src/auth/scopes.ts', values: Object.keys(SCOPES) },
+  Role: { file: 'src/auth/roles.ts', values: Object.keys(ROLES) },
+  MemberRole: { file: 'src/auth/roles.ts', values: ALL_ROLES },
+  Plan: { file: 'src/auth/plans.ts', values: Object.keys(PLANS) },
+  McpAccess: { file: 'src/auth/mcpAccess.ts', values: MCP_ACCESS },
   TotalsGroup: { file: 'src/schema/gaps/totalsGaps.ts', values: TOTALS_GROUPS },
   UpsertOutcome: { file: 'src/schema/upserts.ts', values: OUTCOMES },
 };

@@ -1,9 +1,9 @@
 import { type DocumentNode, type FieldDefinitionNode, Kind, print } from 'graphql';
 import { shapeGaps } from './answerShapes';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { directiveOf, fieldsOf, namedType, rootFieldNodes } from '../sdl';
 import { type CheckedResource, sentences } from './sentences';
-import { rowFieldsOf, type StoredType, totalledAmounts, typeOf, type Types } from '../stored';
+import { rowFieldsOf, type StoredType, totalledAmounts, typeOf, type Types } from '../storedTypes';
 
 /* Finds totals that would not do what the schema says. */
 
@@ -23,7 +23,7 @@ export function totalsGaps(
   document: DocumentNode,
   types: Types,
   resources: ReadonlyMap<string, CheckedResource>,
-  resolvers: Resolvers,
+  resolvers: ResolverTable,
 ): string[] {
   return rootFieldNodes(document).flatMap(({ kind, field }) => {
     const totals = directiveOf(field, 'totals');
@@ -46,7 +46,7 @@ function answerGaps(
   document: DocumentNode,
   field: FieldDefinitionNode,
   stored: StoredType,
-  resolvers: Resolvers,
+  resolvers: ResolverTable,
 ): string[] {
   const answer = namedType(field.type);
   const data = fieldsOf(document, answer).find(({ name }) => name.value === 'data');

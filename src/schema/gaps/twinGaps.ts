@@ -1,7 +1,7 @@
 import { type DocumentNode, type FieldDefinitionNode, type InputValueDefinitionNode, Kind, print } from 'graphql';
 import { boundGaps } from './bounds';
 import { IF_MATCH } from '../entityTags';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { itemName, omittedFrom } from '../restDocument';
 import {
   allFieldNodes,
@@ -14,7 +14,7 @@ import {
   rootFieldNodes,
 } from '../sdl';
 import { sentences } from './sentences';
-import { type StoredType, storedTypes } from '../stored';
+import { type StoredType, storedTypes } from '../storedTypes';
 import { upsertGaps } from './upsertGaps';
 import { upsertsOf } from '../upserts';
 import { writeGaps } from './writeGaps';
@@ -22,7 +22,7 @@ import { writeGaps } from './writeGaps';
 /* Finds types and arguments that go with a stored type, by their names or by what they are for, and contradict it. */
 
 /** One message per gap, with what to change where. */
-export function twinGaps(document: DocumentNode, resolvers: Resolvers): string[] {
+export function twinGaps(document: DocumentNode, resolvers: ResolverTable): string[] {
   const types = storedTypes(document);
   const ofUpserts = upsertsOf(document).map((upsert) => {
     const ofInput = inputGaps(document, upsert.element, upsert.stored.type, namesOf(upsert.stored));

@@ -1,6 +1,6 @@
 import { type DocumentNode, Kind, print } from 'graphql';
 import { shapeGaps } from './answerShapes';
-import type { Resolvers } from '../guard';
+import type { ResolverTable } from '../resolvers';
 import { mergeGaps } from './mergeGaps';
 import { directiveOf, inputFieldsOf, namedType, rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
@@ -14,7 +14,7 @@ interface Tried extends BulkUpsert {
 }
 
 /** One message per gap, with what to change where. */
-export function upsertGaps(document: DocumentNode, upserts: readonly Tried[], resolvers: Resolvers): string[] {
+export function upsertGaps(document: DocumentNode, upserts: readonly Tried[], resolvers: ResolverTable): string[] {
   const merges = Object.entries(resolvers.Mutation ?? {}).flatMap(([name, { merge }]) =>
     merge ? [{ name, merge }] : [],
   );
@@ -69,7 +69,7 @@ function keyGaps(document: DocumentNode, { element, key, list }: BulkUpsert): st
 function reportGaps(
   document: DocumentNode,
   { element, report, result, key }: BulkUpsert,
-  resolvers: Resolvers,
+  resolvers: ResolverTable,
 ): string[] {
   const counts = Object.fromEntries(OUTCOMES.map((outcome) => [outcome, 'Int!']));
   const shape = { ...counts, [RESULTS]: `[${result === '' ? `${element}Result` : result}!]!` };

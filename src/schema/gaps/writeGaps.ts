@@ -1,7 +1,7 @@
 import type { DocumentNode, FieldDefinitionNode } from 'graphql';
 import { directiveOf, namedType, rootFieldNodes } from '../sdl';
 import { sentences } from './sentences';
-import type { Types } from '../stored';
+import type { Types } from '../storedTypes';
 import { upsertsOf } from '../upserts';
 
 /* Finds writes that the wrong keys may make. */

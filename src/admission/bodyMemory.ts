@@ -1,0 +1,132 @@
+import { addressBucket } from '../auth/addresses';
+import { AppError } from '../errors';
+import type { Principal } from '../auth/principal';
+
+/*
+ * Counts the memory of all request bodies, the bytes received and the values parsed from them, until the request is done, and of all large
+ * answers until they were sent (docs/decisions/bodies-and-fairness.md).
+ */
+
+/** Maximum share of the limit for one key (or address), and for one organisation with all its keys. */
+const SHARES = { caller: 1 / 4, organisation: 1 / 2 };
+/** Answers up to this many bytes are not counted: the kernel takes most of them, and counting would cost the many a percent. */
+const SMALL_ANSWER = 64 * 1024;
+
+const REFUSALS = {
+  all: 'Too much data is being sent, or answered and not read, at the moment.',
+  caller: 'This caller is sending too much data at once, or not reading its answers.',
+  organisation: 'This organisation is sending too much data at once, or not reading its answers.',
+} as const;
+
+/** Whose a body and an answer are: an exchange. */
+interface Sender {
+  readonly address: string;
+  readonly log: { readonly principal?: Principal };
+  readonly response: {
+    readonly closed: boolean;
+    readonly destroyed: boolean;
+    once(event: 'close', listener: () => void): unknown;
+  };
+}
+
+/** An owner with a share that a request's bytes count towards. */
+interface Owner {
+  readonly kind: keyof typeof SHARES;
+  readonly name: string;
+}
+
+interface Holding {
+  body: number;
+  answer: number;
+  readonly owners: readonly Owner[];
+}
+
+export type BodyMemory = ReturnType<typeof createBodyMemory>;
+
+/**
+ * Limits the memory of bodies and answers, in bytes; `onRefused` is called for each refusal. For one of several workers `limit` is its part
+ * of the `whole`: a caller may use its share of the whole there, as all its requests can come to one worker, within the organisation's.
+ */
+export function createBodyMemory(limit: number, onRefused: () => void, whole = limit) {
+  const most = {
+    caller: Math.min(whole * SHARES.caller, limit * SHARES.organisation),
+    organisation: limit * SHARES.organisation,
+  };
+  const holdings = new Map<Sender, Holding>();
+  const byOwner = new Map<string, number>();
+  let total = 0;
+
+  /** Whose share would be exceeded; an owner that holds nothing else is always allowed. */
+  function fullFor({ body, answer, owners }: Holding, more: number): keyof typeof REFUSALS | undefined {
+    const isOver = (held: number, bound: number): boolean => held + more > bound && held > body + answer;
+    if (isOver(total, limit)) return 'all';
+    return owners.find(({ kind, name }) => isOver(byOwner.get(name) ?? 0, most[kind]))?.kind;
+  }
+
+  /** Sets what a request holds. @throws AppError unavailable if that is too many; the previous value is kept */
+  function set(sender: Sender, part: 'body' | 'answer', bytes: number, isRefusable = true): void {
+    const known = holdings.get(sender);
+    const holding = known ?? { body: 0, answer: 0, owners: ownersOf(sender) };
+    const more = bytes - holding[part];
+    const full = more > 0 && isRefusable ? fullFor(holding, more) : undefined;
+    if (full) {
+      onRefused();
+      throw new AppError('unavailable', REFUSALS[full], { reason: 'shed' });
+    }
+    holding[part] = bytes;
+    total += more;
+    for (const { name } of holding.owners) {
+      const held = (byOwner.get(name) ?? 0) + more;
+      if (held === 0) byOwner.delete(name);
+      else byOwner.set(name, held);
+    }
+    if (holding.body + holding.answer === 0) holdings.delete(sender);
+    else if (!known) holdings.set(sender, holding);
+  }
+
+  return {
+    /**
+     * Sets how many bytes the body of a request holds.
+     * @throws AppError unavailable if that is too many; the previous value is kept
+     */
+    hold(exchange: Sender, bytes: number): void {
+      set(exchange, 'body', bytes);
+    },
+    /** Releases what the body of a request holds. */
+    release(exchange: Sender): void {
+      if (holdings.has(exchange)) set(exchange, 'body', 0);
+    },
+    /**
+     * Sets how many bytes the answer to a request holds, until it was sent or its caller has left.
+     * @throws AppError unavailable if that is too many, unless it is the answer to a write, which was done
+     */
+    keep(exchange: Sender, bytes: number, isRefusable = true): void {
+      const { response } = exchange;
+      const before = holdings.get(exchange)?.answer ?? 0;
+      if ((before === 0 && bytes <= SMALL_ANSWER) || response.closed || response.destroyed) return;
+      try {
+        set(exchange, 'answer', bytes, isRefusable);
+      } catch (error) {
+        // so that of many that grow at the same time some are completed
+        if (before > 0) set(exchange, 'answer', 0);
+        throw error;
+      }
+      if (before > 0) return;
+      response.once('close', () => {
+        if (holdings.has(exchange)) set(exchange, 'answer', 0);
+      });
+    },
+    /** Bytes currently held. */
+    held: (): number => total,
+  };
+}
+
+function ownersOf({ log: { principal }, address }: Sender): Owner[] {
+  if (!principal) return [{ kind: 'caller', name: `address ${addressBucket(address)}` }];
+  const { organisation } = principal;
+  const caller = principal.kind === 'key' ? `key ${principal.key.id}` : `user ${organisation.id} ${principal.user.id}`;
+  return [
+    { kind: 'caller', name: caller },
+    { kind: 'organisation', name: `organisation ${organisation.id}` },
+  ];
+}

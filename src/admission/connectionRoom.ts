@@ -1,0 +1,68 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import { addressBucket, plainAddress } from '../auth/addresses';
+
+/** Of this share of all connections on, the longest idle one is closed for each new one, so that idle ones lock out nobody. */
+const CROWDED = 4 / 5;
+/** Share of all connections that one address may have, and how many in any case. */
+const [SHARE, LEAST_SHARE] = [1 / 2, 100];
+
+export interface RoomOptions {
+  /** Whether many callers may come from one address, as from a proxy. */
+  readonly isShared: boolean;
+  /** Called for each idle connection that is closed. */
+  readonly onEvicted: () => void;
+}
+
+/** Keeps room among a server's connections for new ones. */
+export function keepRoom(server: Server, { isShared, onEvicted }: RoomOptions) {
+  const addresses = new Map<Socket, string>();
+  const open = new Map<string, number>();
+  /** The longest idle one first. */
+  const idle = new Set<Socket>();
+
+  function evict(isMeant: (socket: Socket) => boolean): boolean {
+    for (const socket of idle) {
+      if (!isMeant(socket)) continue;
+      idle.delete(socket);
+      socket.destroy();
+      onEvicted();
+      return true;
+    }
+    return false;
+  }
+
+  function leave(socket: Socket, address: string): void {
+    addresses.delete(socket);
+    idle.delete(socket);
+    const others = (open.get(address) ?? 1) - 1;
+    if (others === 0) open.delete(address);
+    else open.set(address, others);
+  }
+
+  return {
+    /** Makes room for a connection; false if there is none for its address, and it is closed. */
+    enter(socket: Socket): boolean {
+      const most = server.maxConnections;
+      const address = isShared ? '' : addressBucket(plainAddress(socket.remoteAddress ?? ''));
+      const isFull = !isShared && (open.get(address) ?? 0) >= Math.max(LEAST_SHARE, most * SHARE);
+      if (isFull && !evict((one) => addresses.get(one) === address)) {
+        socket.destroy();
+        server.emit('drop');
+        return false;
+      }
+      if (addresses.size >= Math.ceil(most * CROWDED)) evict(() => true);
+      addresses.set(socket, address);
+      open.set(address, (open.get(address) ?? 0) + 1);
+      idle.add(socket);
+      socket.once('close', () => {
+        leave(socket, address);
+      });
+      return true;
+    },
+    busy: (socket: Socket): void => void idle.delete(socket),
+    idle: (socket: Socket): void => {
+      if (!socket.destroyed) idle.add(socket);
+    },
+  };
+}

@@ -1,0 +1,89 @@
+import { RateLimiterRes } from 'rate-limiter-flexible';
+import type { KeyPrincipal } from '../auth/principal';
+import { AppError } from '../errors';
+
+/** Length of a window in seconds (contract, section 6). */
+export const WINDOW_SECONDS = 60;
+
+/** Budget of one key (or organisation, or address) in its current window. */
+export interface RateState {
+  /** Points per window. */
+  readonly limit: number;
+  readonly remaining: number;
+  /** When the window ends. */
+  readonly resetAt: Date;
+  /** Whether the requested points were within the budget. */
+  readonly allowed: boolean;
+}
+
+/** Where points are counted: a limiter from rate-limiter-flexible, or a combination of several. */
+export interface RateStore {
+  /** Rejects with a RateLimiterRes if there are not enough points. */
+  consume(id: string, points: number): Promise<RateLimiterRes>;
+}
+
+export interface RateLimiter {
+  /** Takes points from a key's budget, even if the request is rejected; a negative number gives back. */
+  consume(id: string, points?: number): Promise<RateState>;
+}
+
+/** Budget of a key, and that of its organisation unless the key's was spent before it was asked. */
+export interface KeyRateState extends RateState {
+  readonly organisation?: RateState;
+}
+
+export interface KeyRateLimiter {
+  /** Takes points from the budget of a key and from that of its organisation, even if the request is rejected. */
+  consume(caller: Pick<KeyPrincipal, 'key' | 'organisation'>, points?: number): Promise<KeyRateState>;
+}
+
+/** One after the other, so that a key over its own limit costs the other keys of its organisation nothing. */
+export function keyRateLimiter(keys: RateLimiter, organisations: RateLimiter): KeyRateLimiter {
+  return {
+    async consume({ key, organisation }, points) {
+      const own = await keys.consume(key.id, points);
+      if (!own.allowed) return own;
+      const shared = await organisations.consume(organisation.id, points);
+      return { ...own, allowed: shared.allowed, organisation: shared };
+    },
+  };
+}
+
+/** A rate limiter with fixed windows of one minute. */
+export function createRateLimiter(limit: number, store: RateStore): RateLimiter {
+  const stateOf = (result: RateLimiterRes, allowed: boolean): RateState => ({
+    limit,
+    remaining: Math.max(0, Math.min(limit, result.remainingPoints)),
+    resetAt: new Date(Date.now() + Math.max(0, result.msBeforeNext)),
+    allowed,
+  });
+  return {
+    async consume(id, points = 1) {
+      try {
+        return stateOf(await store.consume(id, points), true);
+      } catch (refusal) {
+        if (refusal instanceof RateLimiterRes) return stateOf(refusal, false);
+        throw refusal;
+      }
+    },
+  };
+}
+
+/** Whole seconds until a window ends, at least 1: the value of `Retry-After`. */
+export function secondsUntilReset(state: RateState): number {
+  return Math.max(1, Math.ceil((state.resetAt.getTime() - Date.now()) / 1000));
+}
+
+/** Takes points from a budget. @throws AppError rate_limited, with the reason, if there are not enough */
+export async function spend(limiter: RateLimiter, id: string, points: number, reason?: string): Promise<RateState> {
+  const state = await limiter.consume(id, points);
+  if (!state.allowed) throw rateLimited(state, reason);
+  return state;
+}
+
+export function rateLimited(state: KeyRateState, reason = 'Rate limit exceeded'): AppError {
+  const { organisation } = state;
+  if (organisation?.allowed === false) return rateLimited(organisation, 'Rate limit of the organisation exceeded');
+  const retryAfter = secondsUntilReset(state);
+  return new AppError('rate_limited', `${reason}; retry in ${String(retryAfter)} s.`, { retryAfter });
+}

@@ -1,0 +1,217 @@
+import type { Availability } from '../database/availability';
+import { AWAY } from '../database/cluster';
+import { DEFAULT_CLUSTER } from '../database/connect';
+import { AppError } from '../errors';
+import type { Organisation, Principal } from '../auth/principal';
+
+/*
+ * Limits how long and how many requests wait for the database. The driver's timeouts are per stage, and apply again to a
+ * retried read, so each request checks for itself whether the database still responds. While it does not, requests are
+ * rejected at once, so that memory does not grow.
+ */
+
+/**
+ * When a request first checks whether the database responds, and how often after that, in milliseconds. With the sweep and
+ * the 1.5 s that the check may take, a request for a database that hangs is rejected within the 2.6 s of the contract.
+ */
+const LOOK_EVERY = 800;
+/** How often requests are scanned for due checks, in milliseconds. */
+const SWEEP_EVERY = 100;
+/**
+ * How long a request may continue after its connections were lost, in milliseconds. The driver fails or retries most
+ * commands, but one written to a connection that was just closed waits forever.
+ */
+const AFTER_LOSS = 5000;
+/** A request whose work does not end is forgotten after this multiple of its limit, which is longer than any driver timeout. */
+const FORGOTTEN_AFTER = 2;
+/** Maximum number of waiting requests: at 20 KB each that is 40 MB, and a working database never has so many waiting. */
+const MOST_IN_FLIGHT = 2000;
+/** Maximum for one organisation. */
+const MOST_OF_ONE = MOST_IN_FLIGHT / 4;
+/** Maximum for one of several clusters. */
+const MOST_OF_CLUSTER = MOST_IN_FLIGHT / 2;
+
+/** The part of an exchange used here. */
+export interface TrackedExchange {
+  readonly response: { readonly writableEnded: boolean };
+  readonly log: { readonly principal?: Principal };
+  readonly isReceiving: boolean;
+  readonly isWaiting: boolean;
+  readonly held: number;
+}
+
+export interface RequestTracker<Exchange> {
+  /**
+   * Runs the work of a request. Rejects with its error, or earlier if the database does not respond; the work then
+   * continues in the background, and its answer is not sent.
+   * @throws AppError unavailable
+   */
+  run(exchange: Exchange, work: () => Promise<void>): Promise<void>;
+  /**
+   * Checks a request before its first database query.
+   * @throws AppError unavailable if the control database is down or too many requests are waiting
+   */
+  admit(): void;
+  /**
+   * Checks a request before it queries its organisation's data.
+   * @throws AppError unavailable if its cluster is down, or too many requests of the cluster or organisation are waiting
+   */
+  readonly admitOrganisation: (organisation: { readonly id: string; readonly cluster: string }) => void;
+  /** Whether other organisations have requests in progress, not counting those that wait for a body or a turn. */
+  readonly hasOthers: (organisationId: string) => boolean;
+  /** Requests in progress, including rejected ones whose work has not ended. */
+  readonly inFlight: () => number;
+  stop(): void;
+}
+
+export interface RequestTrackerOptions<Exchange> {
+  readonly availability: Pick<Availability, 'isAway' | 'ask'>;
+  readonly clusters: readonly string[];
+  /** When the connections to a cluster were last lost, by performance.now(). */
+  readonly lostAt: (cluster: string) => number;
+  /** Called for each request that is rejected because too many are waiting, with whose. */
+  readonly onShed: (whose: 'database' | 'cluster' | 'organisation') => void;
+  /** Called when the work of a request has ended or is forgotten. */
+  readonly onEnd: (exchange: Exchange) => void;
+  /** Maximum duration of a request even if the database responds, in milliseconds; a final check can add up to 5 s. */
+  readonly longest: number;
+}
+
+/** A request in progress; times are by performance.now(). */
+interface Waiting {
+  readonly started: number;
+  /** Since when it may have queried the database: its start, or the end of its body or of its wait for events. */
+  askingSince: number;
+  /** When its connections were first lost since then; a retry that is lost again gets no extra time. */
+  lostAt: number | undefined;
+  /** When it next checks whether the database responds. */
+  lookAt: number;
+  reject(reason: AppError): void;
+}
+
+export function createRequestTracker<Exchange extends TrackedExchange>(
+  options: RequestTrackerOptions<Exchange>,
+): RequestTracker<Exchange> {
+  const { availability, clusters, lostAt, onShed, onEnd, longest } = options;
+  const inFlight = new Map<Exchange, Waiting>();
+  let sweeping: NodeJS.Timeout | undefined;
+
+  /** Requests that wait for their caller's body, or for events, do not count, since they do not wait for the database. */
+  function exceeds(most: number, isMeant: (organisation: Organisation | undefined) => boolean): boolean {
+    if (inFlight.size <= most) return false;
+    let waiting = 0;
+    for (const { isReceiving, held, log } of inFlight.keys()) {
+      if (!isReceiving && held === 0 && isMeant(log.principal?.organisation)) waiting += 1;
+    }
+    return waiting > most;
+  }
+
+  /** The cluster that it waits for and that does not respond. */
+  async function findAway({ isReceiving, held, log }: TrackedExchange): Promise<string | undefined> {
+    if (isReceiving || held > 0) return undefined;
+    const clusters = clustersOf(log.principal);
+    const answers = await Promise.all(clusters.map((cluster) => availability.ask(cluster)));
+    return clusters.find((_, at) => !answers[at]);
+  }
+
+  /** Whether it was in progress when its connections were lost, and should have failed since. */
+  function isLost({ log }: TrackedExchange, waiting: Waiting): boolean {
+    const last = Math.max(...clustersOf(log.principal).map(lostAt));
+    if (last > waiting.askingSince) waiting.lostAt ??= last;
+    return waiting.lostAt !== undefined && performance.now() - waiting.lostAt > AFTER_LOSS;
+  }
+
+  async function look(exchange: Exchange, waiting: Waiting): Promise<void> {
+    const cluster = await findAway(exchange);
+    if (cluster !== undefined || isLost(exchange, waiting)) waiting.reject(away(cluster));
+    else if (performance.now() - waiting.started > longest)
+      waiting.reject(new AppError('unavailable', 'The request took too long.', { reason: 'slow' }));
+    else waiting.lookAt = performance.now() + LOOK_EVERY;
+  }
+
+  function end(exchange: Exchange): void {
+    if (inFlight.delete(exchange)) onEnd(exchange);
+  }
+
+  function sweep(): void {
+    const now = performance.now();
+    for (const [exchange, waiting] of inFlight) {
+      if (exchange.isReceiving || exchange.held > 0) waiting.askingSince = now;
+      if (now - waiting.started > FORGOTTEN_AFTER * longest) end(exchange);
+      if (now < waiting.lookAt) continue;
+      waiting.lookAt = Infinity;
+      void look(exchange, waiting);
+    }
+    if (inFlight.size > 0) return;
+    clearInterval(sweeping);
+    sweeping = undefined;
+  }
+
+  return {
+    hasOthers(organisationId) {
+      for (const { isReceiving, isWaiting, held, response, log } of inFlight.keys()) {
+        const isAtWork = !isReceiving && !isWaiting && held === 0 && !response.writableEnded;
+        if (isAtWork && log.principal?.organisation.id !== organisationId) return true;
+      }
+      return false;
+    },
+    inFlight: () => inFlight.size,
+    admit() {
+      if (availability.isAway(DEFAULT_CLUSTER)) throw away(DEFAULT_CLUSTER);
+      if (!exceeds(MOST_IN_FLIGHT, () => true)) return;
+      onShed('database');
+      throw tooMany('Too many requests are waiting for the database.');
+    },
+    admitOrganisation({ id, cluster }) {
+      if (availability.isAway(cluster)) throw away(cluster);
+      if (exceeds(MOST_OF_ONE, (organisation) => organisation?.id === id)) {
+        onShed('organisation');
+        throw tooMany('Too many requests of this organisation are in progress.');
+      }
+      if (clusters.length === 1 || !exceeds(MOST_OF_CLUSTER, (organisation) => organisation?.cluster === cluster))
+        return;
+      onShed('cluster');
+      throw tooMany('Too many requests are waiting for the database of this organisation.');
+    },
+    stop() {
+      clearInterval(sweeping);
+    },
+    run(exchange, work) {
+      // one timer for all, since most requests are answered before their first check
+      sweeping ??= setInterval(sweep, SWEEP_EVERY).unref();
+      return new Promise((resolve, reject) => {
+        const started = performance.now();
+        inFlight.set(exchange, {
+          started,
+          askingSince: started,
+          lostAt: undefined,
+          lookAt: started + LOOK_EVERY,
+          reject,
+        });
+        work().then(
+          () => {
+            end(exchange);
+            resolve();
+          },
+          (error: unknown) => {
+            end(exchange);
+            reject(error instanceof Error ? error : new Error(String(error)));
+          },
+        );
+      });
+    },
+  };
+}
+
+/** The clusters that a request of a caller waits for. */
+function clustersOf(principal: Principal | undefined): string[] {
+  return [...new Set([DEFAULT_CLUSTER, principal?.organisation.cluster ?? DEFAULT_CLUSTER])];
+}
+
+function away(cluster: string | undefined): AppError {
+  return new AppError('unavailable', AWAY, { reason: 'away', ...(cluster !== undefined && { cluster }) });
+}
+
+function tooMany(detail: string): AppError {
+  return new AppError('unavailable', detail, { reason: 'shed' });
+}

@@ -1,0 +1,188 @@
+import { LRUCache } from 'lru-cache';
+import { AppError } from '../errors';
+import { type ApiKey, keyState } from './apiKey';
+import { DEFAULT_MCP } from './mcpAccess';
+import { isInRanges } from './addresses';
+import { fingerprint, isShapedLikeKey, matchingPepper, parseKey } from './keys';
+import { PLANS } from './plans';
+import type { KeyPrincipal, Organisation } from './principal';
+import { STATES } from './states';
+
+/** The key operations that an authenticator needs. */
+export interface KeySource {
+  /** Reads a key by id from the primary. */
+  readonly find: (id: string) => Promise<ApiKey | null>;
+  /** Records a use; never delays the request. */
+  readonly markUsed: (key: ApiKey, address: string) => void;
+  /** Hashes a key with the current pepper, if it has an older one; never delays the request. */
+  readonly rehash?: (key: ApiKey, secret: string) => void;
+}
+
+/** Why a request is not authenticated; for the log and metrics, never for the caller. */
+export const REFUSAL_REASONS = [
+  ...(['missing', 'malformed', 'checksum', 'unknown'] as const),
+  ...(['wrong_secret', 'revoked', 'expired', 'address'] as const),
+];
+export type RefusalReason = (typeof REFUSAL_REASONS)[number];
+
+export interface Refusal {
+  readonly reason: RefusalReason;
+  /** Id in the key, if its checksum is right; not proof that the caller has that key. */
+  readonly keyId?: string;
+  /** The key and its organisation, if the caller has shown to have the key, by its secret. */
+  readonly owner?: { readonly key: string; readonly organisation: string };
+}
+
+export interface AuthenticatorOptions {
+  readonly apiKeys: KeySource;
+  readonly keyPrefix: string;
+  readonly pepper: string;
+  /** The pepper before, while keys hashed with it are accepted. */
+  readonly previousPepper?: string | undefined;
+  /** Counts a failed authentication of an address. @throws AppError rate_limited */
+  readonly countFailure: (address: string) => Promise<unknown>;
+  /** The time by which keys expire, in milliseconds since 1970. */
+  readonly now?: () => number;
+  /** Called with what each request's key was found to be: the stored key, null if there is none, undefined if it is malformed. */
+  readonly onFound?: (found: ApiKey | null | undefined) => void;
+}
+
+/** `onRefused` is called with the reason before a request is rejected as unauthenticated. */
+export type Authenticate = (
+  authorization: string | undefined,
+  address: string,
+  onRefused?: (refusal: Refusal) => void,
+) => Promise<KeyPrincipal>;
+
+/** Finds whose request it is, or why it is nobody's, and leaves no trace of it. */
+export type Recognise = (authorization: string | undefined, address: string) => Promise<KeyPrincipal | Refusal>;
+
+export interface Authenticator {
+  /**
+   * Turns an Authorization header into a principal. The key is read from the primary on every call, so a revocation takes
+   * effect on every instance as soon as it is acknowledged.
+   * @throws AppError unauthenticated, the same for every reason, including a disallowed address; rate_limited if the address failed too often.
+   */
+  readonly authenticate: Authenticate;
+  readonly recognise: Recognise;
+}
+
+export function createAuthenticator(options: AuthenticatorOptions): Authenticator {
+  const findKey = keyFinder(options, options.now ?? Date.now);
+
+  async function find(authorization: string | undefined, address: string): Promise<Found | Refusal> {
+    const found = await findKey(authorization);
+    if ('reason' in found || isInRanges(address, found.key.allowed_ranges)) return found;
+    return { reason: 'address', keyId: found.key._id, ...ownerOf(found.key) };
+  }
+
+  return {
+    async authenticate(authorization, address, onRefused) {
+      const found = await find(authorization, address);
+      if ('reason' in found) {
+        onRefused?.(found);
+        await options.countFailure(address);
+        throw unauthenticated();
+      }
+      const { key, secret } = found;
+      options.apiKeys.markUsed(key, address);
+      options.apiKeys.rehash?.(key, secret);
+      return toPrincipal(key);
+    },
+    async recognise(authorization, address) {
+      const found = await find(authorization, address);
+      return 'reason' in found ? found : toPrincipal(found.key);
+    },
+  };
+}
+
+/** Size and TTL (ms) of the cache of rejected keys. */
+const REFUSALS_KEPT = { max: 5000, ttl: 10_000 };
+/** After this many rejections within the TTL a key is rejected from the cache, so that hammering costs no database calls. */
+const REPEATED_FROM = 100;
+
+/**
+ * Finds the active key of an Authorization header. A rejection is permanent (ids are never reused, secrets never change,
+ * keys are never reactivated), so it can be cached; the short TTL covers a restore or failover of the database. Accepted
+ * keys are never cached. The cache is keyed by the whole key, not the id in it, so guessing secrets reveals nothing.
+ */
+function keyFinder(options: AuthenticatorOptions, now: () => number): (header?: string) => Promise<Found | Refusal> {
+  const { keyPrefix, pepper, previousPepper } = options;
+  const peppers = previousPepper === undefined ? [pepper] : [pepper, previousPepper];
+  const refusals = new LRUCache<string, { found: ApiKey | null; refusal: Refusal; times: number }>(REFUSALS_KEPT);
+  return async (header) => {
+    const token = /^Bearer +([^\s]+) *$/i.exec(header ?? '')?.[1];
+    const parsed = token === undefined ? undefined : parseKey(token, keyPrefix);
+    if (token === undefined || !parsed) {
+      options.onFound?.(undefined);
+      if (header === undefined) return { reason: 'missing' };
+      return { reason: isShapedLikeKey(token ?? '', keyPrefix) ? 'checksum' : 'malformed' };
+    }
+    const id = fingerprint(token);
+    const known = refusals.get(id);
+    if (known && known.times >= REPEATED_FROM) {
+      options.onFound?.(known.found);
+      return known.refusal;
+    }
+    const found = await options.apiKeys.find(parsed.id);
+    options.onFound?.(found);
+    const matches = matchingPepper(parsed.secret, found ?? undefined, peppers) !== -1;
+    const state = found && matches ? keyState(found, new Date(now())) : found ? 'wrong_secret' : 'unknown';
+    if (found && state === 'active') return { key: found, secret: parsed.secret };
+    const owner = found && matches ? ownerOf(found) : {};
+    const refusal = { reason: state as Exclude<typeof state, 'active'>, keyId: parsed.id, ...owner };
+    if (known) Object.assign(known, { found, refusal, times: known.times + 1 });
+    else refusals.set(id, { found, refusal, times: 1 });
+    return refusal;
+  };
+}
+
+interface Found {
+  readonly key: ApiKey;
+  readonly secret: string;
+}
+
+function ownerOf({ _id: key, organisation }: ApiKey): Pick<Refusal, 'owner'> {
+  return { owner: { key, organisation: organisation.id } };
+}
+
+function toPrincipal(key: ApiKey): KeyPrincipal {
+  return {
+    kind: 'key',
+    organisation: organisationOf(key),
+    scopes: new Set(key.scopes),
+    key: {
+      ...{ id: key._id, name: key.name, prefix: key.prefix, expiresAt: key.expires_at },
+      mcp: key.mcp ?? DEFAULT_MCP,
+    },
+  };
+}
+
+/** The copy of its organisation that a key has; one stored before there were states is of an active organisation. */
+function organisationOf({ organisation }: ApiKey): Organisation {
+  return (organisation as Partial<Organisation>).state === undefined
+    ? { ...organisation, state: 'active' }
+    : organisation;
+}
+
+/** @throws AppError organisation_suspended unless requests of its keys and users are served. */
+export function requireState({ state }: Pick<Organisation, 'state'>): void {
+  if (!STATES[state].requests) throw new AppError('organisation_suspended', 'The organisation is suspended.');
+}
+
+/** @throws AppError organisation_suspended; plan_required unless the organisation's plan includes API access. */
+export function requireAccess(organisation: Organisation): void {
+  requireState(organisation);
+  requirePlan(organisation);
+}
+
+/** @throws AppError plan_required unless the organisation's plan includes API access. */
+export function requirePlan({ plan }: Organisation): void {
+  if (!PLANS[plan].integrations) {
+    throw new AppError('plan_required', "The organisation's plan does not include API access.");
+  }
+}
+
+export function unauthenticated(): AppError {
+  return new AppError('unauthenticated', 'A valid API key is required: Authorization: Bearer <key>.');
+}

@@ -1,0 +1,92 @@
+import { UnsupportedValue } from '../database/bson';
+import { JsonOutput } from './jsonOutput';
+import type { RawRows } from '../database/rawRows';
+import { idle, objectWriter, type Shape, withBytes } from './rowWriter';
+
+/*
+ * Writes pages and single objects as JSON from the rows that the database sent, without making objects of them
+ * (docs/decisions/fast.md).
+ */
+
+/** A page in an answer: its members in order, and what it shows of its rows. */
+export interface PageShape {
+  readonly parts: readonly {
+    /** The name in the answer. */
+    readonly key: string;
+    readonly from: 'data' | 'has_more' | 'next_cursor' | { readonly constant: string };
+  }[];
+  readonly row: Shape;
+}
+
+export type PageWriter = ReturnType<typeof pageWriter>;
+
+/** One for all, since no writer waits between its first byte and its last. */
+const out = new JsonOutput();
+const COMMA = Buffer.from(',');
+
+export function pageWriter({ parts, row }: PageShape) {
+  const writing = idle();
+  const rows = objectWriter(row, out, writing);
+  const names = parts.map(({ key, from }, index) => {
+    const name = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
+    return Buffer.from(typeof from === 'string' ? name : name + JSON.stringify(from.constant));
+  });
+
+  return {
+    /** The value by which a row is sorted and its id, for a cursor. @throws UnsupportedValue */
+    positionOf({ bytes, places }: RawRows, index: number, field: string): [Date | string, string] {
+      const [start, end] = placeOf(places, index);
+      return withBytes(writing, bytes, () => [rows.read(start, end, field), String(rows.read(start, end, '_id'))]);
+    },
+    /** The text of a page of the first `most` rows. @throws UnsupportedValue */
+    write({ bytes, places }: RawRows, most: number, next: string | null): Buffer {
+      const count = places.length / 2;
+      const shown = Math.min(count, most);
+      return withBytes(writing, bytes, () => {
+        out.start();
+        for (const [index, { from }] of parts.entries()) {
+          out.put(names[index] as Uint8Array);
+          if (from === 'has_more') out.flag(count > most);
+          else if (from === 'next_cursor') out.put(Buffer.from(JSON.stringify(next)));
+          else if (from === 'data') writeRows(places, shown);
+        }
+        // the driver decodes the row beyond the page too
+        for (let index = shown; index < count; index += 1) rows.check(...placeOf(places, index));
+        out.put(END);
+        return out.finish();
+      });
+    },
+  };
+
+  function writeRows(places: RawRows['places'], shown: number): void {
+    out.put(OPEN);
+    for (let index = 0; index < shown; index += 1) {
+      if (index > 0) out.put(COMMA);
+      rows.write(...placeOf(places, index));
+    }
+    out.put(CLOSE);
+  }
+}
+
+const [OPEN, CLOSE, END] = [Buffer.from('['), Buffer.from(']'), Buffer.from('}')];
+
+function placeOf(places: RawRows['places'], index: number): [number, number] {
+  const [start, end] = [places[2 * index], places[2 * index + 1]];
+  if (start === undefined || end === undefined) throw new UnsupportedValue('document');
+  return [start, end];
+}
+
+export function singleWriter(shape: Shape) {
+  const writing = idle();
+  const object = objectWriter(shape, out, writing);
+  return {
+    /** The text of an object. @throws UnsupportedValue */
+    write(row: Buffer): Buffer {
+      return withBytes(writing, row, () => {
+        out.start();
+        object.write(0, row.length);
+        return out.finish();
+      });
+    },
+  };
+}

@@ -1,0 +1,199 @@
+import { isUtf8 } from 'node:buffer';
+import { DAY, MOST_ANSWER } from '../units';
+import { UnsupportedValue } from '../database/bson';
+
+/** How large the buffer is at first, and how large it may stay, in bytes. */
+const [FIRST, KEPT] = [64 * 1024, 1024 * 1024];
+/** The buffer of the largest answer has room for what a text may become beyond that, so that it is not copied for each of the last ones. */
+const LARGEST = MOST_ANSWER + KEPT;
+/** A byte of text becomes at most `\u0000`. */
+const MOST_OF_BYTE = 6;
+const SECOND = 1000;
+/** The digits of 2^53. */
+const MOST_DIGITS = 16;
+const MOST_INT = 2 ** 31 - 1;
+/** Enough for any number or time. */
+const SMALL = 64;
+
+const [QUOTE, BACKSLASH, DASH, ZERO] = [0x22, 0x5c, 0x2d, 0x30];
+const NULL = Buffer.from('null');
+const [TRUE, FALSE] = [Buffer.from('true'), Buffer.from('false')];
+
+/** Per ASCII character the bytes that JSON.stringify writes, if it does not write the character itself. */
+const ESCAPES = Array.from({ length: 0x80 }, (_, code) => {
+  const text = JSON.stringify(String.fromCharCode(code)).slice(1, -1);
+  return text.length === 1 ? undefined : Buffer.from(text);
+});
+/** 1 for each byte that is written as it is. */
+const IS_PLAIN = Uint8Array.from({ length: 0x100 }, (_, code) => (code < 0x80 && !ESCAPES[code] ? 1 : 0));
+
+/** The first and last time that has four digits of a year, in milliseconds since 1970. */
+const [EARLIEST, LATEST] = [Date.parse('0001-01-01T00:00:00.000Z'), Date.parse('9999-12-31T23:59:59.999Z')];
+
+/** JSON text as bytes, the same that JSON.stringify writes. One for all answers, since writing one never waits. */
+export class JsonOutput {
+  #bytes = Buffer.allocUnsafe(FIRST);
+  #at = 0;
+
+  start(): void {
+    this.#at = 0;
+  }
+
+  /** A copy of what was written since the start. @throws UnsupportedValue if that is too much for an answer */
+  finish(): Buffer {
+    if (this.#at > MOST_ANSWER) this.#refuse();
+    const text = Buffer.from(this.#bytes.subarray(0, this.#at));
+    if (this.#bytes.length > KEPT) this.#bytes = Buffer.allocUnsafe(FIRST);
+    return text;
+  }
+
+  /** Bytes that are JSON already. */
+  put(bytes: Uint8Array): void {
+    const { length } = bytes;
+    this.#reserve(length);
+    const out = this.#bytes;
+    let at = this.#at;
+    // most are names of a few bytes, for which a loop is faster than a call of the engine's copy
+    for (let from = 0; from < length; from += 1) out[at++] = bytes[from] ?? 0;
+    this.#at = at;
+  }
+
+  null(): void {
+    this.put(NULL);
+  }
+
+  flag(value: boolean): void {
+    this.put(value ? TRUE : FALSE);
+  }
+
+  /** UTF-8 text of other bytes. @throws UnsupportedValue if it is not UTF-8 */
+  text(bytes: Buffer, start: number, end: number): void {
+    this.#reserve((end - start) * MOST_OF_BYTE + 2);
+    const out = this.#bytes;
+    let at = this.#at;
+    out[at++] = QUOTE;
+    let from = start;
+    for (; from < end; from += 1) {
+      const byte = bytes[from] ?? 0;
+      if (IS_PLAIN[byte] === 0) break;
+      out[at++] = byte;
+    }
+    this.#at = at;
+    if (from < end) this.#rest(bytes, from, end);
+    out[this.#at++] = QUOTE;
+  }
+
+  /** Text from its first character that is not plain. */
+  #rest(bytes: Buffer, start: number, end: number): void {
+    if (!isUtf8(bytes.subarray(start, end))) throw new UnsupportedValue('text');
+    const out = this.#bytes;
+    let at = this.#at;
+    for (let from = start; from < end; from += 1) {
+      const byte = bytes[from] ?? 0;
+      const escape = ESCAPES[byte];
+      if (!escape) {
+        out[at++] = byte;
+        continue;
+      }
+      out[at++] = BACKSLASH;
+      for (let next = 1; next < escape.length; next += 1) out[at++] = escape[next] ?? 0;
+    }
+    this.#at = at;
+  }
+
+  /** A finite number. */
+  number(value: number): void {
+    if (!Number.isSafeInteger(value)) {
+      this.put(Buffer.from(String(value), 'latin1'));
+      return;
+    }
+    this.#reserve(SMALL);
+    const out = this.#bytes;
+    let left = value;
+    if (left < 0) {
+      out[this.#at++] = DASH;
+      left = -left;
+    }
+    let digits = 1;
+    for (let power = 10; digits < MOST_DIGITS && left >= power; power *= 10) digits += 1;
+    let at = this.#at + digits;
+    this.#at = at;
+    // the rest is an integer of 32 bits, whose divisions are fast
+    while (left > MOST_INT) {
+      const tens = Math.floor(left / 10);
+      out[--at] = ZERO + (left - tens * 10);
+      left = tens;
+    }
+    do {
+      const tens = (left / 10) | 0;
+      out[--at] = ZERO + (left - tens * 10);
+      left = tens;
+    } while (left > 0);
+  }
+
+  /** A time in milliseconds since 1970, as toISOString writes it. @throws UnsupportedValue outside the years 0001 to 9999 */
+  moment(time: number): void {
+    if (!(time >= EARLIEST && time <= LATEST)) throw new UnsupportedValue('time');
+    this.#reserve(SMALL);
+    const out = this.#bytes;
+    let at = this.#at;
+    const day = Math.floor(time / DAY);
+    const left = time - day * DAY;
+    // without a Date, which takes several times as long; days are counted from 1 March of the year 0, so that leap days come last
+    const days = day + 719_468;
+    const era = (days / 146_097) | 0;
+    const ofEra = days - era * 146_097;
+    const yearOfEra = ((ofEra - ((ofEra / 1460) | 0) + ((ofEra / 36_524) | 0) - ((ofEra / 146_096) | 0)) / 365) | 0;
+    const ofYear = ofEra - (365 * yearOfEra + (yearOfEra >> 2) - ((yearOfEra / 100) | 0));
+    const fromMarch = ((5 * ofYear + 2) / 153) | 0;
+    const month = fromMarch < 10 ? fromMarch + 3 : fromMarch - 9;
+    const year = era * 400 + yearOfEra + (month <= 2 ? 1 : 0);
+    const century = (year / 100) | 0;
+    const seconds = (left / SECOND) | 0;
+    const minutes = (seconds / 60) | 0;
+    const hours = (minutes / 60) | 0;
+    const fraction = left - seconds * SECOND;
+    const tenths = (fraction / 100) | 0;
+    out[at++] = QUOTE;
+    at = two(out, at, century);
+    at = two(out, at, year - century * 100);
+    out[at++] = DASH;
+    at = two(out, at, month);
+    out[at++] = DASH;
+    at = two(out, at, ofYear - (((153 * fromMarch + 2) / 5) | 0) + 1);
+    out[at++] = 0x54; // T
+    at = two(out, at, hours);
+    out[at++] = 0x3a; // :
+    at = two(out, at, minutes - hours * 60);
+    out[at++] = 0x3a;
+    at = two(out, at, seconds - minutes * 60);
+    out[at++] = 0x2e; // .
+    out[at++] = ZERO + tenths;
+    at = two(out, at, fraction - tenths * 100);
+    out[at++] = 0x5a; // Z
+    out[at++] = QUOTE;
+    this.#at = at;
+  }
+
+  /** The usual path words the refusal (schema/answerSize.ts). */
+  #refuse(): never {
+    this.#bytes = Buffer.allocUnsafe(FIRST);
+    throw new UnsupportedValue('large');
+  }
+
+  #reserve(more: number): void {
+    if (this.#at + more <= this.#bytes.length) return;
+    if (this.#at > MOST_ANSWER) this.#refuse();
+    const larger = Buffer.allocUnsafe(Math.max(Math.min(2 * this.#bytes.length, LARGEST), this.#at + more));
+    this.#bytes.copy(larger, 0, 0, this.#at);
+    this.#bytes = larger;
+  }
+}
+
+/** Writes two digits; returns the place after them. */
+function two(out: Buffer, at: number, value: number): number {
+  const tens = (value / 10) | 0;
+  out[at] = ZERO + tens;
+  out[at + 1] = ZERO + value - tens * 10;
+  return at + 2;
+}

@@ -1,0 +1,294 @@
+import {
+  BSON,
+  checkFlag,
+  endOfKey,
+  endOfValue,
+  forEachObject,
+  int32,
+  int64,
+  refuseReference,
+  skipObject,
+  skipValue,
+  UnsupportedValue,
+} from '../database/bson';
+import type { JsonOutput } from './jsonOutput';
+
+/** A member of an object in an answer. */
+export interface Wanted {
+  /** Its name in the answer. */
+  readonly key: string;
+  /** What stands there; a text that is the same in every object (`__typename`), or a member by its name in the database. */
+  readonly from: { readonly constant: string } | { readonly member: string; readonly value: Value };
+}
+
+export interface Value {
+  readonly kind: 'text' | 'word' | 'day' | 'moment' | 'minor' | 'int' | 'float' | 'flag' | 'object' | 'objects';
+  /** Whether null, or its absence, is not expected. */
+  readonly isRequired: boolean;
+  /** The words of kind `word`. */
+  readonly words?: readonly string[];
+  /** The objects of kind `object` and `objects`. */
+  readonly shape?: Shape;
+}
+
+/** What is written of an object. */
+export interface Shape {
+  readonly wanted: readonly Wanted[];
+  /** Other members that it is known to have, so that they are passed quickly. */
+  readonly others: readonly string[];
+}
+
+/** Writes objects of a shape from their bytes. */
+export type ObjectWriter = ReturnType<typeof objectWriter>;
+
+type Write = (at: number, type: number, end: number) => void;
+
+/** A word that an answer may have. */
+interface Word {
+  readonly name: Uint8Array;
+  readonly json: Uint8Array;
+}
+
+/** A member as it is written: its name in JSON with what precedes it, and unless it is constant, its value. */
+interface Part {
+  readonly name: Uint8Array;
+  readonly member?: { readonly slot: number; readonly isRequired: boolean; readonly write: Write };
+}
+
+/** Objects in lists within rows; the usual path judges longer ones (schema/answerSize.ts). */
+const MOST_LISTED = 10_000;
+const [MOST_INT, LEAST_INT] = [2 ** 31 - 1, -(2 ** 31)];
+const OPEN = Buffer.from('[');
+const CLOSE = Buffer.from(']');
+const COMMA = Buffer.from(',');
+const END = Buffer.from('}');
+
+/** What the writers of one answer share. */
+export interface Writing {
+  bytes: Buffer;
+  /** Objects in lists so far. */
+  listed: number;
+}
+
+const NOTHING = Buffer.alloc(0);
+
+export function idle(): Writing {
+  return { bytes: NOTHING, listed: 0 };
+}
+
+/** Reads or writes bytes. They are let go of then, since writers are kept and share the bytes of a whole reply. */
+export function withBytes<T>(writing: Writing, bytes: Buffer, work: () => T): T {
+  writing.bytes = bytes;
+  writing.listed = 0;
+  try {
+    return work();
+  } finally {
+    writing.bytes = NOTHING;
+  }
+}
+
+export function objectWriter(shape: Shape, out: JsonOutput, writing: Writing) {
+  const members = [
+    ...new Set([...shape.wanted.flatMap(({ from }) => ('member' in from ? from.member : [])), ...shape.others]),
+  ];
+  const wantedMembers = new Set(shape.wanted.flatMap(({ from }) => ('member' in from ? from.member : [])));
+  const names = members.map((name) => Buffer.from(`${name}\0`));
+  const isWanted = members.map((name) => wantedMembers.has(name));
+  const slots = new Map(members.map((name, slot) => [name, slot]));
+  /** Per slot where its value is, the end of the value, and its type; no type if the object lacks it. */
+  const [places, ends] = [new Int32Array(members.length), new Int32Array(members.length)];
+  const types = new Uint8Array(members.length);
+  /** Which slot comes first, and which after each: a guess that is corrected, since rows of a collection resemble each other. */
+  const after = Int32Array.from({ length: members.length + 1 }, (_, slot) => slot % Math.max(1, members.length));
+
+  const parts = shape.wanted.map(({ key, from }, index): Part => {
+    const start = `${index === 0 ? '{' : ','}${JSON.stringify(key)}:`;
+    if ('constant' in from) return { name: Buffer.from(start + JSON.stringify(from.constant)) };
+    const { isRequired } = from.value;
+    const write = valueWriter(from.value, out, writing);
+    return { name: Buffer.from(start), member: { slot: slots.get(from.member) ?? 0, isRequired, write } };
+  });
+
+  /** Finds the members of an object. */
+  function locate(start: number, end: number): void {
+    const { bytes } = writing;
+    types.fill(0);
+    let at = start + 4;
+    let last = 0;
+    for (;;) {
+      const type = bytes[at++] ?? 0;
+      if (type === 0) break;
+      let slot = after[last] ?? 0;
+      let value = afterName(bytes, at, names[slot]);
+      if (value === 0) {
+        const to = endOfKey(bytes, at, end);
+        value = to + 1;
+        const found = slots.get(bytes.toString('latin1', at, to));
+        if (found === undefined) {
+          refuseReference(bytes, at);
+          at = skipValue(bytes, type, value, end);
+          continue;
+        }
+        slot = found;
+        after[last] = slot;
+      }
+      // the driver would take the last of several
+      if (types[slot] !== 0) throw new UnsupportedValue('document');
+      at = isWanted[slot] ? endOfValue(bytes, type, value, end) : skipValue(bytes, type, value, end);
+      types[slot] = type;
+      places[slot] = value;
+      ends[slot] = at;
+      last = slot + 1;
+    }
+    if (at !== end) throw new UnsupportedValue('document');
+  }
+
+  return {
+    /** Writes the object between two places. @throws UnsupportedValue */
+    write(start: number, end: number): void {
+      locate(start, end);
+      for (const { name, member } of parts) {
+        out.put(name);
+        if (!member) continue;
+        const { slot, isRequired, write } = member;
+        const type = types[slot] ?? 0;
+        if (type !== 0 && type !== BSON.null) write(places[slot] ?? 0, type, ends[slot] ?? 0);
+        else if (isRequired) throw new UnsupportedValue('missing');
+        else out.null();
+      }
+      out.put(END);
+    },
+    /** Checks an object that is not written, but that the driver would decode. @throws UnsupportedValue */
+    check(start: number, end: number): void {
+      skipObject(writing.bytes, start, end);
+    },
+    /** A text or time of the object between two places, by its name in the database. @throws UnsupportedValue if it is neither */
+    read(start: number, end: number, member: string): string | Date {
+      locate(start, end);
+      const slot = slots.get(member) ?? -1;
+      const [type, at] = [types[slot], places[slot] ?? 0];
+      if (type === BSON.time) return new Date(int64(writing.bytes, at));
+      if (type === BSON.text) return writing.bytes.toString('utf8', at + 4, (ends[slot] ?? 0) - 1);
+      throw new UnsupportedValue('type');
+    },
+  };
+}
+
+/** Where the value is, if the key is the name, which has its zero; otherwise 0. */
+function afterName(bytes: Uint8Array, at: number, name: Uint8Array | undefined): number {
+  if (!name) return 0;
+  const { length } = name;
+  for (let index = 0; index < length; index += 1) if (bytes[at + index] !== name[index]) return 0;
+  return at + length;
+}
+
+/** Writes values other than null. */
+function valueWriter(value: Value, out: JsonOutput, writing: Writing): Write {
+  const { kind } = value;
+  if (kind === 'text') return textWriter(out, writing);
+  if (kind === 'word') return wordWriter(value.words ?? [], out, writing);
+  if (kind === 'day') return dayWriter(out, writing);
+  if (kind === 'object' || kind === 'objects') {
+    if (!value.shape) throw new Error('objects without a shape');
+    const inner = objectWriter(value.shape, out, writing);
+    return kind === 'object' ? writerOfObject(inner) : writerOfObjects(inner, out, writing);
+  }
+  if (kind === 'flag')
+    return (at, type) => {
+      if (type !== BSON.flag) throw new UnsupportedValue('type');
+      checkFlag(writing.bytes, at);
+      out.flag(writing.bytes[at] === 1);
+    };
+  if (kind === 'moment')
+    return (at, type) => {
+      if (type !== BSON.time) throw new UnsupportedValue('type');
+      out.moment(int64(writing.bytes, at));
+    };
+  const isNumber = NUMBERS[kind];
+  return (at, type) => {
+    const number = numberAt(writing.bytes, at, type);
+    if (!isNumber(number)) throw new UnsupportedValue('number');
+    out.number(number);
+  };
+}
+
+/** Which numbers the scalars of the schema accept. */
+export const NUMBERS = {
+  minor: Number.isSafeInteger,
+  int: (value: number) => Number.isInteger(value) && value >= LEAST_INT && value <= MOST_INT,
+  float: Number.isFinite,
+};
+
+function numberAt(bytes: Buffer, at: number, type: number): number {
+  if (type === BSON.int) return int32(bytes, at);
+  if (type === BSON.double) return bytes.readDoubleLE(at);
+  if (type !== BSON.long) throw new UnsupportedValue('type');
+  const number = int64(bytes, at);
+  if (!Number.isSafeInteger(number)) throw new UnsupportedValue('number');
+  return number;
+}
+
+function textWriter(out: JsonOutput, writing: Writing): Write {
+  return (at, type, end) => {
+    if (type !== BSON.text) throw new UnsupportedValue('type');
+    out.text(writing.bytes, at + 4, end - 1);
+  };
+}
+
+function dayWriter(out: JsonOutput, writing: Writing): Write {
+  return (at, type, end) => {
+    const { bytes } = writing;
+    if (type !== BSON.text || !isDay(bytes, at + 4, end - 1)) throw new UnsupportedValue('type');
+    out.text(bytes, at + 4, end - 1);
+  };
+}
+
+/** Whether a text has the form of a day, `2026-01-31`, which is all that its scalar looks at. */
+function isDay(bytes: Buffer, start: number, end: number): boolean {
+  if (end - start !== 10) return false;
+  for (let index = 0; index < 10; index += 1) {
+    const byte = bytes[start + index] ?? 0;
+    const isFit = index === 4 || index === 7 ? byte === 0x2d : byte >= 0x30 && byte <= 0x39;
+    if (!isFit) return false;
+  }
+  return true;
+}
+
+function wordWriter(words: readonly string[], out: JsonOutput, writing: Writing): Write {
+  const known: Word[] = words.map((word) => ({
+    name: Buffer.from(`${word}\0`),
+    json: Buffer.from(JSON.stringify(word)),
+  }));
+  return (at, type, end) => {
+    if (type !== BSON.text) throw new UnsupportedValue('type');
+    for (const { name, json } of known) {
+      if (afterName(writing.bytes, at + 4, name) !== end) continue;
+      out.put(json);
+      return;
+    }
+    throw new UnsupportedValue('word');
+  };
+}
+
+function writerOfObject(inner: ObjectWriter): Write {
+  return (at, type, end) => {
+    if (type !== BSON.object) throw new UnsupportedValue('type');
+    inner.write(at, end);
+  };
+}
+
+function writerOfObjects(inner: ObjectWriter, out: JsonOutput, writing: Writing): Write {
+  return (start, type, end) => {
+    if (type !== BSON.array) throw new UnsupportedValue('type');
+    out.put(OPEN);
+    let isFirst = true;
+    forEachObject(writing.bytes, start, end, (at, to) => {
+      writing.listed += 1;
+      if (writing.listed > MOST_LISTED) throw new UnsupportedValue('large');
+      if (!isFirst) out.put(COMMA);
+      isFirst = false;
+      inner.write(at, to);
+    });
+    out.put(CLOSE);
+  };
+}

@@ -1,0 +1,151 @@
+import {
+  type FieldNode,
+  type GraphQLObjectType,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isListType,
+  isObjectType,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+} from 'graphql';
+import type { RequestContext } from './context';
+import { AppError, findAppError } from '../errors';
+import { MEBIBYTE, MOST_ANSWER } from '../units';
+import { objectFields } from '../schema/jsonSchema';
+
+/*
+ * Limits the size of a response. The rows of lists are limited before a query runs (queryCost.ts), but lists inside rows,
+ * such as a quote's lines, have no limit of their own, and texts may be long, so both can only be counted as they are returned.
+ */
+
+/** Maximum objects in all lists of a response: 2,000 rows (20 pages of 100) with 49 lines each. 100,000 take about 200 MB. */
+export const MOST_OBJECTS = 100_000;
+/** Bytes that a response may grow by before they are counted among those of all (http/bodyMemory.ts). */
+const STEP = 256 * 1024;
+/** Texts up to this length are counted by it: most are ASCII. */
+const SHORT = 100;
+
+/** What the lists of a response have so far. */
+interface Given {
+  objects: number;
+  /** Least that their JSON has. */
+  bytes: number;
+  /** Those of them that were counted among those of all. */
+  counted: number;
+  refusal: AppError | undefined;
+}
+
+const given = new WeakMap<object, Given>();
+
+/** Makes every list of objects in a schema count its objects and their size per query, and fail over the limits. */
+export function countListedObjects(schema: GraphQLSchema): void {
+  for (const { field } of objectFields(schema)) {
+    const isListOfObjects = isListType(getNullableType(field.type)) && isObjectType(getNamedType(field.type));
+    // fields with a resolver return a page, whose rows are counted
+    if (isListOfObjects) field.resolve ??= giveCounted;
+  }
+}
+
+/** The error for a response over a limit; undefined within them. */
+export function tooLarge(context: object): AppError | undefined {
+  return given.get(context)?.refusal;
+}
+
+/** The error for a response with too much JSON. */
+export function answerTooLarge(): AppError {
+  const most = `${String(MOST_ANSWER / MEBIBYTE)} MiB`;
+  return new AppError('invalid_request', `The response would be larger than ${most}. Request fewer objects or fields.`);
+}
+
+/** Whether a resolver gives the member of its own name. */
+export function givesMember(resolve: unknown): boolean {
+  return resolve === undefined || resolve === giveCounted;
+}
+
+function giveCounted(source: unknown, _args: unknown, context: RequestContext, info: GraphQLResolveInfo): unknown {
+  const list = (source as Readonly<Record<string, unknown>>)[info.fieldName];
+  // the response to a write is bounded by its body, and must not fail after the write
+  if (!Array.isArray(list) || info.operation.operation !== OperationTypeNode.QUERY) return list;
+  let sum = given.get(context);
+  if (!sum) given.set(context, (sum = { objects: 0, bytes: 0, counted: 0, refusal: undefined }));
+  sum.objects += list.length;
+  sum.bytes += leastSize(list, info);
+  sum.refusal ??= refusalOf(sum, context);
+  if (sum.refusal) throw sum.refusal;
+  return list;
+}
+
+function refusalOf(sum: Given, { keep }: RequestContext): AppError | undefined {
+  if (sum.objects > MOST_OBJECTS) {
+    const most = MOST_OBJECTS.toLocaleString('en');
+    return new AppError(
+      'invalid_request',
+      `The response would contain more than ${most} objects, counting lines and other lists inside its rows. Request fewer rows, or omit those lists.`,
+    );
+  }
+  if (sum.bytes > MOST_ANSWER) return answerTooLarge();
+  if (sum.bytes - sum.counted < STEP) return undefined;
+  sum.counted = sum.bytes;
+  try {
+    keep?.(sum.bytes);
+  } catch (error) {
+    const known = findAppError(error);
+    if (!known) throw error;
+    return known;
+  }
+  return undefined;
+}
+
+/** A field of rows whose value is a member of them. */
+interface Leaf {
+  readonly name: string;
+  /** Its name in JSON, with quotes, colon and comma. */
+  readonly overhead: number;
+}
+
+/** By place in a document: graphql-js and graphql-jit collect the nodes of one once. */
+const leavesOf = new WeakMap<readonly FieldNode[], readonly Leaf[]>();
+
+/** The least size of the JSON of rows, in bytes: of their own texts, which are most of it. */
+function leastSize(rows: readonly unknown[], info: GraphQLResolveInfo): number {
+  let leaves = leavesOf.get(info.fieldNodes);
+  if (!leaves) leavesOf.set(info.fieldNodes, (leaves = findLeaves(info)));
+  let size = 0;
+  for (const row of rows as readonly Readonly<Record<string, unknown>>[]) {
+    for (const { name, overhead } of leaves) {
+      size += overhead;
+      const value = row[name];
+      if (typeof value === 'string') size += value.length <= SHORT ? value.length : Buffer.byteLength(value);
+    }
+  }
+  return size;
+}
+
+function findLeaves({ fieldNodes, fragments, returnType }: GraphQLResolveInfo): Leaf[] {
+  const fields = (getNamedType(returnType) as GraphQLObjectType).getFields();
+  const found = new Map<string, Leaf>();
+  const spread = new Set<string>();
+  const add = (set: SelectionSetNode | undefined): void => {
+    for (const selection of set?.selections ?? []) {
+      // it may be left out
+      if (selection.directives?.length) continue;
+      if (selection.kind === Kind.INLINE_FRAGMENT) add(selection.selectionSet);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const { value } = selection.name;
+        if (spread.has(value)) continue;
+        spread.add(value);
+        add(fragments[value]?.selectionSet);
+      } else {
+        const name = selection.name.value;
+        const key = selection.alias?.value ?? name;
+        const isMember = !selection.selectionSet && fields[name]?.resolve === undefined;
+        if (isMember) found.set(key, { name, overhead: key.length + 4 });
+      }
+    }
+  };
+  for (const { selectionSet } of fieldNodes) add(selectionSet);
+  return [...found.values()];
+}

@@ -1,0 +1,91 @@
+import { makeExecutableSchema } from '@graphql-tools/schema';
+import { type DocumentNode, type GraphQLSchema, getNamedType, isScalarType } from 'graphql';
+import { countListedObjects, givesMember } from './answerSize';
+import { refuseGaps } from '../schema/gaps/index';
+import { guardFields, type Resolvers } from './guard';
+import { objectFields } from '../schema/jsonSchema';
+import { findOperations, type Operation } from '../schema/declaredOperations';
+import { scalars } from '../schema/scalars';
+import { describeRequirements } from '../schema/requirements';
+import { deriveRestDocument, findIncludes, isPage, listWith } from '../schema/restDocument';
+import type { CheckedResource } from '../schema/gaps/sentences';
+import { storedTypes } from '../schema/storedTypes';
+
+export interface Schemas {
+  /** The whole schema, for the GraphQL API. */
+  readonly graphql: GraphQLSchema;
+  /** The schema of the REST API; a separate object, since Sofa and Apollo must not share one. */
+  readonly rest: GraphQLSchema;
+  readonly operations: readonly Operation[];
+}
+
+/**
+ * SDL and resolvers → the schemas of both APIs, with every @access guarded.
+ * @throws Error listing every gap, e.g. root fields without @access or resolver, unknown scopes, list arguments without effect. The
+ * server must not start.
+ */
+export function buildSchemas(
+  document: DocumentNode,
+  resolvers: Resolvers,
+  resources: readonly CheckedResource[] = [],
+): Schemas {
+  refuseGaps(document, resolvers, resources);
+  return {
+    graphql: describeRequirements(executable(document, resolvers, { checkArguments: true })),
+    // REST requests are already checked against the OpenAPI document
+    rest: executable(deriveRestDocument(document), withTwins(document, resolvers), { checkArguments: false }),
+    operations: findOperations(document),
+  };
+}
+
+/** Adds the resolvers of list twins, which are those of their lists. */
+function withTwins(document: DocumentNode, resolvers: Resolvers): Resolvers {
+  const lists = resolvers.Query ?? {};
+  const twins = [...findIncludes(document)].map(([list, included]) => [listWith(list, included), lists[list]]);
+  return { ...resolvers, Query: { ...lists, ...(Object.fromEntries(twins) as typeof lists) } };
+}
+
+function executable(document: DocumentNode, resolvers: Resolvers, options: { checkArguments: boolean }): GraphQLSchema {
+  const schema = makeExecutableSchema({
+    typeDefs: document,
+    resolvers: { ...resolvers, ...scalars },
+    resolverValidationOptions: { requireResolversToMatchSchema: 'ignore' },
+  });
+  describeScalars(schema);
+  deriveIds(schema, storedTypes(document));
+  countListedObjects(schema);
+  guardFields(schema, { ...options, resolvers });
+  return schema;
+}
+
+/** Resolves the `id` of rows, which the database calls `_id`: of stored types, and of a page's rows, which may be an item twin. */
+function deriveIds(schema: GraphQLSchema, stored: ReadonlyMap<string, unknown>): void {
+  const fields = objectFields(schema);
+  const ofPages = fields.filter(({ type, field }) => field.name === 'data' && isPage(type));
+  const rows = new Set([...stored.keys(), ...ofPages.map(({ field }) => getNamedType(field.type).name)]);
+  for (const { type, field } of fields) {
+    if (field.name === 'id' && rows.has(type)) field.resolve ??= idOfRow;
+  }
+}
+
+function idOfRow(row: unknown): unknown {
+  return (row as Row)._id ?? (row as Row).id;
+}
+
+/** The member of a stored object that is the value of a field; undefined if a resolver makes it. */
+export function memberOf({ name, resolve }: { readonly name: string; readonly resolve?: unknown }): string | undefined {
+  if (resolve === idOfRow) return '_id';
+  return givesMember(resolve) ? name : undefined;
+}
+
+interface Row {
+  readonly _id?: unknown;
+  readonly id?: unknown;
+}
+
+/** Restores the descriptions of scalars, since the scalar objects replace those of the SDL. */
+function describeScalars(schema: GraphQLSchema): void {
+  for (const type of Object.values(schema.getTypeMap()).filter(isScalarType)) {
+    type.description ??= type.astNode?.description?.value;
+  }
+}

@@ -1,0 +1,262 @@
+import { LRUCache } from 'lru-cache';
+import type { mongo } from 'mongoose';
+import type { Authenticate, Refusal } from '../auth/authenticate';
+import { requireAccess } from '../auth/authenticate';
+import { fingerprint } from '../auth/keys';
+import type { KeyPrincipal, Organisation, Principal } from '../auth/principal';
+import { type KeyRateLimiter, type KeyRateState, rateLimited } from '../admission/rateLimit';
+import { stampedWrite } from '../database/openWrites';
+import type { OrganisationData, OrganisationDataCache, UnitOfWork } from '../database/organisationData';
+import { AppError, type Check, type Findings } from '../errors';
+import { checkIdempotencyKey, idempotentWrite } from '../database/idempotency';
+import type { Integrations } from '../organisations/integrations';
+import type { OwnWebhooks } from '../organisations/webhooks';
+import type { Access } from '../schema/declaredOperations';
+import type { Trace } from '../tracing/index';
+
+/** An event as stored (src/events), in the database of its organisation. */
+export interface EventRow {
+  /** Its position. */
+  readonly _id: string;
+  readonly type: string;
+  readonly at: Date;
+  readonly object: { readonly type: string; readonly id: string } | null;
+  readonly changes: readonly string[];
+  readonly status: string | null;
+  /** What was added to the object, or changed in it. */
+  readonly related?: { readonly type: string; readonly id: string };
+  /** Between which times history was lost. */
+  readonly gap?: { readonly from: Date; readonly to: Date };
+}
+
+/** Stored events after a position. */
+export interface EventPage {
+  readonly rows: readonly EventRow[];
+  readonly hasMore: boolean;
+  /** The position to go on after. */
+  readonly next: string;
+}
+
+/** Reads stored events after a position, once all up to a time of their cluster can be read. */
+export type ReadEvents = (after: string, since: mongo.Timestamp | undefined) => Promise<EventPage>;
+
+/** Stored events as they come. Throws the reason if it ends before the caller has left. */
+export interface EventStream extends AsyncIterable<EventRow> {
+  /** Aborts when it ends, also while an event is being sent. */
+  readonly ended: AbortSignal;
+}
+
+/** Which events a caller is told. */
+export interface WantedEvents {
+  /** Undefined for all types. */
+  readonly types: ReadonlySet<string> | undefined;
+  readonly objectId: string | undefined;
+}
+
+/** What a request needs to know of the events of its organisation (src/events). */
+export interface EventSource {
+  /**
+   * The time of the organisation's cluster up to which all events are stored; undefined at first.
+   * @throws AppError unavailable if none are recorded
+   */
+  recordedUntil(): Promise<{ readonly t: number; readonly i: number } | undefined>;
+  /** The time of the organisation's cluster (ms) up to which all events are stored; undefined while none are being recorded. */
+  recordingAt(): Promise<number | undefined>;
+  /**
+   * Looks again whenever there is an event that is wanted, until `look` resolves with true, the time (ms) is over, the gateway drains,
+   * or the caller has left.
+   * @throws what `look` does; AppError rate_limited or unavailable if too many wait, unauthenticated if the key was revoked meanwhile
+   */
+  wait(longest: number, wanted: WantedEvents, look: () => Promise<boolean>): Promise<void>;
+  /**
+   * Follows events after a position: those that `read` finds, and then each as it is stored.
+   * @throws AppError rate_limited or unavailable if there are too many streams, or the gateway drains
+   */
+  follow(wanted: WantedEvents, after: string, read: ReadEvents): EventStream;
+}
+
+/** A caller that may wait for events. */
+export interface WaitingCaller {
+  readonly principal: KeyPrincipal;
+  /** Network address. */
+  readonly address: string;
+  /** Authenticates it again. @throws AppError if it may no longer call */
+  readonly recheck: () => Promise<Organisation>;
+  /** Takes points. @throws AppError rate_limited if there are not enough */
+  readonly charge: (points: number) => Promise<void>;
+  /** Runs the wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
+  readonly hold: NonNullable<IncomingRequest['hold']>;
+}
+
+/** The context of every resolver, in all APIs: the caller, its permissions, and its organisation's data. */
+export interface RequestContext {
+  readonly requestId: string;
+  /** Runs an operation in a span of its own; undefined if the request is not traced. */
+  readonly trace?: Trace | undefined;
+  readonly principal: Principal;
+  /** The data of the principal's organisation only. */
+  readonly data: OrganisationData;
+  /** Keys, usage and audit log of the organisation, for a signed-in user only. */
+  readonly integrations?: Integrations;
+  /** The webhooks of the organisation, for a signed-in user only. */
+  readonly webhooks?: OwnWebhooks;
+  /** The organisation's events, for a key only. */
+  readonly events?: EventSource | undefined;
+  /** The cursor from which a caller resumes a stream that was interrupted, from its header Last-Event-ID. */
+  readonly lastEventId?: string | undefined;
+  /** The key's budget, and its organisation's, after the points of this request. */
+  readonly rate: KeyRateState;
+  /** @throws AppError insufficient_scope for a missing scope, forbidden for a missing role. */
+  authorise(access: Access): void;
+  /** Takes more points for this request. @throws AppError rate_limited if there are not enough. */
+  charge(points: number): Promise<void>;
+  /** Runs a write as one transaction, including its idempotency record if the request has an Idempotency-Key. */
+  readonly write: UnitOfWork;
+  /** Replays the first answer of a write if its Idempotency-Key has one, otherwise runs it. */
+  once(operation: string, args: unknown, run: () => unknown): Promise<unknown>;
+  readonly idempotencyKey: string | undefined;
+  /** Faults of one element of a bulk call, by its input type. */
+  checkElement(type: string, ...args: Parameters<Check>): Findings;
+  /** Counts the bytes of the answer to a read, of which there are so many so far. @throws AppError unavailable if that is too many */
+  readonly keep?: ((bytes: number) => void) | undefined;
+}
+
+/** The input of the context factory, the same for all APIs. */
+export interface IncomingRequest {
+  readonly requestId: string;
+  readonly authorization: string | undefined;
+  /** Asked for when an operation runs, since a message of MCP has it in its body. */
+  readonly idempotencyKey: string | undefined;
+  /** Network address of the caller. */
+  readonly address: string;
+  /** Called with the budget as soon as it is known, and again when it changes. */
+  readonly onRate: (rate: KeyRateState) => void;
+  /** Called if the answer of a write is replayed. */
+  readonly onReplay: () => void;
+  /** Called with the caller as soon as it is known, for the log. */
+  readonly onPrincipal: (principal: KeyPrincipal) => void;
+  /** Called with the reason why there is no caller, for the log. */
+  readonly onRefused?: (refusal: Refusal) => void;
+  /** Runs an operation in a span of its own, if the request is traced. */
+  readonly trace?: Trace | undefined;
+  /** Runs a wait with a signal that aborts when the caller leaves; until it ends the request takes no place from others. */
+  readonly hold?: <T>(wait: (gone: AbortSignal) => Promise<T>) => Promise<T>;
+  /** Counts the bytes of the answer, of which there are so many so far. @throws AppError unavailable if that is too many */
+  readonly keep?: (bytes: number) => void;
+}
+
+export type OpenContext = (request: IncomingRequest) => Promise<RequestContext>;
+
+export interface ContextOptions {
+  readonly authenticate: Authenticate;
+  readonly limiter: KeyRateLimiter;
+  readonly organisationData: OrganisationDataCache;
+  readonly checkElement: RequestContext['checkElement'];
+  /** Checks whether an organisation may have one more request. @throws AppError unavailable */
+  readonly admit?: (organisation: Organisation) => void;
+  /** The events of a caller's organisation. */
+  readonly eventSource?: (caller: WaitingCaller) => EventSource;
+  /** Called if a key over its limit is rejected without a lookup. */
+  readonly onOverLimit?: () => void;
+}
+
+/** Size and TTL (ms) of the cache of callers over their limit. */
+const OVER_LIMIT_KEPT = { max: 5000, ttl: 1000 };
+
+/**
+ * The context factory of all APIs. Checks in the order of the contract, section 2: key, rate, state, plan; scopes are checked per
+ * operation.
+ */
+export function contextFactory(options: ContextOptions): OpenContext {
+  const { authenticate, limiter, organisationData, checkElement, admit, eventSource, onOverLimit } = options;
+  // callers over their limit a moment ago: rejected again without looking up the key, but never admitted without that
+  const overLimit = new LRUCache<string, KeyPrincipal>(OVER_LIMIT_KEPT);
+
+  return async (request) => {
+    const { requestId, authorization, address, onRate, onReplay, onPrincipal, onRefused } = request;
+    const caller = fingerprint(`${address} ${authorization ?? ''}`);
+    const paid = await payIfSpent();
+    const principal = await authenticate(authorization, address, onRefused);
+    onPrincipal(principal);
+    if (paid) onRate(paid);
+    let rate = paid ?? (await take(1));
+    requireAccess(principal.organisation);
+    admit?.(principal.organisation);
+    const data = organisationData(principal.organisation);
+
+    /** Takes the point of a caller that was over its limit; undefined for other callers. */
+    async function payIfSpent(): Promise<KeyRateState | undefined> {
+      const known = overLimit.get(caller);
+      if (!known) return undefined;
+      const state = await limiter.consume(known);
+      if (state.allowed) return state;
+      onPrincipal(known);
+      onOverLimit?.();
+      onRate(state);
+      throw rateLimited(state);
+    }
+
+    let unit: UnitOfWork = (work, how) => stampedWrite(data, work, how);
+
+    async function take(points: number): Promise<KeyRateState> {
+      const state = await limiter.consume(principal, points);
+      onRate(state);
+      if (state.allowed) return state;
+      overLimit.set(caller, principal);
+      throw rateLimited(state);
+    }
+
+    return {
+      requestId,
+      trace: request.trace,
+      principal,
+      data,
+      // made when asked for, since few requests are about events
+      get events() {
+        return eventSource?.({
+          principal,
+          address,
+          recheck: async () => {
+            const { organisation } = await authenticate(authorization, address);
+            requireAccess(organisation);
+            return organisation;
+          },
+          charge: async (points) => {
+            await take(points);
+          },
+          hold: request.hold ?? ((wait) => wait(new AbortController().signal)),
+        });
+      },
+      get rate() {
+        return rate;
+      },
+      authorise({ scope, anyOf, role }) {
+        if (role !== undefined)
+          throw new AppError('forbidden', 'This operation is for signed-in users; API keys cannot use it.');
+        if (anyOf && !anyOf.some((one) => principal.scopes.has(one)))
+          throw new AppError('insufficient_scope', `This needs a key with one of the scopes ${anyOf.join(', ')}.`);
+        if (scope === undefined || principal.scopes.has(scope)) return;
+        throw new AppError('insufficient_scope', `This needs a key with the scope ${scope}.`, { requiredScope: scope });
+      },
+      async charge(points) {
+        rate = await take(points);
+      },
+      write: (work, how) => unit(work, how),
+      get idempotencyKey() {
+        return request.idempotencyKey;
+      },
+      async once(operation, args, run) {
+        const { idempotencyKey } = request;
+        if (idempotencyKey === undefined) return run();
+        const key = checkIdempotencyKey(idempotencyKey);
+        const call = { keyId: principal.key.id, idempotencyKey: key, operation, args, onReplay };
+        const { replay, write } = await idempotentWrite(data, call);
+        unit = write;
+        const first = await replay();
+        return first ? first.answer : run();
+      },
+      checkElement,
+      keep: request.keep,
+    };
+  };
+}

@@ -1,0 +1,43 @@
+import { publishedUpserts } from './upserts';
+
+/**
+ * Members that are the callers' keys of objects, by which bulk calls match them. They are stored and compared in Unicode NFC, so that
+ * an é of one code point and an é of two are the same key; case and white space are significant.
+ */
+export function isCompared(member: string): boolean {
+  return comparedMembers().includes(member);
+}
+
+let compared: readonly string[] | undefined;
+
+function comparedMembers(): readonly string[] {
+  return (compared ??= [...new Set(publishedUpserts().map(({ key }) => key))]);
+}
+
+/**
+ * What may be valid: a key has at most 64 characters, each of which is at most six code units when decomposed, and a list 20 keys. What is
+ * longer stays as it is, and is refused by the check that follows: to normalise a text of combining marks takes the square of its length.
+ */
+export const LONGEST_KEY = 64 * 6;
+export const MOST_KEYS = 20;
+
+/** Normalises a string for storing and comparing, unless it is too long to be valid. */
+export function comparable(text: string): string {
+  return text.length > LONGEST_KEY ? text : text.normalize('NFC');
+}
+
+/** Normalises the keys in arguments, so that their length is checked after normalisation, as in elements. */
+export function normaliseKeys(args: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const given = comparedMembers().filter((name) => name in args);
+  const respelt = given.map((name) => [name, respell(args[name])] as const);
+  return respelt.length === 0 ? args : { ...args, ...Object.fromEntries(respelt) };
+}
+
+function respell(value: unknown): unknown {
+  if (Array.isArray(value)) return value.length > MOST_KEYS ? value : value.map(spelled);
+  return spelled(value);
+}
+
+function spelled(value: unknown): unknown {
+  return typeof value === 'string' ? comparable(value) : value;
+}

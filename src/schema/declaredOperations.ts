@@ -1,0 +1,83 @@
+import type { DocumentNode } from 'graphql';
+import { type Role, ROLES, type RoleName } from '../auth/roles';
+import { type Scope, SCOPES, type ScopeName } from '../auth/scopes';
+import { takesIfMatch } from './entityTags';
+import { eventScopes } from './eventTypes';
+import type { Method } from './methods';
+import { findIncludes } from './restDocument';
+import { directiveOf, rootFieldNodes, type RootType } from './sdl';
+
+/** What a field requires from its caller: a scope of a key, any of several, or a role of a user; if none, any key. */
+export interface Access {
+  readonly scope: Scope | undefined;
+  readonly anyOf?: readonly Scope[];
+  readonly role: Role | undefined;
+}
+
+/** A root field: its REST route, if any, and who may call it. */
+export interface Operation extends Access {
+  readonly name: string;
+  readonly kind: RootType;
+  readonly rest: RestRoute | undefined;
+  /** Whether callers can name the version to change. */
+  readonly takesIfMatch?: boolean;
+  readonly sunset?: Sunset | undefined;
+}
+
+export interface RestRoute {
+  readonly method: Method;
+  readonly path: string;
+  readonly status: number;
+  /** The field that the items of this list have only with `include`. */
+  readonly includes?: string | undefined;
+}
+
+/** The announced end of an operation, as @sunset declares it. */
+export interface Sunset {
+  /** Since when it is deprecated. */
+  readonly since: Date;
+  /** When it stops working. */
+  readonly on: Date;
+}
+
+export function findOperations(document: DocumentNode): Operation[] {
+  const includes = findIncludes(document);
+  return rootFieldNodes(document).map(({ kind, field }) => {
+    const name = field.name.value;
+    const [rest, sunset] = [directiveOf(field, 'rest'), directiveOf(field, 'sunset')];
+    return {
+      name,
+      kind,
+      ...accessOf(field),
+      takesIfMatch: takesIfMatch(field),
+      sunset: sunset && { since: new Date(sunset.since), on: new Date(sunset.on) },
+      rest: rest && { ...rest, method: rest.method as Method, includes: includes.get(name) },
+    };
+  });
+}
+
+/** Whether a query computes its answer from every row that matches. */
+export function aggregates(field: Parameters<typeof directiveOf>[0]): boolean {
+  return (directiveOf(field, 'totals') ?? directiveOf(field, 'aggregates')) !== undefined;
+}
+
+/** What a field requires from its caller, from its @access. */
+export function accessOf(field: Parameters<typeof directiveOf>[0]): Access {
+  const { scope, any_of: named, events, role } = directiveOf(field, 'access') ?? {};
+  const anyOf = events === true ? eventScopes() : named;
+  return {
+    scope: scope === undefined ? undefined : SCOPES[scope as ScopeName],
+    ...(anyOf && { anyOf: anyOf.map((one) => SCOPES[one as ScopeName]) }),
+    role: role === undefined ? undefined : ROLES[role as RoleName],
+  };
+}
+
+/**
+ * The operationId, and so the method name in generated clients: a verb and an object. Reads get a verb, since their name
+ * alone (`products`, `request`) is unclear in a client and may conflict with a method that all clients have; writes already
+ * have one.
+ */
+export function operationId(name: string, method: string, members: readonly string[]): string {
+  if (method !== 'GET') return name;
+  return `${members.includes('data') ? 'list' : 'get'}_${name}`;
+}

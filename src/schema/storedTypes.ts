@@ -1,0 +1,147 @@
+import { type DocumentNode, type FieldDefinitionNode, Kind } from 'graphql';
+import { ETAG } from './entityTags';
+import { omittedFrom } from './restDocument';
+import { directiveOf, fieldsOf, isListType, isObjectNode, keptOf, namedType, rowName } from './sdl';
+
+/* What the database stores of a type, from @stored and the fields (docs/decisions/schema-decides.md). */
+
+/** A member of a stored type, or of an object inside one. */
+export interface StoredMember {
+  readonly name: string;
+  readonly kind: 'text' | 'number' | 'flag' | 'date' | 'object';
+  /** Name of its scalar, enum or object type. */
+  readonly type: string;
+  readonly isRequired: boolean;
+  readonly isList: boolean;
+  readonly isSearchable: boolean;
+  /** Members of an object, or of each object in a list; otherwise empty. */
+  readonly members: readonly StoredMember[];
+}
+
+/** A field that leads to other stored objects. */
+export interface Relation {
+  readonly field: FieldDefinitionNode;
+  /** The type of the other objects. */
+  readonly type: string;
+  /** Whether it lists the objects that refer to this one; otherwise it is the object that this one refers to. */
+  readonly isList: boolean;
+  /** The member with the id that is referred to: of the listed objects, or of this one. */
+  readonly member: string;
+}
+
+export interface StoredType {
+  readonly type: string;
+  readonly collection: string;
+  /** The member that is unique in the organisation. */
+  readonly unique: string | undefined;
+  /** The stored fields: all but relations and the entity tag. */
+  readonly members: readonly StoredMember[];
+  readonly relations: readonly Relation[];
+  /** Members that the rows of lists have only if selected. */
+  readonly omittedInLists: readonly string[];
+}
+
+export type Types = ReadonlyMap<string, StoredType>;
+
+const KINDS: Readonly<Record<string, StoredMember['kind']>> = {
+  ID: 'text',
+  String: 'text',
+  Date: 'text',
+  Int: 'number',
+  Float: 'number',
+  Minor: 'number',
+  Boolean: 'flag',
+  DateTime: 'date',
+};
+
+/** The stored types of a schema, by name. */
+export const storedTypes = keptOf(findStoredTypes);
+
+function findStoredTypes(document: DocumentNode): Types {
+  const stored = new Map(
+    document.definitions.filter(isObjectNode).flatMap((node) => {
+      const directive = directiveOf(node, 'stored');
+      return directive ? [[node.name.value, directive] as const] : [];
+    }),
+  );
+
+  /** The type of the stored objects that a field leads to. */
+  function relatedType(field: FieldDefinitionNode): string | undefined {
+    return [rowName(field) ?? '', namedType(field.type)].find((type) => stored.has(type));
+  }
+
+  function membersOf(type: string): StoredMember[] {
+    return fieldsOf(document, type)
+      .filter((field) => relatedType(field) === undefined && !(stored.has(type) && field.name.value === ETAG))
+      .map((field) => {
+        const named = namedType(field.type);
+        const members = membersOf(named);
+        return {
+          name: field.name.value,
+          // enum values are strings
+          kind: members.length > 0 ? 'object' : (KINDS[named] ?? 'text'),
+          type: named,
+          isRequired: field.type.kind === Kind.NON_NULL_TYPE,
+          isList: isListType(field.type),
+          isSearchable: directiveOf(field, 'searchable') !== undefined,
+          members,
+        };
+      });
+  }
+
+  function relationsOf(owner: string): Relation[] {
+    return fieldsOf(document, owner).flatMap((field) => {
+      const type = relatedType(field);
+      if (type === undefined) return [];
+      const isList = rowName(field) === type;
+      return [{ field, type, isList, member: isList ? referenceTo(owner) : `${field.name.value}_id` }];
+    });
+  }
+
+  return new Map(
+    [...stored].map(([type, { collection, unique }]) => {
+      const omittedInLists = fieldsOf(document, type).filter((field) => omittedFrom(field) === 'LISTS');
+      const [members, relations] = [membersOf(type), relationsOf(type)];
+      return [
+        type,
+        { type, collection, unique, members, relations, omittedInLists: omittedInLists.map(({ name }) => name.value) },
+      ];
+    }),
+  );
+}
+
+/** The fields of the rows that a page or totals hold; undefined if the type has none. */
+export function rowFieldsOf(
+  document: DocumentNode,
+  type: string | undefined,
+): readonly FieldDefinitionNode[] | undefined {
+  const data = fieldsOf(document, type).find(({ name }) => name.value === 'data');
+  return data && fieldsOf(document, namedType(data.type));
+}
+
+/** The amounts that totals sum: Minor members that both the result rows and the stored type have. */
+export function totalledAmounts(document: DocumentNode, field: FieldDefinitionNode, { members }: StoredType): string[] {
+  const sums = new Set(rowFieldsOf(document, namedType(field.type))?.map(({ name }) => name.value));
+  return members.filter(({ name, type }) => type === 'Minor' && sums.has(name)).map(({ name }) => name);
+}
+
+/** The member by which other objects refer to one of a type: CustomerOrder → customer_order_id. */
+export function referenceTo(type: string): string {
+  return `${type.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, '_').toLowerCase()}_id`;
+}
+
+/** The type of a member; undefined if there is no such member. */
+export function typeOf(stored: StoredType | undefined, name: string): string | undefined {
+  return stored?.members.find((member) => member.name === name)?.type;
+}
+
+/** The types of a member, and of those inside it. */
+export function typesIn({ type, members }: Pick<StoredMember, 'type' | 'members'>): string[] {
+  return [type, ...members.flatMap(typesIn)];
+}
+
+/** The type that another is part of: objects that change have a time of their last change, and rows without one are part of another object. */
+export function ownerOf(stored: StoredType, types: Iterable<StoredType>): StoredType | undefined {
+  if (typeOf(stored, 'updated_at') !== undefined) return undefined;
+  return [...types].find(({ type }) => typeOf(stored, referenceTo(type)) !== undefined);
+}

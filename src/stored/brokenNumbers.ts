@@ -1,0 +1,95 @@
+import { NUMBERS } from '../fastReads/rowWriter';
+import { AppError, type Fault, shorten } from '../errors';
+import { referenceTo, type StoredMember, type StoredType } from '../schema/storedTypes';
+
+/*
+ * Numbers that something else wrote into the database and that no API can return (NaN, Infinity, beyond the range of their scalar):
+ * one of them would fail every page with its object, so the answer names object and member.
+ */
+
+/** The first number of a row that cannot be returned. */
+export type FindBroken = (row: object) => Fault | undefined;
+
+/** What has a stored type. */
+export interface Numbered {
+  readonly stored: StoredType;
+  /** Undefined if its rows have no numbers. */
+  readonly brokenNumber: FindBroken | undefined;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** By scalar: the numbers it has, the least and the greatest, and how a sentence names them. */
+const SCALARS: Readonly<
+  Record<string, readonly [fits: (value: number) => boolean, range: readonly [number, number], words: string]>
+> = {
+  Minor: [NUMBERS.minor, [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER], 'an integer from -(2^53-1) to 2^53-1'],
+  Int: [NUMBERS.int, [-(2 ** 31), 2 ** 31 - 1], 'an integer of 32 bits'],
+  Float: [NUMBERS.float, [-Number.MAX_VALUE, Number.MAX_VALUE], 'a finite number'],
+};
+
+/** Undefined if there are no numbers. Members that a row lacks were not read. */
+export function brokenNumberIn(members: readonly StoredMember[]): FindBroken | undefined {
+  const finders = members.flatMap((member) => finderOf(member) ?? []);
+  if (finders.length === 0) return undefined;
+  return (row) => {
+    for (const find of finders) {
+      const found = find(row);
+      if (found) return found;
+    }
+    return undefined;
+  };
+}
+
+function finderOf({ name, kind, type, isRequired, members }: StoredMember): FindBroken | undefined {
+  const inner = kind === 'object' ? brokenNumberIn(members) : undefined;
+  const scalar = kind === 'number' ? SCALARS[type] : undefined;
+  if (!inner && !scalar) return undefined;
+  const judge = (value: unknown, place: string): Fault | undefined => {
+    if (scalar) {
+      const [fits, , words] = scalar;
+      if (typeof value === 'number' ? fits(value) : value === undefined || (value === null && !isRequired))
+        return undefined;
+      return { pointer: place, code: 'range', detail: `is stored as ${shown(value)}, which is not ${words}` };
+    }
+    const found = typeof value === 'object' && value !== null ? inner?.(value) : undefined;
+    return found && { ...found, pointer: place + (found.pointer ?? '') };
+  };
+  return (row) => {
+    const value = (row as Row)[name];
+    if (!Array.isArray(value)) return judge(value, `/${name}`);
+    for (let index = 0; index < value.length; index += 1) {
+      const found = judge(value[index], `/${name}/${String(index)}`);
+      if (found) return found;
+    }
+    return undefined;
+  };
+}
+
+/** The value if it is a number, of JavaScript or of BSON; otherwise its type. */
+function shown(value: unknown): string {
+  if (typeof value === 'number' || value === null) return String(value);
+  const isOfBson = typeof value === 'object' && '_bsontype' in value;
+  return isOfBson ? shorten((value as { toString(): string }).toString()) : `a ${typeof value}`;
+}
+
+/** Conditions, each of which finds rows of which a number that must be there is not in the range of its scalar. */
+export function hasBrokenNumber(members: readonly StoredMember[], prefix = ''): object[] {
+  return members.flatMap(({ name, type, isRequired, isList, members: inner }): object[] => {
+    const path = prefix + name;
+    if (!isList && inner.length > 0) return hasBrokenNumber(inner, `${path}.`);
+    const within = hasBrokenNumber(inner);
+    if (within.length > 0) return within.map((one) => ({ [path]: { $elemMatch: one } }));
+    const range = isRequired && !isList ? SCALARS[type]?.[1] : undefined;
+    return range ? [{ [path]: { $not: { $gte: range[0], $lte: range[1] } } }] : [];
+  });
+}
+
+/** @throws AppError invalid_request that names the object and the member if a row has a number that cannot be returned */
+export function requireNumbers({ stored: { type }, brokenNumber }: Numbered, row: { readonly _id: string }): void {
+  const fault = brokenNumber?.(row);
+  if (!fault) return;
+  const name = referenceTo(type).replace(/_id$/, '').replaceAll('_', ' ');
+  const detail = `The ${name} ${row._id} cannot be returned: ${String(fault.pointer)} ${fault.detail}. Something else than this API wrote it; correct it in the database.`;
+  throw new AppError('invalid_request', detail, { errors: [fault] });
+}

@@ -1,0 +1,104 @@
+import type { DocumentNode, FieldDefinitionNode, GraphQLResolveInfo } from 'graphql';
+import type { Projection } from '../database/collection';
+import type { ListArguments, Page } from '../database/pagination';
+import { ETAG, tagOf } from '../schema/entityTags';
+import type { Resolver, Resolvers } from '../operations/guard';
+import { directiveOf, fieldsOf, namedType, rootFieldNodes, rowName } from '../schema/sdl';
+import { type Relation, totalledAmounts } from '../schema/storedTypes';
+import { requireNumbers } from './brokenNumbers';
+import { listPage, readOne, WITHOUT_SEARCH } from './collection';
+import { listOfParent } from './parentList';
+import type { Resource, Row } from './resource';
+import { selects } from './selection';
+import { totals, type TotalsArguments } from './totals';
+import { listWriter, objectWriterOf } from './fastReads';
+
+/*
+ * Resolvers derived from the SDL: lists and reads of stored types, references between them in both directions, entity tags, and totals.
+ * Fields that do more have their own resolver, in their resource.
+ */
+
+export function deriveResolvers(document: DocumentNode, resources: readonly Resource[]): Resolvers {
+  const byType = new Map(resources.map((resource) => [resource.stored.type, resource]));
+  const resolvers: Resolvers = {};
+  const add = (type: string, field: FieldDefinitionNode, resolve: Resolver | undefined): void => {
+    if (resolve) resolvers[type] = { ...resolvers[type], [field.name.value]: resolve };
+  };
+  for (const { kind, field } of rootFieldNodes(document)) {
+    if (kind === 'Query') add(kind, field, ofRoot(document, field, byType));
+  }
+  for (const owner of resources) {
+    const { type, relations } = owner.stored;
+    for (const relation of relations) add(type, relation.field, ofRelation(relation, owner, byType.get(relation.type)));
+    const tag = fieldsOf(document, type).find(({ name }) => name.value === ETAG);
+    if (tag) add(type, tag, (row, _, __, { schema }) => tagOf(schema, type, row as Row));
+  }
+  return resolvers;
+}
+
+type Args = ListArguments & Readonly<Record<string, unknown>>;
+
+function ofRoot(
+  document: DocumentNode,
+  field: FieldDefinitionNode,
+  byType: ReadonlyMap<string, Resource>,
+): Resolver | undefined {
+  const { name, arguments: args = [] } = field;
+  const total = directiveOf(field, 'totals');
+  if (total) {
+    const collection = byType.get(total.of);
+    if (!collection) return undefined;
+    const spec = { collection, at: total.at, amounts: totalledAmounts(document, field, collection.stored) };
+    return (_, given, { data }) => totals(data, spec, given as TotalsArguments);
+  }
+  const listed = byType.get(rowName(field) ?? '');
+  if (listed?.name === name.value) {
+    const projectionOf = projections(listed, 'data');
+    const list: Resolver = async (_, given, { data }, info) =>
+      requireRows(listed, await listPage(data, listed, given as Args, projectionOf(info)));
+    return Object.assign(list, { writerOf: listWriter(listed) });
+  }
+  const read = byType.get(namedType(field.type));
+  if (!read || args.length !== 1 || args[0]?.name.value !== 'id') return undefined;
+  const projectionOf = projections(read);
+  const readById: Resolver = async (_, { id }, { data }, info) =>
+    requireRow(read, await readOne(data, read, id as string, name.value, projectionOf(info)));
+  return Object.assign(readById, { writerOf: objectWriterOf(read, name.value) });
+}
+
+function ofRelation({ isList, member }: Relation, owner: Resource, other: Resource | undefined): Resolver | undefined {
+  if (!other) return undefined;
+  if (isList) {
+    const parent = { collection: owner, field: member };
+    const projectionOf = projections(other, 'data');
+    return async (row, args, { data }, info) =>
+      requireRows(other, await listOfParent(data, other, parent, (row as Row)._id, args as Args, projectionOf(info)));
+  }
+  const projectionOf = projections(other);
+  return (row, _, { data }, info) => {
+    const id = (row as Readonly<Record<string, unknown>>)[member];
+    if (typeof id !== 'string') return null;
+    const related = data.related(other, id, projectionOf(info));
+    return other.brokenNumber ? related.then((found) => requireRow(other, found)) : related;
+  };
+}
+
+function requireRow<T extends Row | null>(resource: Resource, row: T): T {
+  if (row) requireNumbers(resource, row);
+  return row;
+}
+
+function requireRows<T extends Row>(resource: Resource, page: Page<T>): Page<T> {
+  if (resource.brokenNumber) for (const row of page.data) requireNumbers(resource, row);
+  return page;
+}
+
+/** The projection of a query: never search words, and members that lists omit only if selected; an entity tag needs all of them. */
+function projections(
+  { stored: { omittedInLists }, projection }: Resource,
+  ...path: readonly string[]
+): (info: GraphQLResolveInfo) => Projection {
+  if (omittedInLists.length === 0) return () => projection;
+  return (info) =>
+    [...omittedInLists, ETAG].some((name) => selects(info, ...path, name)) ? WITHOUT_SEARCH : projection;
+}

@@ -1,0 +1,149 @@
+import { type Check, type Fault, type FaultRoom, type Findings, shorten } from '../errors';
+import type { Pace } from '../database/courtesy';
+import { brokenTexts } from './brokenTexts';
+import { replaceNegativeZero } from './negativeZero';
+import { comparable } from '../schema/callerKeys';
+
+/* Faults of the elements of a bulk call, and how many of them a response lists. */
+
+/** Maximum faults listed per element and per call, so that a response fits in one document; the rest are counted. */
+const LISTED_OF_ELEMENT = 10;
+export const LISTED_OF_CALL = 100;
+
+/** Maximum characters of the caller's input to repeat: enough for any valid key, and to recognise a member's name. */
+const REPEATED_KEY = 64;
+const REPEATED_POINTER = 120;
+
+/** Values of an element that are searched for broken texts: more than a valid one has. */
+export const MOST_VALUES = 10_000;
+
+/** An element, validated before any lookup. */
+export interface Judged {
+  /** Pointer to the element: /products/3. */
+  readonly at: string;
+  /** As sent, but with the key and, if it has no faults, zeros normalised. */
+  readonly element: unknown;
+  /** The normalised key; null if it is not a string. */
+  readonly key: string | null;
+  /** The key as sent, truncated for the response. */
+  readonly shownKey: string | null;
+  /** The first faults, as many as a response can list. */
+  readonly faults: readonly Fault[];
+  /** Number of all faults. */
+  readonly count: number;
+  /** Whether there may be more: counting stops once there are many more than a response can list. */
+  readonly isCut: boolean;
+}
+
+/** While the response has room for faults. */
+const ROOMY: FaultRoom = { kept: LISTED_OF_CALL, counted: LISTED_OF_CALL };
+/** Once it has none, and faults are only counted: to count the faults of 1,000 elements took most of a worst body's time. */
+const FULL: FaultRoom = { kept: 1, counted: 20 };
+
+interface Keyed {
+  /** Name of the list in the call. */
+  readonly list: string;
+  /** The member that identifies an object: sku, external_ref. */
+  readonly key: string;
+}
+
+/** Validates each element individually, and its key against those before it. */
+export async function judge(
+  elements: readonly unknown[],
+  { list, key: member }: Keyed,
+  check: Check,
+  pace: Pace,
+): Promise<Judged[]> {
+  const seen = new Map<string, number>();
+  const judged: Judged[] = [];
+  let listed = 0;
+  for (const [index, sent] of elements.entries()) {
+    const pause = pace();
+    if (pause) await pause;
+    // faults that the response has no room for are only counted
+    const room = listed < LISTED_OF_CALL ? ROOMY : FULL;
+    const one = judgeOne(sent, `/${list}/${String(index)}`, member, (element) => faultsIn(element, check, room));
+    listed += Math.min(LISTED_OF_ELEMENT, one.count);
+    const first = one.key === null ? undefined : seen.get(one.key);
+    if (one.key !== null && first === undefined) seen.set(one.key, index);
+    judged.push(first === undefined ? one : asRepeated(one, member, first));
+  }
+  return judged;
+}
+
+function judgeOne(sent: unknown, at: string, member: string, check: (element: unknown) => Findings): Judged {
+  const sentKey = isObject(sent) ? sent[member] : undefined;
+  if (!isObject(sent) || typeof sentKey !== 'string') {
+    return { at, element: sent, key: null, shownKey: null, ...placed(checked(sent, check), at) };
+  }
+  const key = comparable(sentKey);
+  const element = key === sentKey ? sent : { ...sent, [member]: key };
+  return { at, element, key, shownKey: shortened(sentKey, REPEATED_KEY), ...placed(checked(element, check), at) };
+}
+
+/** Only a valid element is known to be small enough for a walk. */
+function checked(element: unknown, check: (element: unknown) => Findings): Findings {
+  const found = check(element);
+  if (found.faults.length + found.more === 0) replaceNegativeZero(element);
+  return found;
+}
+
+function asRepeated(one: Judged, member: string, first: number): Judged {
+  const detail = `is the same as in element ${String(first)} of this call`;
+  return withFaults(one, [{ pointer: `${one.at}/${member}`, code: 'duplicate', detail }]);
+}
+
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function hasFaultAt(faults: readonly Fault[], pointer: string): boolean {
+  return faults.some((fault) => fault.pointer === pointer);
+}
+
+type Faults = Pick<Judged, 'faults' | 'count' | 'isCut'>;
+
+/** Appends faults to an element. */
+export function withFaults<T extends Faults>(judged: T, more: readonly Fault[]): T {
+  if (more.length === 0) return judged;
+  return { ...judged, faults: [...judged.faults, ...more], count: judged.count + more.length };
+}
+
+/** Faults of form, then those of texts, which a check by schema does not see. */
+function faultsIn(element: unknown, check: Check, room: FaultRoom): Findings {
+  const found = check(element, room);
+  if (found.isCut) return found;
+  const most = room.kept + room.counted;
+  const broken = brokenTexts(element, most, MOST_VALUES);
+  return { ...found, faults: [...found.faults, ...broken], isCut: broken.length === most };
+}
+
+/** With pointers into the call. */
+function placed({ faults: found, more, isCut }: Findings, at: string): Faults {
+  const faults = found.slice(0, LISTED_OF_CALL).map((fault) => ({
+    ...fault,
+    pointer: at + shortened(fault.pointer ?? '', REPEATED_POINTER),
+  }));
+  return { faults, count: found.length + more, isCut };
+}
+
+/** Truncates a caller's string, and replaces lone surrogates, as a database does when it stores them. */
+function shortened(text: string, most: number): string {
+  const cut = shorten(text, most);
+  // half an escape would be an invalid pointer
+  return cut === text ? text.toWellFormed() : cut.replace(/~…$/, '…');
+}
+
+/** Returns the faults to list of each element. Call it in the order of the elements. */
+export function faultLister(): (judged: Judged) => readonly Fault[] {
+  let left = LISTED_OF_CALL;
+  return ({ at: pointer, faults, count: all, isCut }) => {
+    const room = Math.min(left, LISTED_OF_ELEMENT);
+    left -= Math.min(room, all);
+    const rest = all - room;
+    if (rest <= 0) return faults;
+    const count = `${isCut ? 'at least ' : ''}${String(rest)}${room > 0 ? ' more' : ''} ${rest === 1 ? 'fault' : 'faults'}`;
+    const detail = room > 0 ? count : `${count}, not listed: a call lists at most ${String(LISTED_OF_CALL)}`;
+    return [...faults.slice(0, room), { pointer, code: 'more', detail }];
+  };
+}

@@ -1,0 +1,45 @@
+import type { Fault } from '../errors';
+import { totalOf } from './money';
+import type { ImportRecord } from './records';
+
+/** A line of a quote or an order (contract, section 3). */
+export interface Line {
+  /** UUID. */
+  readonly id: string;
+  /** From 0. */
+  readonly position: number;
+  readonly line_type: 'product' | 'configured' | 'service' | 'manual';
+  readonly description: string;
+  /** Decimal. */
+  readonly qty: number;
+  readonly uom: string;
+  /** Minor units. */
+  readonly unit_price_minor: number;
+  /** Percent. */
+  readonly discount_pct: number;
+  readonly vat_exempt: boolean;
+  /** Days. */
+  readonly lead_time_days: number | null;
+}
+
+/** Rules for the amounts and lines of a quote or order: the total adds up, positions ascend from 0 without gaps. */
+export function amountFaults(record: ImportRecord): Fault[] {
+  const faults: Fault[] = [];
+  const total = totalOf(record as unknown as Parameters<typeof totalOf>[0]);
+  if (record.total_minor !== total) {
+    faults.push({
+      pointer: '/total_minor',
+      code: 'total',
+      detail: `must be ${String(total)}, the sum of the other amounts`,
+    });
+  }
+  (record.lines as Line[]).forEach((line, index) => {
+    if (line.position === index) return;
+    faults.push({
+      pointer: `/lines/${String(index)}/position`,
+      code: 'order',
+      detail: `must be ${String(index)}: positions ascend from 0`,
+    });
+  });
+  return faults;
+}

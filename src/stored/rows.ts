@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ClientSession, Model, mongo } from 'mongoose';
+import type { Pace } from '../database/courtesy';
+import { nativeCollection } from '../database/native';
+
+/** Whether two rows are equal, ignoring the order of their search words. Bulk calls compare each row, so nothing is copied. */
+export function isSameRow(one: object, other: object): boolean {
+  const [mine, others] = [one as Record<string, unknown>, other as Record<string, unknown>];
+  const names = Object.keys(mine);
+  return (
+    names.length === Object.keys(others).length &&
+    names.every((name) => name in others && isSameMember(name, mine[name], others[name]))
+  );
+}
+
+function isSameMember(name: string, one: unknown, other: unknown): boolean {
+  if (typeof one !== 'object' || typeof other !== 'object') return one === other;
+  if (isDeepStrictEqual(one, other)) return true;
+  const areWords = name === 'search' && Array.isArray(one) && Array.isArray(other) && one.length === other.length;
+  return areWords && isDeepStrictEqual(one.toSorted(), other.toSorted());
+}
+
+/** The updated_at of a row that is changed now: it must not go back if the clock was set back. */
+export function changedAt(last: Date, now: Date): Date {
+  return new Date(Math.max(now.getTime(), last.getTime()));
+}
+
+/** A row to store: a new one, or what an existing one becomes. */
+export interface RowChange<T> {
+  readonly row: T;
+  /** The row as it is stored; undefined if it is new. */
+  readonly before: T | undefined;
+}
+
+/** Search words of the rows of one command: the driver writes all of it at once. 1,000 rows have some 20,000 to 50,000. */
+const WORDS_AT_ONCE = 50_000;
+
+/**
+ * Inserts new rows and changes others by id, in their order if `ordered`. Only members that differ are sent, since the database's log
+ * then names what changed (docs/decisions/events.md). Uses the driver, since Mongoose would cast the validated rows again, which
+ * costs more than storing them.
+ */
+export async function writeRows<T extends { _id: string }>(
+  model: Model<T>,
+  rows: readonly RowChange<T>[],
+  { pace, ...options }: { readonly ordered: boolean; readonly session: ClientSession; readonly pace?: Pace },
+): Promise<void> {
+  let writes: object[] = [];
+  let words = 0;
+  const send = async (): Promise<void> => {
+    if (writes.length === 0) return;
+    const command = writes as unknown as mongo.AnyBulkWriteOperation<T>[];
+    [writes, words] = [[], 0];
+    await nativeCollection(model).bulkWrite(command, options);
+  };
+  for (const { row, before } of rows) {
+    const pause = pace?.();
+    if (pause) await pause;
+    writes.push(
+      before
+        ? { updateOne: { filter: { _id: row._id }, update: differenceOf(before, row) } }
+        : { insertOne: { document: row } },
+    );
+    const { search } = row as { search?: readonly string[] };
+    words += search?.length ?? 0;
+    if (words > WORDS_AT_ONCE) await send();
+  }
+  await send();
+}
+
+/** The update that makes one row the other. @throws Error if they are the same, which callers have found out */
+function differenceOf(before: object, row: object): object {
+  const [old, made] = [before as Record<string, unknown>, row as Record<string, unknown>];
+  const isKept = (name: string): boolean => name in old && isSameMember(name, old[name], made[name]);
+  const set = Object.entries(made).filter(([name]) => !isKept(name));
+  const unset = Object.keys(old).filter((name) => !(name in made));
+  if (set.length + unset.length === 0) throw new Error('a row that does not change is not written');
+  return {
+    ...(set.length > 0 && { $set: Object.fromEntries(set) }),
+    ...(unset.length > 0 && { $unset: Object.fromEntries(unset.map((name) => [name, ''])) }),
+  };
+}

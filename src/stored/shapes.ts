@@ -1,0 +1,87 @@
+import {
+  getNamedType,
+  getNullableType,
+  type GraphQLObjectType,
+  type GraphQLOutputType,
+  isEnumType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+} from 'graphql';
+import type { PageShape } from '../fastReads/answerWriter';
+import type { Shape, Value, Wanted } from '../fastReads/rowWriter';
+import { memberOf } from '../operations/build';
+import type { Selected } from '../operations/fastRead';
+
+/* What is written of rows, from a selection and the types of its fields. Undefined wherever a field's value is not stored. */
+
+/** How the values of scalars are written: as their `serialize` does for what is stored. */
+const KINDS: Readonly<Record<string, Value['kind']>> = {
+  ID: 'text',
+  String: 'text',
+  Date: 'day',
+  DateTime: 'moment',
+  Minor: 'minor',
+  Int: 'int',
+  Float: 'float',
+  Boolean: 'flag',
+};
+
+/** What is written of a page. */
+export function pageShape(selected: readonly Selected[]): PageShape | undefined {
+  const parts: PageShape['parts'][number][] = [];
+  let row: Shape | undefined;
+  for (const { key, field, type, selected: inner } of selected) {
+    const from = field ? field.name : { constant: type.name };
+    if (from !== 'data' && from !== 'has_more' && from !== 'next_cursor' && typeof from === 'string') return undefined;
+    parts.push({ key, from });
+    if (!field || from !== 'data') continue;
+    // two aliases of the rows would be two shapes
+    const rowType = getNamedType(field.type);
+    if (row || !isObjectType(rowType)) return undefined;
+    row = shapeOf(rowType, inner);
+    if (!row) return undefined;
+  }
+  return row && { parts, row };
+}
+
+/** What is written of an object. */
+export function shapeOf(type: GraphQLObjectType, selected: readonly Selected[]): Shape | undefined {
+  const wanted: Wanted[] = [];
+  for (const one of selected) {
+    const part = wantedOf(one);
+    if (!part) return undefined;
+    wanted.push(part);
+  }
+  const others = Object.values(type.getFields()).flatMap((field) => memberOf(field) ?? []);
+  return { wanted, others: ['_id', ...others] };
+}
+
+function wantedOf({ key, field, type, selected }: Selected): Wanted | undefined {
+  if (!field) return { key, from: { constant: type.name } };
+  const member = memberOf(field);
+  const value = member === undefined ? undefined : valueOf(field.type, selected);
+  return member === undefined || !value ? undefined : { key, from: { member, value } };
+}
+
+function valueOf(outer: GraphQLOutputType, selected: readonly Selected[]): Value | undefined {
+  const isRequired = isNonNullType(outer);
+  const type = getNullableType(outer);
+  if (isListType(type)) {
+    const item = getNullableType(type.ofType);
+    const shape = isNonNullType(type.ofType) && isObjectType(item) ? shapeOf(item, selected) : undefined;
+    return shape && { kind: 'objects', isRequired, shape };
+  }
+  if (isObjectType(type)) {
+    const shape = shapeOf(type, selected);
+    return shape && { kind: 'object', isRequired, shape };
+  }
+  if (isEnumType(type)) {
+    const values = type.getValues();
+    // a value of another name would have to be translated
+    if (values.some(({ name, value }) => name !== value)) return undefined;
+    return { kind: 'word', isRequired, words: values.map(({ name }) => name) };
+  }
+  const kind = 'name' in type ? KINDS[type.name] : undefined;
+  return kind && { kind, isRequired };
+}

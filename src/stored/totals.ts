@@ -1,0 +1,127 @@
+import { type PipelineStage, trusted } from 'mongoose';
+import { ROWS_OF_PIECE } from '../database/courtesy';
+import { nativeCollection, READ_WITHIN } from '../database/native';
+import type { OrganisationData } from '../database/organisationData';
+import { invalidRequest } from '../errors';
+import type { TOTALS_GROUPS } from '../schema/gaps/totalsGaps';
+import { hasBrokenNumber, requireNumbers } from './brokenNumbers';
+import type { Resource } from './resource';
+
+/* Totals for dashboards (docs/decisions/dashboard-totals.md). */
+
+/** A period; both ends are optional. ISO 8601. */
+export interface Span {
+  readonly from?: string | null;
+  /** Exclusive. */
+  readonly to?: string | null;
+}
+
+type Group = (typeof TOTALS_GROUPS)[number];
+
+export interface TotalsArguments extends Span {
+  readonly group_by?: readonly Group[] | null;
+}
+
+export interface TotalsSpec {
+  readonly collection: Resource;
+  /** The member with the time at which a row counts; the first of an index. */
+  readonly at: string;
+  /** The members to sum. */
+  readonly amounts: readonly string[];
+}
+
+export interface Rows<T> {
+  readonly data: T[];
+  readonly has_more: boolean;
+}
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Maximum rows of a result: enough for two years by month, six statuses and seven customers, and still fast to draw. */
+const MOST_ROWS = 1000;
+
+/** Counts and sums by group, which always includes the currency. @throws AppError invalid_request */
+export async function totals(data: OrganisationData, spec: TotalsSpec, args: TotalsArguments): Promise<Rows<Row>> {
+  const by = new Set(args.group_by);
+  const keys: Row = {
+    ...(by.has('MONTH') && { month: { $dateToString: { date: `$${spec.at}`, format: '%Y-%m' } } }),
+    ...(by.has('STATUS') && { status: '$status' }),
+    ...(by.has('CUSTOMER') && { customer_id: '$customer_id' }),
+    currency: '$currency',
+  };
+  const sums = Object.fromEntries(spec.amounts.map((amount) => [amount, { $sum: exact(`$${amount}`) }]));
+  return aggregate(data, spec.collection, [
+    within(spec.at, args),
+    { $group: { _id: keys, count: { $sum: 1 }, ...sums } },
+    { $sort: Object.fromEntries(Object.keys(keys).map((key) => [`_id.${key}`, 1 as const])) },
+  ]);
+}
+
+/** The $match stage of a period, which uses the index of `at` even if the period is open. @throws AppError invalid_request */
+export function within(at: string, { from, to }: Span): PipelineStage.Match {
+  const [start, end] = [new Date(from ?? EARLIEST), to ? new Date(to) : undefined];
+  if (end && end < start) {
+    throw invalidRequest([{ parameter: 'to', code: 'range', detail: 'must not be before from' }]);
+  }
+  return { $match: { [at]: trusted({ $gte: start, ...(end ? { $lt: end } : { $lte: LATEST }) }) } };
+}
+
+/** The first and last date in Python, which one of the embedded servers is written in, and of which $dateToString writes the month. */
+const [EARLIEST, LATEST] = ['0001-01-01T00:00:00Z', new Date('9999-12-31T23:59:59.999Z')];
+
+/** Converts an amount to a 64-bit integer, since large ones are stored as doubles, whose sums are not exact. */
+export function exact(amount: string): object {
+  return ifWithin(amount, Number.MAX_SAFE_INTEGER, { $toLong: amount });
+}
+
+/** Converts a number to a decimal. */
+export function decimal(number: string): object {
+  return { $toDecimal: ifWithin(number, Number.MAX_VALUE, number) };
+}
+
+/** The conversion of a number up to `most`, which would fail for some others: they are NaN, so that their sum is refused. */
+export function ifWithin(value: string, most: number, converted: unknown, otherwise = NaN): object {
+  return { $cond: [{ $and: [{ $gte: [value, -most] }, { $lte: [value, most] }] }, converted, otherwise] };
+}
+
+/** Runs stages whose rows have their group as `_id`, and truncates the result. @throws AppError invalid_request */
+export async function aggregate(
+  data: OrganisationData,
+  collection: Resource,
+  [period, ...stages]: readonly [PipelineStage.Match, ...PipelineStage[]],
+): Promise<Rows<Row>> {
+  return data.aggregations(async () => {
+    const rowsOf = nativeCollection(data.collection(collection));
+    const found = rowsOf.aggregate<{ _id: Row }>([period, ...stages, { $limit: MOST_ROWS + 1 }], {
+      maxTimeMS: READ_WITHIN,
+      batchSize: MOST_ROWS + 2,
+    });
+    const rows: Row[] = [];
+    for await (const { _id, ...sums } of found) {
+      if (rows.length === MOST_ROWS) return { data: rows, has_more: true };
+      const exactly = withinRange(sums);
+      if (typeof exactly === 'string') {
+        const broken = { ...period.$match, $or: hasBrokenNumber(collection.stored.members) };
+        const row = await rowsOf.findOne(broken, { maxTimeMS: READ_WITHIN });
+        if (row) requireNumbers(collection, row);
+        const detail = `${exactly} of a group exceeds the range of Minor (2^53-1); use a shorter period`;
+        throw invalidRequest([{ parameter: 'from', code: 'range', detail }]);
+      }
+      rows.push({ ..._id, ...exactly });
+      if (rows.length % ROWS_OF_PIECE === 0) await data.giveWay();
+    }
+    return { data: rows, has_more: false };
+  });
+}
+
+/** The row with its sums as numbers, or the name of one that is not exact. */
+function withinRange(row: Row): Row | string {
+  const exactly: Record<string, unknown> = { ...row };
+  for (const [name, sum] of Object.entries(row)) {
+    if (!name.endsWith('_minor')) continue;
+    // 64-bit integers that are not exact, and decimals, are objects
+    exactly[name] = Number(String(sum));
+    if (!Number.isSafeInteger(exactly[name])) return name;
+  }
+  return exactly;
+}

@@ -1,0 +1,225 @@
+import { randomUUID } from 'node:crypto';
+import { type ClientSession, trusted } from 'mongoose';
+import type { RequestContext } from '../operations/context';
+import { isDuplicateKey, isWriteConflict } from '../database/faults';
+import type { Collection } from '../database/collection';
+import { READ_WITHIN } from '../database/native';
+import { AppError, type Check, type Fault, validationFailed } from '../errors';
+import type { Resolver, Resolvers } from '../operations/guard';
+import type { Merge } from '../schema/resolvers';
+import { type BulkUpsert, type Outcome, publishedUpserts } from '../schema/upserts';
+import { changedAt, isSameRow, writeRows } from './rows';
+import { admitChanges, noteChanges } from './unrecorded';
+import { faultLister, hasFaultAt, isObject, type Judged, judge, LISTED_OF_CALL, withFaults } from './elementFaults';
+
+/**
+ * Bulk upserts (contract, section 3): reads existing objects, compares, and writes only changes, in one transaction with one
+ * unordered bulkWrite. An invalid element fails on its own unless the call is atomic.
+ */
+
+interface Stored {
+  readonly _id: string;
+  readonly created_at: Date;
+  readonly updated_at: Date;
+}
+
+export interface UpsertSpec<Document extends Stored, Input extends object> {
+  readonly collection: Collection<Document>;
+  /** The object after the write, from `existing` if there is one. bulkUpsert sets its times. */
+  readonly merge: (
+    existing: Document | undefined,
+    input: Input,
+    organisation: RequestContext['principal']['organisation'],
+  ) => Omit<Document, keyof Stored>;
+}
+
+/** What it does, and what the SDL says of its calls. */
+type Bulk<Document extends Stored, Input extends object> = UpsertSpec<Document, Input> & BulkUpsert;
+
+interface UpsertResult {
+  readonly index: number;
+  readonly key: string | null;
+  readonly id: string | null;
+  readonly outcome: Outcome;
+  readonly errors: readonly Fault[];
+}
+
+type UpsertReport = Record<Outcome, number> & { results: UpsertResult[] };
+
+/** Elements that a point pays for, or a part of so many (contract, section 6). */
+const ELEMENTS_OF_POINT = 100;
+/** Rows that are decoded at once; each can have 1,000 search words. */
+const ROWS_OF_READ = 500;
+/** Maximum attempts of a call, if others store the same keys at the same time. */
+const ATTEMPTS = 5;
+
+/**
+ * The resolvers of the bulk call that takes a list named as the collection, and of the key in its results.
+ * @throws Error if the SDL has no such call: the server must not start
+ */
+export function upsertResolvers<Document extends Stored, Input extends object>(
+  spec: UpsertSpec<Document, Input>,
+): Resolvers {
+  const { name } = spec.collection;
+  const call = publishedUpserts().find(({ list }) => list === name);
+  if (!call)
+    throw new Error(`schema/ has no mutation that takes ${name} with @per_element and matches a unique member`);
+  const bulk = { ...call, ...spec };
+  const resolve: Resolver = (_, args: Readonly<Record<string, unknown>>, context) => bulkUpsert(bulk, args, context);
+  return {
+    Mutation: { [call.operation]: Object.assign(resolve, { merge: spec.merge as Merge }) },
+    [call.result]: { [call.key]: (result) => (result as UpsertResult).key },
+  };
+}
+
+/** Elements are as sent, not validated. */
+async function bulkUpsert<Document extends Stored, Input extends object>(
+  spec: Bulk<Document, Input>,
+  args: Readonly<Record<string, unknown>>,
+  context: RequestContext,
+): Promise<UpsertReport> {
+  const { data } = context;
+  const [isAtomic, dryRun] = [args.atomic === true, args.dry_run === true];
+  const check: Check = (element, room) => context.checkElement(spec.element, element, room);
+  const elements = args[spec.list] as readonly unknown[];
+  // the first was taken with the request
+  const more = Math.ceil(elements.length / ELEMENTS_OF_POINT) - 1;
+  if (more > 0) await context.charge(more);
+  if (!dryRun) await admitChanges(context);
+  const judged = await judge(elements, spec, check, data.pace());
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      let stored = 0;
+      const done = await context.write(
+        async (session, now) => {
+          const steps = await plan(context, spec, judged, session, now);
+          if (isAtomic) refuseFaults(steps);
+          const changed = steps.flatMap((found) =>
+            found.outcome === 'created' || found.outcome === 'updated'
+              ? { row: found.document, before: found.before }
+              : [],
+          );
+          const how = { ordered: false, session, pace: data.pace() };
+          if (!dryRun) await writeRows(data.collection(spec.collection), changed, how);
+          stored = dryRun ? 0 : changed.length;
+          return report(steps, dryRun);
+        },
+        // a dry run leaves nothing behind, not even an empty collection
+        { dryRun, writes: dryRun ? [] : [spec.collection] },
+      );
+      if (stored > 0) noteChanges(data, stored);
+      return done;
+    } catch (error) {
+      if (!isDuplicateKey(error) && !isWriteConflict(error)) throw error;
+      if (attempt === ATTEMPTS)
+        throw new AppError('conflict', 'Other requests kept changing the same objects; nothing was stored.');
+    }
+  }
+}
+
+interface Sound<Document> {
+  readonly outcome: Exclude<Outcome, 'failed'>;
+  readonly document: Document;
+  /** As it is stored, if it is. */
+  readonly before: Document | undefined;
+}
+
+type Step<Document> = { readonly of: Judged } & ({ readonly outcome: 'failed' } | Sound<Document>);
+
+/** Decides the outcome of each element. */
+async function plan<Document extends Stored, Input extends object>(
+  { data, principal }: RequestContext,
+  spec: Bulk<Document, Input>,
+  judged: readonly Judged[],
+  session: ClientSession,
+  now: Date,
+): Promise<Step<Document>[]> {
+  const keys = judged.filter(({ at, key, faults }) => key !== null && !hasFaultAt(faults, `${at}/${spec.key}`));
+  const rows = (await data
+    .collection(spec.collection)
+    .find({ [spec.key]: trusted({ $in: keys.map(({ key }) => key) }) } as object, undefined, {
+      session,
+      batchSize: ROWS_OF_READ,
+      maxTimeMS: READ_WITHIN,
+    })
+    .lean()) as Document[];
+  const existing = new Map(rows.map((row) => [(row as Record<string, unknown>)[spec.key], row]));
+  const pace = data.pace();
+  const steps: Step<Document>[] = [];
+  for (const one of judged) {
+    const pause = pace();
+    if (pause) await pause;
+    const stands = existing.get(one.key);
+    const of = withFaults(one, faultsBeside(stands, one, spec));
+    steps.push(
+      of.count > 0
+        ? { of, outcome: 'failed' }
+        : { of, ...step(stands, spec.merge(stands, of.element as Input, principal.organisation), now) },
+    );
+  }
+  return steps;
+}
+
+/** Faults of an element in relation to the existing object with its key, if any. */
+function faultsBeside(
+  existing: Stored | undefined,
+  { at, element, key, faults }: Judged,
+  { key: member, needed }: Pick<BulkUpsert, 'key' | 'needed'>,
+): Fault[] {
+  if (!isObject(element)) return [];
+  const missing = existing ? [] : needed.filter((name) => element[name] === undefined);
+  const found = missing.map((name): Fault => {
+    return { pointer: `${at}/${name}`, code: 'required', detail: 'is required for a new object' };
+  });
+  const { id } = element;
+  const isJudged = typeof id === 'string' && key !== null && !hasFaultAt(faults, `${at}/id`);
+  if (isJudged && id.toLowerCase() !== existing?._id) {
+    const detail = existing
+      ? `is not the id of the object with this ${member}`
+      : `must not be set: there is no object with this ${member} yet`;
+    found.push({ pointer: `${at}/id`, code: 'conflict', detail });
+  }
+  return found;
+}
+
+/** @throws AppError validation_failed with the first faults of all elements, and the number of the others. */
+function refuseFaults(steps: readonly Step<unknown>[]): void {
+  const total = steps.reduce((sum, { of }) => sum + of.count, 0);
+  if (total === 0) return;
+  const faults = steps.flatMap(({ of }) => of.faults).slice(0, LISTED_OF_CALL);
+  const isCut = steps.some(({ of }) => of.isCut);
+  throw validationFailed(faults, total - faults.length, isCut);
+}
+
+function step<Document extends Stored>(
+  existing: Document | undefined,
+  merged: Omit<Document, keyof Stored>,
+  now: Date,
+): Sound<Document> {
+  if (!existing) {
+    const document = { _id: randomUUID(), ...merged, created_at: now, updated_at: now } as unknown as Document;
+    return { outcome: 'created', document, before: undefined };
+  }
+  const { _id, created_at, updated_at, ...before } = existing;
+  if (isSameRow(before, merged)) return { outcome: 'unchanged', document: existing, before: existing };
+  const document = { _id, ...merged, created_at, updated_at: changedAt(updated_at, now) } as unknown as Document;
+  return { outcome: 'updated', document, before: existing };
+}
+
+function report(steps: readonly Step<Stored>[], dryRun: boolean): UpsertReport {
+  const list = faultLister();
+  const results = steps.map((found, index): UpsertResult => {
+    const { shownKey: key } = found.of;
+    if (found.outcome === 'failed') return { index, key, id: null, outcome: 'failed', errors: list(found.of) };
+    const { outcome, document } = found;
+    return { index, key, id: dryRun && outcome === 'created' ? null : document._id, outcome, errors: [] };
+  });
+  const count = (outcome: Outcome): number => results.filter((result) => result.outcome === outcome).length;
+  return {
+    created: count('created'),
+    updated: count('updated'),
+    unchanged: count('unchanged'),
+    failed: count('failed'),
+    results,
+  };
+}

@@ -1,0 +1,213 @@
+import type { Exchange } from '../../src/http/exchange';
+import {
+  createRequestTracker,
+  type RequestTracker,
+  type RequestTrackerOptions,
+} from '../../src/admission/requestTracker';
+import { TIMEOUTS } from '../../src/server';
+
+const never = (): Promise<void> => new Promise(() => undefined);
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+function newExchange(): Exchange {
+  return { isReceiving: false, held: 0, log: {} } as Exchange;
+}
+
+function answering(ask: (cluster: string) => Promise<boolean>): RequestTrackerOptions<Exchange>['availability'] {
+  return { ask, isAway: () => false };
+}
+
+function start(options: Partial<RequestTrackerOptions<Exchange>> = {}): RequestTracker<Exchange> {
+  return createRequestTracker({
+    availability: answering(() => Promise.resolve(true)),
+    clusters: ['default', 'eu'],
+    lostAt: () => -Infinity,
+    onShed: () => undefined,
+    onEnd: () => undefined,
+    longest: TIMEOUTS.answer,
+    ...options,
+  });
+}
+
+/** The error of a request whose work never ends; undefined while it is in progress. */
+function endOf(tracker: RequestTracker<Exchange>, exchange = newExchange()): { error?: unknown } {
+  const end: { error?: unknown } = {};
+  tracker.run(exchange, never).catch((error: unknown) => (end.error = error));
+  return end;
+}
+
+const UNAVAILABLE = { code: 'unavailable', status: 503, extras: expect.objectContaining({ retryAfter: 2 }) as unknown };
+
+test('a request continues while the database responds', async () => {
+  const tracker = start();
+  const end = endOf(tracker);
+  await jest.advanceTimersByTimeAsync(49_000);
+  expect(end.error).toBeUndefined();
+  tracker.stop();
+});
+
+test('a request gets 503 with Retry-After when the database does not respond', async () => {
+  const tracker = start({ availability: answering(() => Promise.resolve(false)) });
+  const end = endOf(tracker);
+  await jest.advanceTimersByTimeAsync(2000);
+  expect(end.error).toMatchObject(UNAVAILABLE);
+  tracker.stop();
+});
+
+test('a request that takes too long gets 503 before its connection times out, however slow the last check', async () => {
+  const slow = (): Promise<boolean> => new Promise((resolve) => setTimeout(resolve, 1500, true));
+  const tracker = start({ availability: answering(slow) });
+  const end = endOf(tracker);
+  await jest.advanceTimersByTimeAsync(TIMEOUTS.stalled - 5000);
+  expect(end.error).toMatchObject(UNAVAILABLE);
+  tracker.stop();
+});
+
+describe('when connections to the database are lost', () => {
+  /** A tracker whose connections are lost at these times, in milliseconds from now. */
+  function losing(...moments: number[]): RequestTracker<Exchange> {
+    const start_ = performance.now();
+    const lostAt = (): number =>
+      Math.max(-Infinity, ...moments.map((at) => start_ + at).filter((at) => at <= performance.now()));
+    return start({ lostAt });
+  }
+
+  test('a request in progress gets 503, even if the database responds again', async () => {
+    const tracker = losing(100);
+    const end = endOf(tracker);
+    await jest.advanceTimersByTimeAsync(7000);
+    expect(end.error).toMatchObject(UNAVAILABLE);
+    tracker.stop();
+  });
+
+  test('several times, a request gets no more time than after the first loss', async () => {
+    const tracker = losing(...Array.from({ length: 100 }, (_, at) => 100 + at * 400));
+    const end = endOf(tracker);
+    await jest.advanceTimersByTimeAsync(8000);
+    expect(end.error).toMatchObject(UNAVAILABLE);
+    tracker.stop();
+  });
+
+  test('a request that started afterwards is not affected', async () => {
+    const tracker = losing(-100);
+    const end = endOf(tracker);
+    await jest.advanceTimersByTimeAsync(49_000);
+    expect(end.error).toBeUndefined();
+    tracker.stop();
+  });
+
+  test('a request still receiving its body is not affected', async () => {
+    const tracker = losing(5000);
+    const exchange = Object.assign(newExchange(), { isReceiving: true });
+    const end = endOf(tracker, exchange);
+    await jest.advanceTimersByTimeAsync(20_000);
+    exchange.isReceiving = false;
+    await jest.advanceTimersByTimeAsync(20_000);
+    expect(end.error).toBeUndefined();
+    tracker.stop();
+  });
+});
+
+test('a request whose work never ends is eventually dropped, and reported once', async () => {
+  const ended: Exchange[] = [];
+  const tracker = start({ onEnd: (exchange) => ended.push(exchange) });
+  const exchange = newExchange();
+  endOf(tracker, exchange);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(tracker.inFlight()).toBe(1);
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(tracker.inFlight()).toBe(0);
+  expect(ended).toEqual([exchange]);
+  tracker.stop();
+});
+
+describe('of the pending requests', () => {
+  const of = (id: string, { cluster = 'default', isReceiving = false, held = 0 } = {}): Exchange =>
+    ({ isReceiving, held, log: { principal: { organisation: { id, cluster } } } }) as unknown as Exchange;
+  const many = (tracker: RequestTracker<Exchange>, count: number, exchange: () => Exchange): void => {
+    for (let at = 0; at < count; at += 1) endOf(tracker, exchange());
+  };
+  const admitting =
+    (tracker: RequestTracker<Exchange>, id: string, cluster = 'default') =>
+    (): void => {
+      tracker.admitOrganisation({ id, cluster });
+    };
+  const REFUSAL = expect.objectContaining({ code: 'unavailable', status: 503 }) as Error;
+
+  test('one organisation may have 500; its next one is rejected, and others are served', () => {
+    const shed: string[] = [];
+    const tracker = start({ onShed: (whose) => shed.push(whose) });
+    many(tracker, 500, () => of('heavy'));
+    many(tracker, 10, () => of('light'));
+    expect(admitting(tracker, 'heavy')).not.toThrow();
+    many(tracker, 1, () => of('heavy'));
+    expect(admitting(tracker, 'heavy')).toThrow(REFUSAL);
+    expect(admitting(tracker, 'light')).not.toThrow();
+    expect(shed).toEqual(['organisation']);
+    tracker.stop();
+  });
+
+  test('one of several clusters may have 1,000 of all its organisations, and other clusters are served', () => {
+    const shed: string[] = [];
+    const tracker = start({ onShed: (whose) => shed.push(whose) });
+    for (let at = 0; at < 1000; at += 1) many(tracker, 1, () => of(`one of many ${String(at)}`, { cluster: 'eu' }));
+    expect(admitting(tracker, 'next', 'eu')).not.toThrow();
+    many(tracker, 1, () => of('next', { cluster: 'eu' }));
+    expect(admitting(tracker, 'another', 'eu')).toThrow(REFUSAL);
+    expect(admitting(tracker, 'another', 'default')).not.toThrow();
+    expect(shed).toEqual(['cluster']);
+    tracker.stop();
+  });
+
+  test('those waiting for events do not count', () => {
+    const tracker = start();
+    many(tracker, 600, () => of('heavy', { held: 1 }));
+    expect(admitting(tracker, 'heavy')).not.toThrow();
+    expect(tracker.hasOthers('light')).toBe(false);
+    tracker.stop();
+  });
+
+  test('those still receiving their body do not count', () => {
+    const tracker = start();
+    many(tracker, 600, () => of('heavy', { isReceiving: true }));
+    expect(admitting(tracker, 'heavy')).not.toThrow();
+    tracker.stop();
+  });
+});
+
+describe('while a cluster is down', () => {
+  const isAway = (cluster: string): boolean => cluster === 'eu';
+
+  test('only its organisations are rejected, before any query', () => {
+    const tracker = start({ availability: { ...answering(() => Promise.resolve(true)), isAway } });
+    expect(() => {
+      tracker.admitOrganisation({ id: 'a', cluster: 'eu' });
+    }).toThrow(expect.objectContaining(UNAVAILABLE));
+    expect(() => {
+      tracker.admit();
+      tracker.admitOrganisation({ id: 'b', cluster: 'default' });
+    }).not.toThrow();
+    tracker.stop();
+  });
+
+  test('only requests waiting for it are ended', async () => {
+    const tracker = start({ availability: answering((cluster) => Promise.resolve(!isAway(cluster))) });
+    const principal = (cluster: string): Exchange =>
+      ({
+        isReceiving: false,
+        held: 0,
+        log: { principal: { organisation: { id: 'a', cluster } } },
+      }) as unknown as Exchange;
+    const [there, away] = [endOf(tracker, principal('default')), endOf(tracker, principal('eu'))];
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(there.error).toBeUndefined();
+    expect(away.error).toMatchObject(UNAVAILABLE);
+    tracker.stop();
+  });
+});
