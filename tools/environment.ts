@@ -5,30 +5,28 @@ import { restOperations } from '../src/rest/routes/routes';
 import { publishedSchemas } from '../src/published';
 import { ROOT } from './facts';
 
-/* npm run docs: updates the generated parts of the README: the environment variables and the number of operations. */
+/* npm run docs: updates the generated parts of the documentation. */
 
-const README = join(ROOT, 'README.md');
-const OPERATIONS = /(<!-- operations -->)\d*(<!-- \/operations -->)/;
-const MARKED = /(<!-- environment:.*?-->\n)[\s\S]*?(<!-- \/environment -->)/;
+/** The pages with a part between two comments `<!-- name -->` and `<!-- /name -->`, its name, and what writes it. */
+export const GENERATED: readonly (readonly [page: string, name: string, write: () => string])[] = [
+  ['README.md', 'operations', () => String(restOperations(publishedSchemas().operations).length)],
+  ['docs/configuration.md', 'environment', environmentTable],
+];
 
-/** The README with its generated parts up to date. */
-export function generated(readme: string): string {
-  return withOperations(withEnvironment(readme));
+/** The page with its generated part up to date. */
+export function generated(page: string, name: string, write: () => string): string {
+  const marked = new RegExp(`(<!-- ${name}\\b.*?-->)[\\s\\S]*?(<!-- /${name} -->)`);
+  const text = readFileSync(join(ROOT, page), 'utf8');
+  if (!marked.test(text)) throw new Error(`${page} has no <!-- ${name} --> marker`);
+  return text.replace(marked, (_all, start: string, end: string) => start + write() + end);
 }
 
-function withOperations(readme: string): string {
-  const count = restOperations(publishedSchemas().operations).length;
-  if (!OPERATIONS.test(readme)) throw new Error('README.md has no <!-- operations --> marker');
-  return readme.replace(OPERATIONS, (_all, start: string, end: string) => start + String(count) + end);
-}
-
-function withEnvironment(readme: string): string {
+function environmentTable(): string {
   const rows = describeVariables().map(
     ({ name, fallback, help }) => `| \`${name}\` | ${fallback} | ${help.replaceAll('|', '\\|')} |`,
   );
-  const table = ['', '| variable | default | |', '|---|---|---|', ...rows, '', ''].join('\n');
-  if (!MARKED.test(readme)) throw new Error('README.md has no <!-- environment --> marker');
-  return readme.replace(MARKED, (_all, start: string, end: string) => start + table + end);
+  return ['\n', '| variable | default | |', '|---|---|---|', ...rows, '\n'].join('\n').replace('\n\n\n', '\n\n');
 }
 
-if (require.main === module) writeFileSync(README, generated(readFileSync(README, 'utf8')));
+if (require.main === module)
+  for (const part of GENERATED) writeFileSync(join(ROOT, part[0]), generated(...part));

@@ -15,6 +15,7 @@ export const PAGES: readonly string[] = [
   'CONTRIBUTING.md',
   'SECURITY.md',
   'examples/README.md',
+  'docs/configuration.md',
   'docs/settings.md',
   'docs/guides/integrators.md',
   'docs/guides/assistants.md',
