@@ -4,7 +4,7 @@
  */
 const ARROWS = {
   errors: [],
-  version: [],
+  package: [],
   units: [],
   within: [],
   auth: ['errors', 'within'],
@@ -16,7 +16,7 @@ const ARROWS = {
   organisations: ['auth', 'config', 'database', 'errors', 'units'],
   admission: ['auth', 'database', 'errors', 'within'],
   metrics: ['admission', 'auth', 'database', 'errors', 'within'],
-  schema: ['auth', 'errors', 'units'],
+  schema: ['auth', 'errors', 'package', 'units'],
   operations: ['admission', 'auth', 'database', 'errors', 'organisations', 'schema', 'tracing', 'units'],
   fastReads: ['database', 'units'],
   stored: ['database', 'errors', 'fastReads', 'operations', 'schema'],
@@ -33,7 +33,7 @@ const ARROWS = {
     'organisations',
     'schema',
     'units',
-    'version',
+    'package',
     'within',
   ],
   http: [
@@ -49,10 +49,10 @@ const ARROWS = {
     'tracing',
     'units',
   ],
-  rest: ['admission', 'auth', 'errors', 'http', 'operations', 'schema', 'version'],
+  rest: ['admission', 'auth', 'errors', 'http', 'operations', 'schema', 'package'],
   graphql: ['admission', 'auth', 'config', 'database', 'errors', 'http', 'log', 'mask', 'operations', 'schema'],
-  mcp: ['admission', 'errors', 'http', 'mask', 'operations', 'schema', 'units', 'version'],
-  pages: ['errors', 'http', 'units', 'version'],
+  mcp: ['admission', 'errors', 'http', 'mask', 'operations', 'schema', 'units', 'package'],
+  pages: ['errors', 'http', 'units', 'package'],
   settings: [
     'admission',
     'auth',

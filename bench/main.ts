@@ -1,4 +1,4 @@
-import { transpile } from '../tools/build';
+import { bundle } from '../tools/build';
 import { describeMachine } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals } from '../faults/cleanup';
 import { type Contestant, type ContestantName, installPeers, start } from './contestants';
@@ -50,7 +50,7 @@ async function run(options: Options): Promise<void> {
   const startedAt = new Date();
   const cores = divideCores();
   say('building …');
-  await transpile('dist');
+  await bundle('dist');
   const scale = options.isSmoke ? SMOKE : FULL;
   const rig = await openRig();
   say(`${rig.database.description}; inserting data …`);

@@ -16,7 +16,7 @@ import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { stopDatabase } from './cases/stopDatabase';
 import { twoClusters } from './cases/twoClusters';
-import { transpile } from '../tools/build';
+import { bundle } from '../tools/build';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
 import { type Options, readOptions } from './options';
@@ -75,7 +75,7 @@ async function runAll(options: Options): Promise<boolean> {
   const startedAt = new Date();
   const started = performance.now();
   say('building …');
-  await transpile('dist');
+  await bundle('dist');
   const rig = await openRig();
   say(`${rig.database.description}, Redis ${rig.redisVersion}`);
   const results: Result[] = [];

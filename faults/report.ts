@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { printTable } from '../src/cli/common/terminal';
-import { version } from '../src/version';
+import { version } from '../src/package';
 import { describeMachine, revision } from '../tools/facts';
 import type { Case, Outcome, Scale } from './outcome';
 import { milliseconds, spread } from './timing';

@@ -41,7 +41,7 @@ import type { Schemas } from './operations/build';
 import { typeChecks } from './schema/validation';
 import type { Tracing } from './tracing';
 import { MEBIBYTE } from './units';
-import { version } from './version';
+import { version } from './package';
 import { webhooksOfGateway } from './webhooks/gateway';
 import { webhookSettings } from './webhooks/settings';
 

@@ -1,2 +1,2 @@
 /** Transpiles src into a folder of the project. */
-export function transpile(folder: string): Promise<void>;
+export function bundle(folder: string, entry?: string): Promise<void>;

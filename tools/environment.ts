@@ -28,5 +28,4 @@ function environmentTable(): string {
   return ['\n', '| variable | default | |', '|---|---|---|', ...rows, '\n'].join('\n').replace('\n\n\n', '\n\n');
 }
 
-if (require.main === module)
-  for (const part of GENERATED) writeFileSync(join(ROOT, part[0]), generated(...part));
+if (require.main === module) for (const part of GENERATED) writeFileSync(join(ROOT, part[0]), generated(...part));

@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { version } from '../../src/version';
+import { version } from '../../src/package';
 import { revision, ROOT } from '../../tools/facts';
 import { CONTESTANTS } from '../contestants';
 import { judge } from '../judge';

@@ -1,4 +1,4 @@
-import { version } from '../version';
+import { version } from '../package';
 import { addAudit } from './audit';
 import { addCustomer } from './customer';
 import { addDemo } from './demo';

@@ -7,7 +7,7 @@ import { type Exchange, incomingRequest, send, setSunsetHeaders } from '../http/
 import { extraMembers } from '../http/problem';
 import { toAppError } from '../mask';
 import type { Schemas } from '../operations/build';
-import { version } from '../version';
+import { version } from '../package';
 import type { Content } from './answer';
 import { type Calls, createCalls } from './call';
 import {

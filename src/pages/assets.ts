@@ -1,15 +1,15 @@
 import { dirname, join } from 'node:path';
 import express, { type Router } from 'express';
 import { DAY } from '../units';
+import { ROOT } from '../package';
 
-/** This project's own assets; the path works from both src/pages and dist/pages, since tsc copies no assets. */
-const PUBLIC = join(__dirname, '..', '..', 'public');
+const PUBLIC = join(ROOT, 'public');
 const GRAPHIQL = packageFolder('graphiql');
 const REACT = join(packageFolder('react'), 'umd');
 const REACT_DOM = join(packageFolder('react-dom'), 'umd');
 const SWAGGER_UI = packageFolder('swagger-ui-dist');
 /** What tools/build.js bundles. */
-const BUNDLED = join(__dirname, '..', '..', 'dist', 'vendor');
+const BUNDLED = join(ROOT, 'dist', 'vendor');
 
 /** An allowlist of the files below /assets/vendor, so that nothing else in a package can be read. */
 export const VENDOR: Readonly<Record<string, { readonly root: string; readonly file: string }>> = {

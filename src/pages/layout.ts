@@ -1,4 +1,4 @@
-import { version } from '../version';
+import { version } from '../package';
 import { html, type Html } from './html';
 
 export interface LayoutOptions {

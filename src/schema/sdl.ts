@@ -14,10 +14,11 @@ import {
   type TypeNode,
   valueFromASTUntyped,
 } from 'graphql';
+import { ROOT } from '../package';
 
 /* Reads the SDL and its directives. */
 
-const SCHEMA_FOLDER = join(__dirname, '..', '..', 'schema');
+const SCHEMA_FOLDER = join(ROOT, 'schema');
 
 let published: DocumentNode | undefined;
 

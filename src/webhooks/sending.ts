@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { secretText, endpointSecret, signedHeaders } from './signing';
 import type { EndpointRow } from '../organisations/webhookRows';
 import { DAY } from '../units';
-import { version } from '../version';
+import { version } from '../package';
 import type { Attempt, Poster } from './post';
 
 /* One event to one endpoint. */

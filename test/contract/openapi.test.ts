@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_CODES } from '../../src/errors';
 import { openApiDocument } from '../../src/published';
-import { version } from '../../src/version';
+import { version } from '../../src/package';
 import { client } from '../support/client';
 import { faultCodesInSources } from '../support/faultCodes';
 import { startGateway } from '../support/gateway';

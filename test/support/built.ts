@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { readFile, writeFile } from 'node:fs/promises';
-import type { build as esbuild } from 'esbuild';
-import { dirname, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { transpile } from '../../tools/build';
+import { bundle } from '../../tools/build';
 
 const ROOT = join(__dirname, '..', '..');
 
@@ -16,15 +15,6 @@ export const PROGRAM = join(FOLDER, 'main.js');
 /** The published OpenAPI document, generated once because it would cost each test file a second of CPU time. */
 export const DOCUMENT = join(FOLDER, 'openapi.json');
 
-export async function buildProgram(): Promise<void> {
-  // imported here, because tests only need the paths above
-  const { build } = await import('esbuild');
-  await transpile('dist-test');
-  await bundle(build);
-  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'openapi'], { maxBuffer: 16 * 1024 * 1024 });
-  await writeFile(DOCUMENT, stdout);
-}
-
 /** Packages that tests check for being loaded, and optional ones of the database driver. */
 const NOT_BUNDLED = [
   ...['pino', '@opentelemetry/*'],
@@ -33,16 +23,17 @@ const NOT_BUNDLED = [
 ];
 
 /**
- * Makes what main.js loads one file with most packages in it, compiled once: tests start hundreds of processes, and finding, reading
- * and compiling a thousand modules took most of the time of each. From the transpiled files, so that packages are found as by require. The program as it is built for users runs in the faults and the
- * other checks.
+ * Makes the program one file with most packages in it, compiled once: tests start hundreds of processes, and finding, reading and compiling
+ * a thousand modules took most of the time of each. The program as it is built for users runs in the faults and the other checks.
  */
-async function bundle(build: typeof esbuild): Promise<void> {
-  const entry = join(FOLDER, 'cli', 'run.js');
-  const bundled = join(FOLDER, 'cli', 'bundle.js');
+export async function buildProgram(): Promise<void> {
+  // imported here, because tests only need the paths above
+  const { build } = await import('esbuild');
+  await bundle('dist-test', 'cli/run.ts');
+  const whole = join(FOLDER, 'whole.js');
   await build({
-    entryPoints: [entry],
-    outfile: bundled,
+    entryPoints: [PROGRAM],
+    outfile: whole,
     bundle: true,
     format: 'cjs',
     platform: 'node',
@@ -52,19 +43,10 @@ async function bundle(build: typeof esbuild): Promise<void> {
     minifyWhitespace: true,
     external: NOT_BUNDLED,
     logLevel: 'error',
-    plugins: [
-      {
-        name: 'folders',
-        setup(building) {
-          // each module resolves files of the package from its own folder
-          building.onLoad({ filter: /dist-test.*\.js$/ }, async ({ path }) => {
-            const text = await readFile(path, 'utf8');
-            return { contents: text.replaceAll('__dirname', JSON.stringify(dirname(path))), loader: 'js' };
-          });
-        },
-      },
-    ],
   });
-  const loader = join(__dirname, 'compiled.cjs');
-  await writeFile(entry, `module.exports = require(${JSON.stringify(loader)})(${JSON.stringify(bundled)});\n`);
+  const load = `require(${JSON.stringify(join(__dirname, 'compiled.cjs'))})(${JSON.stringify(whole)})`;
+  await writeFile(join(FOLDER, 'run.js'), `module.exports = ${load};\n`);
+  await writeFile(PROGRAM, `require('./run.js').run(process.argv).then((code) => (process.exitCode = code));\n`);
+  const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'openapi'], { maxBuffer: 16 * 1024 * 1024 });
+  await writeFile(DOCUMENT, stdout);
 }

@@ -5,7 +5,7 @@
 const { once } = require('node:events');
 const { createServer } = require('node:net');
 const { setTimeout: after } = require('node:timers/promises');
-const { run } = require('../../dist-test/cli/run.js');
+const { run } = require('../../dist-test/run.js');
 
 /** How long a command may take to close its resources, in milliseconds. */
 const TO_END = 20_000;

@@ -10,6 +10,7 @@ import type { Store } from '../common/open';
 import { createProgress } from '../common/progress';
 import { note } from '../common/terminal';
 import { demoKeyOf } from './demoKey';
+import { ROOT } from '../../package';
 
 export interface PreparedDemo {
   readonly organisation: Organisation;
@@ -20,7 +21,7 @@ export interface PreparedDemo {
   readonly signInToken: string;
 }
 
-const NORTHWIND = join(__dirname, '..', '..', '..', 'examples', 'northwind');
+const NORTHWIND = join(ROOT, 'examples', 'northwind');
 
 /** Creates the demo's organisation, data and key, unless they exist. */
 export async function prepareDemo(store: Store, config: Config, signal: AbortSignal): Promise<PreparedDemo> {

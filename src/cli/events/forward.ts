@@ -1,6 +1,6 @@
 import { signedHeaders } from '../../webhooks/signing';
 import { retryAfterOf } from '../../units';
-import { version } from '../../version';
+import { version } from '../../package';
 import { type FeedEvent, reasonOf, textWithin } from './feedClient';
 
 /** How long a receiver may take to answer, in milliseconds, as for webhooks that a gateway delivers. */

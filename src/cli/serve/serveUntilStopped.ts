@@ -5,7 +5,7 @@ import { describeError, toggleDebug } from '../../log';
 import { toAppError } from '../../mask';
 import { type RunningServer, type ServerOptions, startServer } from '../../server';
 import { openTracing } from '../../tracing';
-import { version } from '../../version';
+import { version } from '../../package';
 import { OldServerError } from '../../database/version';
 import { isAbort, messageOf } from '../common/failure';
 import { openStore, type Store } from '../common/open';

@@ -5,13 +5,14 @@ import { represent } from '../../schema/representation';
 import { directiveOf } from '../../schema/sdl';
 import written from './examples.json';
 import { answersPage, type Linked } from './links';
+import { ROOT } from '../../package';
 
 /*
  * Examples of the document. Those of stored objects are in schema/examples; what is computed or not stored is written in
  * examples.json, which wins.
  */
 
-const SAMPLES = join(__dirname, '..', '..', '..', 'schema', 'examples');
+const SAMPLES = join(ROOT, 'schema', 'examples');
 
 type Examples = Readonly<Record<string, unknown>>;
 const parameters: Examples = written.parameters;

@@ -16,7 +16,7 @@ import type { Operation } from '../../schema/declaredOperations';
 import { requirement } from '../../schema/requirements';
 import { directiveOf } from '../../schema/sdl';
 import { perElement } from '../../operations/elements';
-import { version } from '../../version';
+import { version } from '../../package';
 import { describeIncluded, includeParameter } from './include';
 import { hasEntityTag, readsOneObject, type RestOperation, restOperations } from '../routes/routes';
 import { answersPage, type Linked, linksOf, operationIdOf } from './links';
