@@ -1,9 +1,9 @@
-import { type Answer, client, type Client, type Json } from '../support/client';
+import { type Answer, type Client, type Json } from '../support/client';
 import { canaryRecords } from '../support/attackCanaries';
 import { argumentsWith, isText, type Position, positions } from '../support/attackPositions';
 import { HOSTILE_TEXTS } from '../support/attackTexts';
-import { makeKey, makeOrganisation, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeStored } from '../support/factories';
+import { served } from '../support/gateway';
 import { type Face, ALL_FACES, type Ids, operations, REST } from '../support/operations';
 import { RESOURCES } from '../support/resources';
 
@@ -13,19 +13,16 @@ import { RESOURCES } from '../support/resources';
 const TEXTS = [...HOSTILE_TEXTS, 'w'.repeat(5000)];
 const HARMLESS = 'wholly-unknown';
 
-let gateway: TestGateway;
 let caller: Client;
 let ids: Ids;
 
+const gateway = served();
 beforeAll(async () => {
-  gateway = await startGateway();
-  const organisation = await makeOrganisation(gateway);
   const records = canaryRecords('own');
-  await store(gateway, organisation, records);
+  const organisation = await makeStored(gateway, records);
   ids = Object.fromEntries(RESOURCES.map(({ list, one }) => [one, records[list][0]!.id])) as unknown as Ids;
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  caller = await callerOf(gateway, organisation);
 });
-afterAll(() => gateway.stop());
 
 const READS = positions.filter(({ where }) => where !== 'body');
 

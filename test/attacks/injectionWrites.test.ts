@@ -1,24 +1,18 @@
 import { argumentsWith, isIgnored, isText, type Position, positions, valueAt } from '../support/attackPositions';
 import { HOSTILE_TEXTS, LONG_TEXT } from '../support/attackTexts';
-import { type Answer, client, type Client, type Json } from '../support/client';
+import type { Answer, Json } from '../support/client';
 import { askAll } from '../support/faces';
 import { IDS, makeStocked } from '../contract/scene';
-import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { ALL_FACES, type Face, FACES, operations, takesId } from '../support/operations';
 
 /* Texts sent to writes are stored unchanged or rejected, and never executed. */
 
 const TEXTS = [...HOSTILE_TEXTS, LONG_TEXT];
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeStocked(gateway)));
 
 const WRITTEN = positions.filter((position) => position.where === 'body' && isText(position) && !isIgnored(position));
 const IN_ELEMENTS = WRITTEN.filter(({ steps }) => steps[1] === 0);

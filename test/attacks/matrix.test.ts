@@ -1,6 +1,11 @@
 import { argumentProbes, type Probe } from '../support/attackProbes';
-import { organisationProbes, relationCursorProbes, relationProbes, replayProbes } from '../support/attackDetours';
-import { subscriptionProbes } from '../support/attackStreams';
+import {
+  organisationProbes,
+  relationCursorProbes,
+  relationProbes,
+  replayProbes,
+  subscriptionProbes,
+} from '../support/attackDetours';
 import { expectedOutcome, expectedStatus, outcomeOf } from '../support/attackRule';
 import { hashOf, type Identity, type KeyKind, KEYS, makeScene, type Scene } from '../support/attackScene';
 import { canariesIn } from '../support/attackCanaries';

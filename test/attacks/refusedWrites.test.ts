@@ -1,12 +1,11 @@
 import { argumentsWith, isIgnored, isText, type Position, positions, valueAt } from '../support/attackPositions';
 import { HOSTILE_VALUES } from '../support/attackTexts';
 import { dumpOf } from '../support/attackScene';
-import { type Answer, client, type Client, type Json } from '../support/client';
+import { type Answer, type Json } from '../support/client';
 import { IDS, makeStocked } from '../contract/scene';
-import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { argumentsOf, documentOf, type Face, FACES, GRAPHQL } from '../support/operations';
-import type { Organisation } from '../../src/auth/principal';
 
 /* Writes accept only their own members, with values of the right type. */
 
@@ -16,18 +15,14 @@ const EXTRA = [
   ...['last_message_at', 'plan', 'scopes', '__v', '$set', '$unset', '$where', '__proto__', 'constructor', 'lines'],
 ];
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
 let before: string;
 
+const gateway = served();
+const organisation = late(() => makeStocked(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeStocked(gateway);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
   before = await dumpOf(gateway, organisation);
 });
-afterAll(() => gateway.stop());
 afterEach(async () => {
   expect(await dumpOf(gateway, organisation)).toBe(before);
   expect('polluted' in {}).toBe(false);
@@ -81,7 +76,7 @@ describe.each(FACES)('in $name', (face) => {
 
 test('accepts the same writes without these members', async () => {
   const other = await makeStocked(gateway);
-  const writer = client(gateway, (await makeKey(gateway, other)).key);
+  const writer = await callerOf(gateway, other);
   for (const position of OBJECTS) {
     for (const face of FACES) {
       const answer = await face.call(writer, position.operation, sampleIn(position) as Json);

@@ -3,21 +3,20 @@ import { MINUTE } from '../../src/units';
 import { client } from '../support/client';
 import { eventually } from '../http/eventually';
 import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { servedBy, startGateway, type TestGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
 import { SAME_ID, seen } from './answers';
-import { startRecordedGateway, type RecordedGateway } from './commands';
+import { startRecordedGateway } from './commands';
 import { makeStocked } from './scene';
 
 const me = operations.find(({ name }) => name === 'me')!;
 
-let gateway: RecordedGateway;
 let key: { id: string; key: string };
 /** Authorization headers that must be rejected, by what is wrong with them. */
 let refused: Record<string, string | undefined>;
 
+const gateway = servedBy(startRecordedGateway);
 beforeAll(async () => {
-  gateway = await startRecordedGateway();
   const organisation = await makeStocked(gateway);
   key = await makeKey(gateway, organisation);
   const expired = await makeKey(gateway, organisation, { expiresAt: new Date(Date.now() - MINUTE) });
@@ -43,7 +42,6 @@ beforeAll(async () => {
     'a revoked key': `Bearer ${revoked.key}`,
   };
 });
-afterAll(() => gateway.stop());
 
 describe('without a valid key', () => {
   // that each operation needs a key, test/attacks/matrix.test.ts tests

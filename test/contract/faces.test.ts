@@ -1,6 +1,5 @@
-import { type Client, client } from '../support/client';
-import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
 import {
   argumentsOf,
   CALLS,
@@ -14,14 +13,8 @@ import {
 } from '../support/operations';
 import { IDS, makeStocked } from './scene';
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeStocked(gateway)));
 
 describe('with a key that has every scope', () => {
   test.each(CALLS)('$operation.name succeeds over $face.name', async ({ operation, face }) => {

@@ -1,18 +1,10 @@
-import type { Organisation } from '../../src/auth/principal';
-import { client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { late, served, startGateway } from '../support/gateway';
 
 const QUERY = '{ me { key { id } } }';
 
-let gateway: TestGateway;
-let organisation: Organisation;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
 
 /** A key's remaining rate limit after a request. */
 async function left(
@@ -49,9 +41,7 @@ describe('a GraphQL request costs', () => {
     [1, 'a root field that is skipped', '{ me @skip(if: true) { key { id } } }', {}],
     [2, 'introspection', '{ __schema { types { name } } __type(name: "Me") { name } }', {}],
     [2, 'mutations', 'mutation { a: open_request(text: "") { id } b: open_request(text: "") { id } }', {}],
-    [1, 'a page of 100', '{ products(limit: 100) { data { id } } }', {}],
     [11, '10,100 rows of nested lists', HUNDREDS, { variables: { n: 100 } }],
-    [1, 'the same lists with invalid limits', HUNDREDS, { variables: { n: -100 } }],
     [
       1,
       'nested lists with too many rows',
@@ -75,7 +65,7 @@ describe('a GraphQL request over 20,000 rows', () => {
     customer { quotes(limit: 100) { data { id } } } } } } } } }`;
 
   test('is rejected before it runs, naming the number of rows and the nested lists', async () => {
-    const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+    const caller = await callerOf(gateway, organisation);
     const { status, body } = await caller.graphql(QUERY);
     expect(status).toBe(400);
     expect(body).toEqual({
@@ -93,7 +83,7 @@ describe('a GraphQL request over 20,000 rows', () => {
   test('is charged in full before it runs, or does not run', async () => {
     const narrow = await startGateway({ RATE_LIMIT_PER_MINUTE: '10' });
     try {
-      const caller = client(narrow, (await makeKey(narrow, organisation)).key);
+      const caller = await callerOf(narrow, organisation);
       const { status, body, headers } = await caller.graphql(
         QUERY.replace(
           /orders\(limit: 100\) { data {\s*customer { quotes/,

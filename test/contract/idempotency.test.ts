@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { client, type Client, readAll } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import type { Organisation } from '../../src/auth/principal';
+import { readAll } from '../support/client';
+import { callerOf, makeOrganisation } from '../support/factories';
+import { late, served } from '../support/gateway';
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 
 /** How to send each write with a unique name, and count what it stored. */
 const WRITES = [
@@ -94,7 +86,7 @@ describe.each(WRITES)('$operation with an Idempotency-Key', ({ operation, path, 
 
   test('the same Idempotency-Key from another API key is a separate write', async () => {
     const [name, key] = [newName(), randomUUID()];
-    const other = client(gateway, (await makeKey(gateway, organisation)).key);
+    const other = await callerOf(gateway, organisation);
     await caller.post(path, body(name), withKey(key));
     const answer = await other.post(path, body(name), withKey(key));
     expect(answer.headers.get('idempotent-replayed')).toBeNull();

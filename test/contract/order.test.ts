@@ -3,7 +3,7 @@ import type { Organisation } from '../../src/auth/principal';
 import { ALL_SCOPES } from '../../src/auth/scopes';
 import { raw, type RawAnswer } from '../http/raw';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 
 /** A request being built; each rule has a change that breaks it. */
 interface Draft {
@@ -85,19 +85,18 @@ const PAIRS = STAGES.flatMap((stage, at) =>
     !(second === 'object' && BODY_RULES.includes(first)) && !(first === 'json' && second === 'body'),
 );
 
-let gateway: TestGateway;
 /** By plan, and whether they are suspended. */
 let organisations: Record<'integrations' | 'starter', { active: Organisation; suspended: Organisation }>;
 let requests = 0;
 
+// a limit of one: a key is over its limit after one request, and each request of these tests has a new key
+const gateway = served({
+  RATE_LIMIT_PER_MINUTE: '1',
+  RATE_LIMIT_ORGANISATION: '1000000',
+  MAX_KEYS: '1000',
+  TRUST_PROXY: '1',
+});
 beforeAll(async () => {
-  // a limit of one: a key is over its limit after one request, and each request of these tests has a new key
-  gateway = await startGateway({
-    RATE_LIMIT_PER_MINUTE: '1',
-    RATE_LIMIT_ORGANISATION: '1000000',
-    MAX_KEYS: '1000',
-    TRUST_PROXY: '1',
-  });
   const both = async (plan: 'integrations' | 'starter') => {
     const [active, suspended] = [await makeOrganisation(gateway, { plan }), await makeOrganisation(gateway, { plan })];
     await gateway.control.organisations.suspend(suspended.id);
@@ -105,7 +104,6 @@ beforeAll(async () => {
   };
   organisations = { integrations: await both('integrations'), starter: await both('starter') };
 });
-afterAll(() => gateway.stop());
 
 async function send({ method, path, search, headers, body, key: faults }: Draft): Promise<RawAnswer> {
   const ofPlan = organisations[faults.has('starter') ? 'starter' : 'integrations'];

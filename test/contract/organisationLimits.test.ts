@@ -1,7 +1,7 @@
 import type { Organisation } from '../../src/auth/principal';
 import { type Answer, type Client, client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { served, startGateway } from '../support/gateway';
 import { ALL_FACES, operations } from '../support/operations';
 
 /* What an organisation may use with all its keys together. */
@@ -9,21 +9,17 @@ import { ALL_FACES, operations } from '../support/operations';
 const [OF_KEY, OF_ORGANISATION] = [4, 6];
 const me = operations.find(({ name }) => name === 'me')!;
 
-let gateway: TestGateway;
 let organisation: Organisation;
 
-beforeAll(async () => {
-  gateway = await startGateway({
-    RATE_LIMIT_PER_MINUTE: String(OF_KEY),
-    RATE_LIMIT_ORGANISATION: String(OF_ORGANISATION),
-  });
+const gateway = served({
+  RATE_LIMIT_PER_MINUTE: String(OF_KEY),
+  RATE_LIMIT_ORGANISATION: String(OF_ORGANISATION),
 });
 beforeEach(async () => {
   organisation = await makeOrganisation(gateway);
 });
-afterAll(() => gateway.stop());
 
-const caller = async (of = organisation): Promise<Client> => client(gateway, (await makeKey(gateway, of)).key);
+const caller = async (of = organisation): Promise<Client> => callerOf(gateway, of);
 
 async function statuses(of: Client, count: number): Promise<number[]> {
   const all: number[] = [];

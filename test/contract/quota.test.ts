@@ -1,11 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/auth/principal';
 import { nativeCollection } from '../../src/database/native';
 import { products } from '../../src/resources/products/products';
 import { eventually } from '../http/eventually';
-import { type Client, client } from '../support/client';
-import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf } from '../support/factories';
+import { late, metric, served } from '../support/gateway';
 import { ALL_FACES, argumentsOf, operations } from '../support/operations';
 import { IDS, makeStocked } from './scene';
 
@@ -15,22 +13,9 @@ const LIMIT = 1024 * 1024;
 const WRITES = operations.filter(({ kind }) => kind === 'Mutation');
 const open = operations.find(({ name }) => name === 'open_request')!;
 
-let gateway: TestGateway;
-let full: Organisation;
-let caller: Client;
-beforeAll(async () => {
-  gateway = await startGateway({ MAX_ORGANISATION_BYTES: String(LIMIT) });
-  full = await makeStocked(gateway);
-  caller = client(gateway, (await makeKey(gateway, full)).key);
-});
-afterAll(() => gateway.stop());
-
-const state = async (): Promise<unknown[]> => {
-  const page = await (await fetch(`${gateway.url}/metrics`)).text();
-  return ['organisations_full', 'organisation_bytes_max'].map((name) =>
-    Number(new RegExp(`^scopegate_${name} (.*)$`, 'm').exec(page)?.[1]),
-  );
-};
+const gateway = served({ MAX_ORGANISATION_BYTES: String(LIMIT) });
+const full = late(() => makeStocked(gateway));
+const caller = late(() => callerOf(gateway, full));
 
 test('every write in every API is 422 quota_exceeded and stores nothing; reads, dry runs and replays work', async () => {
   const headers = { 'idempotency-key': randomUUID() };
@@ -67,12 +52,11 @@ test('every write in every API is 422 quota_exceeded and stores nothing; reads, 
   expect(await count()).toBe(requests);
   const again = await caller.post('/requests', before, headers);
   expect([again.status, again.body]).toEqual([201, first.body]);
-  const [isFull, largest] = await state();
-  expect(isFull).toBe(1);
-  expect(largest).toBeGreaterThan(2_000_000);
+  expect(await metric(gateway, 'scopegate_organisations_full')).toBe(1);
+  expect(await metric(gateway, 'scopegate_organisation_bytes_max')).toBeGreaterThan(2_000_000);
 });
 
 test('another organisation is not concerned', async () => {
-  const other = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
+  const other = await callerOf(gateway, makeStocked(gateway));
   for (let turn = 0; turn < 3; turn += 1) expect((await other.post('/requests', { text: 'Hello' })).status).toBe(201);
 });

@@ -1,22 +1,16 @@
 import { generateKey } from '../../src/auth/keys';
 import { raw } from '../http/raw';
 import { eventually } from '../http/eventually';
-import { type Client, client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { client } from '../support/client';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { CALLS, argumentsOf } from '../support/operations';
 import { IDS } from './scene';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway));
 
 const SANE = ['a', 'req-1', '01JB3Z6V8Y', '7f3c1a52-6f0e-4f3c-9b0a-0d9a6f6f2b11', 'a.b:c=d+e/f@g_h', 'x'.repeat(128)];
 const INSANE = [

@@ -1,8 +1,8 @@
 import { METHODS } from 'node:http';
 import { raw } from '../http/raw';
 import { type Client, client } from '../support/client';
-import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { argumentsOf, operations, REST } from '../support/operations';
 import { RESOURCES } from '../support/resources';
 import { IDS, makeStocked } from './scene';
@@ -98,14 +98,8 @@ const UNKNOWN = [
 /** Node closes the connection on CONNECT. */
 const SENDABLE = METHODS.filter((method) => method !== 'CONNECT');
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeStocked(gateway)));
 
 test('the REST operations are those of the contract, with their scopes', () => {
   const rows = operations.flatMap(({ name, scope, anyOf, rest }) =>

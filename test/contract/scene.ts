@@ -1,7 +1,7 @@
 import type { Organisation } from '../../src/auth/principal';
 import type { Plan } from '../../src/auth/plans';
 import type { ImportRecord } from '../../src/stored/records';
-import { makeOrganisation, northwind, store } from '../support/factories';
+import { makeStored, northwind } from '../support/factories';
 import type { TestGateway } from '../support/gateway';
 import type { Ids } from '../support/operations';
 import { RESOURCES } from '../support/resources';
@@ -43,8 +43,5 @@ const ROWS = {
 };
 
 /** Creates an organisation with the rows of {@link IDS}. */
-export async function makeStocked(gateway: TestGateway, input: { plan?: Plan } = {}): Promise<Organisation> {
-  const organisation = await makeOrganisation(gateway, input);
-  await store(gateway, organisation, ROWS);
-  return organisation;
-}
+export const makeStocked = (gateway: TestGateway, input: { plan?: Plan } = {}): Promise<Organisation> =>
+  makeStored(gateway, ROWS, input);

@@ -1,26 +1,20 @@
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
-import type { Organisation } from '../../src/auth/principal';
 import type { Operation } from '../../src/schema/declaredOperations';
-import { type Answer, type Client, client, type Json } from '../support/client';
-import { makeKey } from '../support/factories';
+import type { Answer, Client, Json } from '../support/client';
+import { callerOf } from '../support/factories';
 import { argumentsOf, documentOf, type Face, facesOf, operations, RELATIONS } from '../support/operations';
 import { SAME_ID, seen } from './answers';
-import { startRecordedGateway, type RecordedGateway } from './commands';
+import { startRecordedGateway } from './commands';
 import { IDS, makeStocked } from './scene';
+import { late, servedBy } from '../support/gateway';
 
 /* What scopes allow. That a key without the scope of an operation or relation is rejected, test/attacks/matrix.test.ts tests for each. */
 
-let gateway: RecordedGateway;
-let organisation: Organisation;
-
-beforeAll(async () => {
-  gateway = await startRecordedGateway();
-  organisation = await makeStocked(gateway);
-});
-afterAll(() => gateway.stop());
+const gateway = servedBy(startRecordedGateway);
+const organisation = late(() => makeStocked(gateway));
 
 async function callerWith(scopes: readonly Scope[]): Promise<Client> {
-  return client(gateway, (await makeKey(gateway, organisation, { scopes })).key);
+  return callerOf(gateway, organisation, { scopes });
 }
 
 const callerWithout = (scope: Scope): Promise<Client> => callerWith(ALL_SCOPES.filter((one) => one !== scope));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { eventually } from '../http/eventually';
 import { client, type Client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
 import { startGateway, type TestGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 import { INSTALL_REDIS, REDIS, startRedis, type TestRedis } from '../support/redis';
@@ -115,7 +115,7 @@ describeWith(REDIS, INSTALL_REDIS)('with two gateways', () => {
     const { uri, hasHeld, close } = await openHoldingProxy(redis.url);
     const gateway = await startGateway({ REDIS_URL: uri, RATE_LIMIT_PER_MINUTE: String(LIMIT) });
     try {
-      const caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
+      const caller = await callerOf(gateway);
       expect((await caller.get('/me')).status).toBe(200);
       await eventually(hasHeld, 3000);
       expect((await limiterHealth(gateway)).body.checks.limiter).toBe('ok');

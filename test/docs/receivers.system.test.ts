@@ -2,9 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../../faults/processes';
 import { eventually } from '../http/eventually';
 import { PROGRAM } from '../support/built';
 import { client } from '../support/client';
@@ -38,7 +39,7 @@ beforeAll(async () => {
   const scopegate = `run) exec '${process.execPath}' '${PROGRAM}' "\${@:5}" ;;`;
   const install = `install) ln -s '${join(ROOT, 'node_modules')}' node_modules ;;`;
   await writeProgram(programs, 'npm', `#!/bin/bash\ncase "$1" in\n${scopegate}\n${install}\nesac\n`);
-  port = await freePort();
+  port = String(await freePort());
 });
 afterAll(async () => {
   for (const { child, closed } of terminals) {
@@ -84,14 +85,6 @@ async function isListening(): Promise<boolean> {
     () => Boolean(socket.destroy()),
     () => false,
   );
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port: free } = server.address() as AddressInfo;
-  await once(server.close(), 'close');
-  return String(free);
 }
 
 function patternOf(shown: string): RegExp {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { makeKey, makeNorthwind, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 import { ROOT, run } from './run';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors';
 import { packageIndex } from './receivers';
@@ -13,15 +13,13 @@ const EXAMPLES = join(ROOT, 'examples');
 const CACHE = join(ROOT, '.cache');
 const SCOPES = ['products:read', 'products:write', 'orders:read'] as const;
 
-let gateway: TestGateway;
 let road: RoughRoad | undefined;
 let environment: Record<string, string>;
 
+const gateway = served();
 beforeAll(async () => {
-  gateway = await startGateway();
   await mkdir(CACHE, { recursive: true });
 });
-afterAll(() => gateway.stop());
 
 /** Sets up an unreliable connection to the gateway, and a key for an organisation with the Northwind data. */
 async function begin(): Promise<void> {

@@ -2,19 +2,18 @@ import { randomUUID } from 'node:crypto';
 import { MOST_OBJECTS } from '../../src/operations/answerSize';
 import { MEBIBYTE } from '../../src/units';
 import { type Answer, client, type Client, type Json } from '../support/client';
-import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeKey, makeOrganisation, northwind, store } from '../support/factories';
+import { served } from '../support/gateway';
 import { blocksIn } from '../support/mcpFace';
 
 /** Lines of the only order, which is read once however often a query selects it. */
 const LINES = 5500;
 
-let gateway: TestGateway;
 let caller: Client;
 let id: string;
 
+const gateway = served();
 beforeAll(async () => {
-  gateway = await startGateway();
   const organisation = await makeOrganisation(gateway);
   const [customer] = northwind('customers');
   const [order] = northwind('orders') as unknown as [{ lines: object[] }];
@@ -22,9 +21,8 @@ beforeAll(async () => {
   id = randomUUID();
   const orders = [{ ...order, id, quote_id: null, customer_id: customer!.id, lines }];
   await store(gateway, organisation, { customers: [customer!], orders });
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  caller = await callerOf(gateway, organisation);
 });
-afterAll(() => gateway.stop());
 
 /** Queries the order with its lines `times` times. */
 function ask(times: number): Promise<Answer> {

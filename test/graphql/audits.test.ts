@@ -1,16 +1,15 @@
 import { type AuditResult, serverAudits } from 'graphql-http';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served } from '../support/gateway';
 
 /** Number of graphql-http's audits of the GraphQL-over-HTTP specification, run with a key. */
 const AUDITS = 61;
 const LEAST_OK = 55;
 
-let gateway: TestGateway;
 let results: AuditResult[];
 
+const gateway = served();
 beforeAll(async () => {
-  gateway = await startGateway();
   const { key } = await makeKey(gateway, await makeOrganisation(gateway));
   const audits = serverAudits({
     url: `${gateway.url}/graphql`,
@@ -20,7 +19,6 @@ beforeAll(async () => {
   results = await Promise.all(audits.map((audit) => audit.fn()));
   process.stderr.write(`graphql-http: ${String(countOf('ok'))} of ${String(audits.length)} audits ok\n`);
 });
-afterAll(() => gateway.stop());
 
 function countOf(status: AuditResult['status']): number {
   return results.filter((result) => result.status === status).length;

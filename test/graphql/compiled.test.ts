@@ -1,25 +1,21 @@
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json } from '../support/client';
-import { makeKey, makeOrganisation, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import type { Client, Json } from '../support/client';
+import { callerOf, makeOrganisation, store } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { variedNorthwind } from '../support/resources';
 
 /* An operation is interpreted the first few times and compiled afterwards; the answers must be identical. */
 
 const TIMES = 5;
 const records = variedNorthwind();
-let gateway: TestGateway;
-let organisation: Organisation;
 let [all, few]: Client[] = [];
 
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
 beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
   await store(gateway, organisation, records);
-  all = client(gateway, (await makeKey(gateway, organisation)).key);
-  few = client(gateway, (await makeKey(gateway, organisation, { scopes: ['quotes:read'] })).key);
+  all = await callerOf(gateway, organisation);
+  few = await callerOf(gateway, organisation, { scopes: ['quotes:read'] });
 });
-afterAll(() => gateway.stop());
 
 /** An answer without the request id. */
 function lasting({ errors, ...rest }: Json): Json {
@@ -99,7 +95,7 @@ test.each<[string, string, Json]>([
 test('a compiled operation returns the data of the calling key, within its scopes', async () => {
   const query = '{ me { organisation { id } } quotes(limit: 1) { data { id customer { name } } } }';
   const other = await makeOrganisation(gateway);
-  const foreign = client(gateway, (await makeKey(gateway, other)).key);
+  const foreign = await callerOf(gateway, other);
   for (let time = 0; time < TIMES; time += 1) {
     const [mine, theirs, limited] = await Promise.all([
       all!.graphql(query),

@@ -1,8 +1,7 @@
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json } from '../support/client';
-import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import type { Client, Json } from '../support/client';
+import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
+import { late, served } from '../support/gateway';
 
 /* What concerns all rows is checked once and told once, and an answer has a bounded number of errors. */
 
@@ -11,18 +10,14 @@ const ALIASES = 10;
 /** The first two runs use graphql-js, the others are compiled. */
 const RUNS = 4;
 
-let gateway: TestGateway;
-let organisation: Organisation;
-
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
 beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
   await store(gateway, organisation, { customers: CUSTOMERS });
 });
-afterAll(() => gateway.stop());
 
 async function callerWith(scopes: readonly Scope[]): Promise<Client> {
-  return client(gateway, (await makeKey(gateway, organisation, { scopes })).key);
+  return callerOf(gateway, organisation, { scopes });
 }
 
 const names = Array.from({ length: ALIASES }, (_, at) => `a${String(at)}`);

@@ -1,20 +1,14 @@
 import { getIntrospectionQuery } from 'graphql';
 import { IDS, makeStocked } from '../contract/scene';
-import { type Answer, type Client, client } from '../support/client';
-import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { type Answer, client } from '../support/client';
+import { callerOf, makeKey } from '../support/factories';
+import { late, served } from '../support/gateway';
 
 /** CPU limit for hostile documents, in milliseconds: far above what they take, far below what they would take without limits. */
 const QUICK = 2000;
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeStocked(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeStocked(gateway)));
 
 /** CPU time of this process, which includes the gateway, in milliseconds; unlike wall time, other load does not affect it. */
 function cpuTime(): number {

@@ -1,33 +1,24 @@
-import mongoose, { type mongo } from 'mongoose';
 import { createClient } from 'graphql-sse';
 import { eventId, positionOf, timeDigits } from '../../src/events/position';
 import { eventually } from '../http/eventually';
 import { client, type Json } from '../support/client';
 import { eventRow, eventScene, type EventScene } from '../support/eventScene';
-import { EVENTS, metric, type OpenedStream, type StreamRequest, subscribe } from '../support/eventStream';
+import { EVENTS, type OpenedStream, type StreamRequest, subscribe } from '../support/eventStream';
 import { makeKey } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { driver, metric, served } from '../support/gateway';
 
 /* The subscription to events (docs/decisions/subscription.md); its costs are in test/operation/streams.system.test.ts. */
 
-let gateway: TestGateway;
-let bare: mongo.MongoClient;
+const gateway = served({}, { comment: 300 });
+const bare = driver();
 let scene: EventScene;
 const opened: OpenedStream[] = [];
 
-beforeAll(async () => {
-  gateway = await startGateway({}, { comment: 300 });
-  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!);
-});
 beforeEach(async () => {
   scene = await eventScene(gateway, bare);
 });
 afterEach(() => {
   for (const stream of opened.splice(0)) stream.leave();
-});
-afterAll(async () => {
-  await bare.close();
-  await gateway.stop();
 });
 
 async function open(request: Partial<StreamRequest> = {}): Promise<OpenedStream> {

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { head } from '../operation/wire';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { metric } from '../support/gateway';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Large answers whose callers never read them. */
 
@@ -14,16 +15,14 @@ const PEAK = 400;
 /** Connections to the database keep a reply each, of up to 11 MiB here, whether answers are read or not; in MiB. */
 const KEPT = 256;
 
-let gateway: Watched;
+const gateway = watchedGateway({ MAX_BODY_MEMORY: String(MEMORY) });
 beforeAll(async () => {
-  gateway = await startWatched({ MAX_BODY_MEMORY: String(MEMORY) });
   const [description, name] = ['語'.repeat(5000), '語'.repeat(200)];
   const contacts = Array(100).fill({ name, role: '語'.repeat(100) });
   await store('products', 100, (at) => ({ sku: `P${String(at)}`, name, description }));
   for (const from of [0, 50])
     await store('customers', 50, (at) => ({ external_ref: String(from + at), name, contacts }));
 });
-afterAll(() => gateway.stop());
 
 const HEADERS = (key: string): string[] => [`Authorization: Bearer ${key}`, 'Content-Type: application/json'];
 
@@ -67,16 +66,7 @@ async function askAll(callers: number, ask: Ask, keys: readonly string[]): Promi
   return Promise.all(Array.from({ length: callers }, (_, at) => begin(ask(keys[at % keys.length]!))));
 }
 
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  return Number(
-    text
-      .split('\n')
-      .find((line) => line.startsWith(`${name} `))
-      ?.slice(name.length),
-  );
-}
-const held = (): Promise<number> => metric('scopegate_http_body_bytes');
+const held = (): Promise<number> => metric(gateway, 'scopegate_http_body_bytes');
 const statusesOf = (answers: readonly string[]): Set<string | undefined> =>
   new Set(answers.map((answer) => /^HTTP\/1\.1 (\d+)/.exec(answer)?.[1]));
 

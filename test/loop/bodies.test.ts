@@ -4,7 +4,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { trackConnections } from '../../src/http/connections';
 import { head } from '../operation/wire';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Bodies in the smallest chunks, and bodies that go on after the answer. */
 
@@ -114,11 +114,7 @@ describe('what is read', () => {
 });
 
 describe('others are served in time', () => {
-  let gateway: Watched;
-  beforeAll(async () => {
-    gateway = await startWatched();
-  });
-  afterAll(() => gateway.stop());
+  const gateway = watchedGateway();
 
   test.each([
     ['one-byte chunks to a route that needs a key', head('POST /api/v1/products', CHUNKED), ONE_BYTE],

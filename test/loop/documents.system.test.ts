@@ -1,4 +1,4 @@
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Documents that take long to parse and to validate do not hold the event loop. */
 
@@ -7,11 +7,7 @@ const [COUNT, AT_ONCE] = [150, 30];
 /** A key has 600 points, and each of them costs at least 9, one of which is for its root field. */
 const MOST_VALIDATED = 66;
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 function times(count: number, make: (at: number) => string): string {
   return Array.from({ length: count }, (_, at) => make(at)).join(' ');

@@ -1,12 +1,8 @@
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Bulk calls whose texts cost most to prepare for search, beside others who are served. */
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 const many = <T>(length: number, make: (at: number) => T): T[] => Array.from({ length }, (_none, at) => make(at));
 

@@ -2,17 +2,13 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { head, openWire } from '../operation/wire';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Many requests sent on one connection whose answers are never read. */
 
 const REQUESTS = 1500;
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 /** Sends a request many times on each of some connections that never read, and closes them a moment later. */
 async function pipeline(line: string, { headers = [] as string[], connections = 1 } = {}): Promise<void> {

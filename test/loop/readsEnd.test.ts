@@ -1,6 +1,5 @@
 import { makeStocked, IDS } from '../contract/scene';
-import { client } from '../support/client';
-import { makeKey } from '../support/factories';
+import { callerOf } from '../support/factories';
 import { startGateway } from '../support/gateway';
 import { argumentsOf, CALLS, RELATIONS } from '../support/operations';
 import { recordCommands } from '../support/recordedCommands';
@@ -11,7 +10,7 @@ test("every read of an organisation's data has a time after which the database s
   const gateway = await startGateway({ MONGODB_URI: proxy.uri, CONTROL_DATABASE: 'scopegate_reads' });
   try {
     const organisation = await makeStocked(gateway);
-    const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+    const caller = await callerOf(gateway, organisation);
     sent.length = 0;
     for (const { operation, face } of CALLS) {
       const headers = operation.kind === 'Mutation' ? { 'idempotency-key': operation.name } : {};

@@ -1,16 +1,12 @@
 import { head, openWire } from '../operation/wire';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Paths as long as a request may have, in which looking for keys takes the longest. */
 
 const LENGTH = 15_000;
 const CALLERS = 60;
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 test.each([
   ['parts of a key', `${'a'.repeat(39)}_`],

@@ -1,15 +1,11 @@
 import { STATELESS } from '../../src/mcp/protocol';
 import { BODY_LIMIT, BULK_BODY_LIMIT } from '../../src/http/body';
 import { WORST_BODIES, type WorstBody } from '../support/worstBodies';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Bodies whose objects differ as much as they may. */
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 const WORST = WORST_BODIES.filter(({ name }) => /out of|orders?$/.test(name));
 const META = `"_meta":{"io.modelcontextprotocol/protocolVersion":"${STATELESS}","io.modelcontextprotocol/clientCapabilities":{}}`;

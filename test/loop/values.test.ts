@@ -1,13 +1,9 @@
 import { STATELESS } from '../../src/mcp/protocol';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* Single values that cost most: texts of combining marks, and lists where there should be a text or a few names. */
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 /** Text whose marks are all in the wrong order. */
 const reversed = (length: number): string => `a${'\u0301'.repeat(length / 2)}${'\u0327'.repeat(length / 2)}`;

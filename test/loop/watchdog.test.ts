@@ -1,14 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { startWatched, watch, type Watched } from '../support/watchdog';
+import { watch, watchedGateway } from '../support/watchdog';
 
 /* The watchdog of the tests in this folder itself: what is wrong is noticed, and what is right is not. */
 
-let gateway: Watched;
-beforeAll(async () => {
-  gateway = await startWatched();
-});
-afterAll(() => gateway.stop());
+const gateway = watchedGateway();
 
 test('an honest caller is not noticed', async () => {
   const report = await watch(gateway, 'honest', async () => {

@@ -1,17 +1,15 @@
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
 import { eventually } from '../http/eventually';
-import { operate, type OperatedGateway } from './gateway';
+import { operate, operated, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
-let gateway: OperatedGateway;
 let bearer: string;
 
+const gateway = operated();
 beforeAll(async () => {
-  gateway = await operate();
   bearer = await authorization(gateway);
 });
-afterAll(() => gateway.stop());
 
 async function authorization(of: OperatedGateway): Promise<string> {
   return `Authorization: Bearer ${(await makeKey(of, await makeOrganisation(of))).key}`;
@@ -169,11 +167,4 @@ test('a connection beyond MAX_CONNECTIONS is closed and counted, until another o
   } finally {
     await small.stop();
   }
-});
-
-test('pipelined requests are answered in order', async () => {
-  const answer = await answerTo(
-    `${head('GET /livez')}\r\n${head('GET /api/v1/me')}\r\n${head('GET /readyz', 'Connection: close')}\r\n`,
-  );
-  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 401', 'HTTP/1.1 200']);
 });

@@ -1,32 +1,23 @@
 import { eventually } from '../http/eventually';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { operate, type OperatedGateway } from './gateway';
+import { metric } from '../support/gateway';
+import { operated } from './gateway';
 import { head, openWire, type Wire } from './wire';
 
 const MIB = 1024 * 1024;
 /** The minimum setting: 4 MiB per key, 8 MiB per organisation. */
 const MOST = 16 * MIB;
 
-let gateway: OperatedGateway;
 let wires: Wire[] = [];
 
-beforeAll(async () => {
-  gateway = await operate({ MAX_BODY_MEMORY: '16' });
-});
-afterAll(() => gateway.stop());
+const gateway = operated({ MAX_BODY_MEMORY: '16' });
 afterEach(async () => {
   for (const { socket } of wires) socket.destroy();
   wires = [];
   await eventually(async () => (await held()) === 0);
 });
 
-async function metric(name: string): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
-  return Number(line?.slice(name.length));
-}
-
-const held = (): Promise<number> => metric('scopegate_http_body_bytes');
+const held = (): Promise<number> => metric(gateway, 'scopegate_http_body_bytes');
 
 async function newBearer(organisation = makeOrganisation(gateway)): Promise<string> {
   return `Authorization: Bearer ${(await makeKey(gateway, await organisation)).key}`;
@@ -74,7 +65,7 @@ test('one key may use a quarter of the body memory, while other keys, even of it
   expect(await held()).toBeLessThanOrEqual(MOST / 4);
   expect(await isServed(await newBearer(organisation))).toBe(true);
   expect(await isServed(await newBearer())).toBe(true);
-  expect(await metric('scopegate_http_requests_shed_total{reason="bodies"}')).toBe(4);
+  expect(await metric(gateway, 'scopegate_http_requests_shed_total{reason="bodies"}')).toBe(4);
 });
 
 test('one organisation may use half of it, however many keys it has', async () => {
@@ -96,7 +87,7 @@ test('all callers together never exceed the limit', async () => {
 test('bytes that are announced but not sent do not count', async () => {
   const bearer = await newBearer();
   for (let callers = 0; callers < 20; callers += 1) await begin(bearer, '{', 5 * MIB);
-  await eventually(async () => (await metric('scopegate_http_requests_in_hand')) === 20);
+  await eventually(async () => (await metric(gateway, 'scopegate_http_requests_in_hand')) === 20);
   expect(await held()).toBeLessThanOrEqual(20 * 16 * 1024);
   expect(await isServed(bearer)).toBe(true);
 });

@@ -4,6 +4,7 @@ import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';
 import { openTunnel, type Tunnel } from '../http/tunnel';
 import { makeKey, makeOrganisation } from '../support/factories';
+import { metric } from '../support/gateway';
 import { type OwnDatabase, startDatabase } from './database';
 import { operate, type OperatedGateway } from './gateway';
 
@@ -55,10 +56,7 @@ async function readiness(): Promise<unknown> {
   return JSON.parse((await raw(gateway.url, '/readyz', {})).text);
 }
 
-async function isUp(cluster: string): Promise<string | undefined> {
-  const { text } = await raw(gateway.url, '/metrics', {});
-  return new RegExp(`^scopegate_cluster_up\\{cluster="${cluster}"\\} (.*)$`, 'm').exec(text)?.[1];
-}
+const isUp = (cluster: string): Promise<number> => metric(gateway, `scopegate_cluster_up{cluster="${cluster}"}`);
 
 const ALL_THERE = { status: 'ok', checks: { database: 'ok', limiter: 'ok', clusters: { eu: 'ok' } } };
 const EU_AWAY = { status: 'degraded', checks: { database: 'ok', limiter: 'ok', clusters: { eu: 'unavailable' } } };
@@ -87,7 +85,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
     await end();
     await eventually(async () => (await statusOf(there)) === 200 && (await statusOf(cold)) === 200);
     expect(await readiness()).toEqual(ALL_THERE);
-    expect(await isUp('eu')).toBe('1');
+    expect(await isUp('eu')).toBe(1);
   });
 
   test('its organisations get 503 soon, then at once; those of the other cluster are served', async () => {
@@ -113,7 +111,7 @@ describe.each<[string, () => Promise<void> | void, () => Promise<void> | void]>(
   test('/readyz, a metric and the log name it', async () => {
     expect(await readiness()).toEqual(EU_AWAY);
     expect((await raw(gateway.url, '/readyz', {})).status).toBe(200);
-    expect([await isUp('eu'), await isUp('default')]).toEqual(['0', '1']);
+    expect([await isUp('eu'), await isUp('default')]).toEqual([0, 1]);
     expect(gateway.logs).toContainEqual(expect.objectContaining({ cluster: 'eu', database: 'unavailable' }));
   });
 

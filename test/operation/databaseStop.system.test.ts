@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { tailRows } from '../../src/events/tail/lease';
 import { makeKey, makeOrganisation } from '../support/factories';
+import { metric } from '../support/gateway';
 import { eventually } from '../http/eventually';
 import { raw, type RawAnswer } from '../http/raw';
 import { type OwnDatabase, startDatabase } from './database';
@@ -85,8 +86,7 @@ describe('while the database is paused', () => {
     const { answer, ms } = await timed(Promise.all(Array.from({ length: 500 }, () => graphql(LIST))));
     answer.forEach(expectUnavailable);
     expect(ms).toBeLessThan(SOON);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-    expect(Number(/^scopegate_http_requests_in_hand (\d+)$/m.exec(metrics)?.[1])).toBeLessThan(10);
+    expect(await metric(gateway, 'scopegate_http_requests_in_hand')).toBeLessThan(10);
   });
 
   test('the gateway is live but not ready', async () => {

@@ -6,6 +6,7 @@ import { transactOn } from '../../src/database/transact';
 import { eventually } from '../http/eventually';
 import { client as caller } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
+import { driver } from '../support/gateway';
 import { operate } from './gateway';
 
 /* Gateways of one control database, some of which stop renewing their rows; the database is real. */
@@ -13,18 +14,13 @@ import { operate } from './gateway';
 const BEAT = 40;
 const MOST_SESSIONS = 20;
 
-let client: mongo.MongoClient;
+const client = driver();
 let database: mongo.Db;
 let rows: mongo.Collection<GatewayRow>;
 let documents: mongo.Collection<{ _id: string; by: string }>;
 let away: Set<string>;
 let ended: string[];
 let started: { readonly one: DeadGateways; readonly life: { isDead: boolean } }[];
-
-beforeAll(async () => {
-  client = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI ?? '');
-});
-afterAll(() => client.close());
 
 beforeEach(async () => {
   database = client.db(`dead_gateways_${randomUUID().slice(0, 8)}`);

@@ -1,38 +1,31 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Organisation } from '../../src/auth/principal';
 import { cookieOf, makeLink, person, sendLink } from '../settings/people';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { operate, type OperatedGateway } from './gateway';
+import { operated } from './gateway';
 import { head, openWire } from './wire';
+import { late, metric } from '../support/gateway';
 
 /** Number of connections reset in the middle of a body, per route. */
 const RESETS = 1000;
 const AT_ONCE = 250;
 
-let gateway: OperatedGateway;
-let organisation: Organisation;
 let [bearer, cookie, csrf] = ['', '', ''];
 
+const gateway = operated();
+const organisation = late(() => makeOrganisation(gateway));
 beforeAll(async () => {
-  gateway = await operate();
-  organisation = await makeOrganisation(gateway);
   bearer = `Authorization: Bearer ${(await makeKey(gateway, organisation)).key}`;
   const user = await person(gateway, cookieOf(await sendLink(gateway, await makeLink(gateway, organisation))));
   [cookie, csrf] = [`Cookie: ${user.cookie}`, `X-CSRF-Token: ${user.csrf}`];
 });
-afterAll(() => gateway.stop());
 
 const JSON_BODY = 'Content-Type: application/json';
 const FORM = 'Content-Type: application/x-www-form-urlencoded';
 
-async function gauge(name: string): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text)?.[1]);
-}
-const inHand = (): Promise<number> => gauge('scopegate_http_requests_in_hand');
-const connections = (): Promise<number> => gauge('scopegate_http_connections');
+const inHand = (): Promise<number> => metric(gateway, 'scopegate_http_requests_in_hand');
+const connections = (): Promise<number> => metric(gateway, 'scopegate_http_connections');
 
 /** Polls slowly, since the gateway accepts one connection per event-loop turn, and polling takes turns too. */
 async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -83,7 +76,7 @@ test.each([
     for (const one of release) one();
     await eventually(async () => (await inHand()) === 0);
   }
-  expect(await gauge('scopegate_http_body_bytes')).toBe(0);
+  expect(await metric(gateway, 'scopegate_http_body_bytes')).toBe(0);
 });
 
 test.each([['POST /settings/sign-in'], ['POST /settings/sign-out']])(

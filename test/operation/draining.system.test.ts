@@ -97,11 +97,6 @@ test('idle and silent connections are closed without an answer', async () => {
   expect(await silent.whole()).toBe('');
 });
 
-test('draining twice has the effect of draining once', async () => {
-  gateway = await operate();
-  expect(gateway.drain()).toBe(gateway.drain());
-});
-
 test('a caller that never finishes cannot delay the exit', async () => {
   gateway = await operate({}, { drain: 500 });
   const wire = await writeUnderWay();

@@ -6,16 +6,12 @@ import { requestLog } from '../../src/organisations/requestLog';
 import type { RequestRow } from '../../src/organisations/requestRows';
 import { client } from '../support/client';
 import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { served, startGateway } from '../support/gateway';
 
 /* What gateways have recorded of requests, and not written yet, when their organisation is erased. */
 
 const CONTROL_DATABASE = 'scopegate_erased_records';
-let eraser: TestGateway;
-beforeAll(async () => {
-  eraser = await startGateway({ CONTROL_DATABASE });
-});
-afterAll(() => eraser.stop());
+const eraser = served({ CONTROL_DATABASE });
 
 async function rowsOf({ id }: Organisation, keyId: string): Promise<number[]> {
   const { control } = eraser.databases;

@@ -2,7 +2,7 @@ import pino from 'pino';
 import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { type RunningServer, type ServerOptions, startServer } from '../../src/server';
-import type { TestGateway } from '../support/gateway';
+import { servedBy, type TestGateway } from '../support/gateway';
 
 /** A gateway for tests of draining and time limits. */
 export interface OperatedGateway extends TestGateway {
@@ -41,3 +41,7 @@ export async function operate(
     },
   };
 }
+
+/** Such a gateway for the tests of a file or describe. */
+export const operated = (...options: Parameters<typeof operate>): OperatedGateway =>
+  servedBy(() => operate(...options));

@@ -3,6 +3,7 @@ import { databaseName } from '../../src/database/organisationData';
 import { eventually } from '../http/eventually';
 import { type Answer, type Client, client } from '../support/client';
 import { makeKey, makeNorthwind } from '../support/factories';
+import { metric } from '../support/gateway';
 import { operate, type OperatedGateway } from './gateway';
 import { head, openWire } from './wire';
 
@@ -163,7 +164,4 @@ test('an organisation has at most one aggregation and twenty reads in flight', a
   expect(await mostAsked(pages)).toBeLessThanOrEqual(20 + 10);
 });
 
-async function inHand(): Promise<number> {
-  const text = await (await fetch(`${gateway.url}/metrics`)).text();
-  return Number(/^scopegate_http_requests_in_hand (\d+)$/m.exec(text)?.[1]);
-}
+const inHand = (): Promise<number> => metric(gateway, 'scopegate_http_requests_in_hand');

@@ -1,8 +1,7 @@
 import { type DatabaseProxy, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
 import { eventually } from '../http/eventually';
 import { raw } from '../http/raw';
-import { client } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
+import { callerOf, makeOrganisation } from '../support/factories';
 import { operate, type OperatedGateway } from './gateway';
 
 /* A cluster that answers every question, but stores nothing: its disk is full, or writes wait for something. */
@@ -41,7 +40,7 @@ test.each(['refused', 'stalled'] as const)(
   'a cluster whose writes are %s is named by /readyz, which stays 200, by a metric and by the log, and reads are served',
   async (how) => {
     const organisation = await makeOrganisation(gateway, { cluster: 'eu' });
-    const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+    const caller = await callerOf(gateway, organisation);
     gateway.logs.length = 0;
     fails = how;
     await stateIs('read_only');

@@ -4,10 +4,10 @@ import { MOST_UNSENT } from '../../src/events/stream';
 import { eventually } from '../http/eventually';
 import { client } from '../support/client';
 import { eventRow, type EventScene, eventScene } from '../support/eventScene';
-import { metric, type OpenedStream, type StreamRequest, subscribe } from '../support/eventStream';
+import { type OpenedStream, type StreamRequest, subscribe } from '../support/eventStream';
 import { makeKey } from '../support/factories';
 import { recordCommands } from '../support/recordedCommands';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { metric, startGateway, type TestGateway } from '../support/gateway';
 
 /* What streams of events cost, and how they end (docs/decisions/subscription.md). */
 

@@ -2,8 +2,7 @@ import mongoose from 'mongoose';
 import { eventually } from '../http/eventually';
 import { CHROMIUM, INSTALL_CHROMIUM, openBrowser, visitor } from '../support/browser';
 import { eventRow, eventScene } from '../support/eventScene';
-import { metric } from '../support/eventStream';
-import { startGateway } from '../support/gateway';
+import { metric, startGateway } from '../support/gateway';
 import { describeWith } from '../support/programs';
 
 describeWith(CHROMIUM, INSTALL_CHROMIUM)('in a browser', () => {

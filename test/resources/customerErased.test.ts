@@ -4,8 +4,8 @@ import { customers } from '../../src/resources/customers/customers';
 import { eraseCustomer } from '../../src/resources/eraseCustomer';
 import { messages } from '../../src/resources/requests/requests';
 import { openRequest } from '../../src/resources/requests/service';
-import { makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { makeStored, northwind } from '../support/factories';
+import { served } from '../support/gateway';
 
 /* A customer's name is copied to a new thread while the customer is erased. */
 
@@ -13,15 +13,10 @@ const [customer] = northwind('customers') as unknown as readonly [{ readonly id:
 /** More often than it asks without waiting. */
 const ASKED_OFTEN = 20;
 
-let gateway: TestGateway;
 let data: OrganisationData;
-beforeAll(async () => {
-  gateway = await startGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = served();
 beforeEach(async () => {
-  const organisation = await makeOrganisation(gateway);
-  await store(gateway, organisation, { customers: northwind('customers') });
+  const organisation = await makeStored(gateway, { customers: northwind('customers') });
   data = await gateway.databases.open(organisation);
 });
 

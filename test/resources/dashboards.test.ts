@@ -1,33 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json } from '../support/client';
+import type { Client, Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
-import { type Arguments, ask, GRAPHQL, query, refusal } from '../support/faces';
-import { makeKey, makeNorthwind, makeOrganisation, northwind, store } from '../support/factories';
-import type { TestGateway } from '../support/gateway';
+import { type Arguments, ask, GRAPHQL, refusal } from '../support/faces';
+import { callerOf, makeNorthwind, makeStored, northwind } from '../support/factories';
+import { late, servedBy } from '../support/gateway';
 
 const orders = northwind('orders') as Json[];
 const quotes = northwind('quotes') as Json[];
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
 
-beforeAll(async () => {
-  gateway = await startWatchedGateway();
-  organisation = await makeNorthwind(gateway);
-  caller = await callerOf(organisation);
-});
-afterAll(() => gateway.stop());
-
-async function callerOf(of: Organisation): Promise<Client> {
-  return client(gateway, (await makeKey(gateway, of)).key);
-}
+const gateway = servedBy(startWatchedGateway);
+const organisation = late(() => makeNorthwind(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 
 /** A caller of a new organisation with only these rows. */
 async function callerWith(records: { orders?: Json[]; quotes?: Json[] }): Promise<Client> {
-  const own = await makeOrganisation(gateway);
-  await store(gateway, own, records);
-  return callerOf(own);
+  return callerOf(gateway, makeStored(gateway, records));
 }
 
 /** Northwind's first order with some members changed, and a new id and number. */
@@ -238,16 +225,4 @@ test('an open period ends with the year 9999, after which no month is written, w
   const sent = await commandsOf(gateway, organisation, () => ask(GRAPHQL, caller, 'order_totals', {}));
   const [{ $match: period }] = sent[0]!.command.pipeline;
   expect(period.placed_at).toMatchObject({ $lte: new Date('9999-12-31T23:59:59.999Z') });
-});
-
-test('a dashboard needs one request for several totals', async () => {
-  const answer = await query(
-    caller,
-    `{ byMonth: order_totals(group_by: [MONTH]) { data { month currency total_minor } }
-       byStatus: quote_totals(group_by: [STATUS]) { data { status count } }
-       product_sales(limit: 5) { data { sku net_minor } } }`,
-  );
-  expect(answer.byMonth.data).toHaveLength(23);
-  expect(answer.byStatus.data).toHaveLength(5);
-  expect(answer.product_sales.data).toHaveLength(5);
 });

@@ -1,25 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json, readAll } from '../support/client';
+import { type Json, readAll } from '../support/client';
 import { FACES, GRAPHQL, REST } from '../support/faces';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { newKey, UPSERTS, upserting } from '../support/upserts';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
+import { newKey, UPSERT_CALLS, upserting, UPSERTS } from '../support/upserts';
 
 /* Each element of a bulk call is checked separately, and answers list a limited number of errors and count the rest. */
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
-
-const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
+const gateway = served();
+const caller = late(() => callerOf(gateway));
 
 describe.each(UPSERTS)('in REST, an element of $list', (kind) => {
   const { list, key } = kind;
@@ -104,7 +93,7 @@ describe.each(UPSERTS)('in GraphQL, a variable of $list', (kind) => {
   });
 });
 
-describe.each(KINDS)('an id in an element of $list in $face_name', ({ kind, face }) => {
+describe.each(UPSERT_CALLS)('an id in an element of $list in $face_name', ({ kind, face }) => {
   const { list, key } = kind;
   const { report, element, stored } = upserting(kind, face, () => caller);
 

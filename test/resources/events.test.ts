@@ -1,57 +1,25 @@
 import { randomUUID } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import mongoose, { type mongo } from 'mongoose';
-import type { Organisation } from '../../src/auth/principal';
+import mongoose from 'mongoose';
 import type { Scope } from '../../src/auth/scopes';
-import { databaseName } from '../../src/database/organisationData';
-import { type EventRow, events, KEPT_FOR } from '../../src/events/collection';
+import { KEPT_FOR } from '../../src/events/collection';
 import { eventId, positionOf, timeDigits } from '../../src/events/position';
 import { tailRows } from '../../src/events/tail/lease';
+import { eventually } from '../http/eventually';
 import { type Client, client, type Json } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { eventRow, eventScene, type EventScene, SECOND } from '../support/eventScene';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { driver, metric, served, startGateway } from '../support/gateway';
 import { argumentsOf, FACES, type Face, operations } from '../support/operations';
 import { IDS } from '../contract/scene';
 
 /* The feed of events, which are written here as another gateway's tail would (real ones: test/operation/events.system.test.ts). */
 
 const operation = operations.find(({ name }) => name === 'events')!;
-let gateway: TestGateway;
-let bare: mongo.MongoClient;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  bare = await mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!);
-});
-afterAll(async () => {
-  await bare.close();
-  await gateway.stop();
-});
-
-interface Scene {
-  readonly organisation: Organisation;
-  readonly caller: Client;
-  readonly rows: mongo.Collection<EventRow>;
-}
-
-async function newScene(scopes?: readonly Scope[]): Promise<Scene> {
-  const organisation = await makeOrganisation(gateway);
-  const { key } = await makeKey(gateway, organisation, scopes ? { scopes } : {});
-  await gateway.databases.organisationData(organisation).prepare([events]);
-  const rows = bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
-  return { organisation, caller: client(gateway, key), rows };
-}
-
-const SECOND = Math.floor(Date.now() / 1000) - 1000;
-
-/** The nth event, a second after the one before. */
-function row(n: number, type = 'product.updated', id = randomUUID() as string): EventRow {
-  const time = timeDigits({ t: SECOND + n, i: 1 });
-  const object = { type: type.split('.')[0]!, id };
-  const at = new Date((SECOND + n) * 1000);
-  return { _id: positionOf(0, time, 1), type, at, object, changes: ['name'], status: null };
-}
+const gateway = served();
+const bare = driver();
+const newScene = (scopes?: readonly Scope[]): Promise<EventScene> => eventScene(gateway, bare, scopes);
 
 /** Calls the operation and returns its value. */
 async function ask(caller: Client, face: Face, args: Record<string, unknown> = {}): Promise<Json> {
@@ -69,7 +37,7 @@ const ids = (page: Json): string[] => page.data.map(({ id }: Json) => id as stri
 describe.each(FACES)('over $name', (face) => {
   test('events are paged oldest first, each once, and the last cursor continues with later ones', async () => {
     const { caller, rows, organisation } = await newScene();
-    const all = Array.from({ length: 25 }, (_none, n) => row(n));
+    const all = Array.from({ length: 25 }, (_none, n) => eventRow(n));
     await rows.insertMany(all);
     const wanted = all.map(({ _id }) => eventId(organisation.id, _id));
     const first = await ask(caller, face, { limit: 10 });
@@ -80,8 +48,10 @@ describe.each(FACES)('over $name', (face) => {
     expect(third.has_more).toBe(false);
     const none = await ask(caller, face, { after: third.next_cursor });
     expect(none).toMatchObject({ data: [], has_more: false, next_cursor: expect.any(String) });
-    await rows.insertOne(row(30));
-    expect(ids(await ask(caller, face, { after: none.next_cursor }))).toEqual([eventId(organisation.id, row(30)._id)]);
+    await rows.insertOne(eventRow(30));
+    expect(ids(await ask(caller, face, { after: none.next_cursor }))).toEqual([
+      eventId(organisation.id, eventRow(30)._id),
+    ]);
     expect(ids(await ask(caller, face))).toEqual(wanted.slice(0, 20));
   });
 
@@ -89,8 +59,8 @@ describe.each(FACES)('over $name', (face) => {
     const { caller, rows, organisation } = await newScene();
     const [from, to] = [new Date('2026-01-01T00:00:00.000Z'), new Date('2026-01-02T00:00:00.000Z')];
     const related = { type: 'message', id: randomUUID() };
-    const told = { ...row(1, 'request.message_added'), changes: ['status'], status: 'sent', related };
-    const gap = { ...row(2, 'feed.gap'), object: null, changes: [], gap: { from, to } };
+    const told = { ...eventRow(1, 'request.message_added'), changes: ['status'], status: 'sent', related };
+    const gap = { ...eventRow(2, 'feed.gap'), object: null, changes: [], gap: { from, to } };
     await rows.insertMany([told, gap]);
     const { data } = await ask(caller, face);
     expect(data).toEqual([
@@ -120,7 +90,12 @@ describe.each(FACES)('over $name', (face) => {
   test('events can be filtered by type and object, and a cursor works with any filter', async () => {
     const { caller, rows } = await newScene();
     const id = randomUUID();
-    await rows.insertMany([row(1), row(2, 'quote.created', id), row(3, 'quote.deleted', id), row(4, 'quote.created')]);
+    await rows.insertMany([
+      eventRow(1),
+      eventRow(2, 'quote.created', id),
+      eventRow(3, 'quote.deleted', id),
+      eventRow(4, 'quote.created'),
+    ]);
     const types = async (args: object): Promise<string[]> =>
       (await ask(caller, face, { ...args })).data.map(({ type }: Json) => type as string);
     expect(await types({ types: ['quote.created'] })).toEqual(['quote.created', 'quote.created']);
@@ -131,14 +106,14 @@ describe.each(FACES)('over $name', (face) => {
     expect(await types({ after })).toEqual(['quote.deleted', 'quote.created']);
     const before = await ask(caller, face, { after: 'now' });
     expect(before).toMatchObject({ data: [], has_more: false });
-    await rows.insertOne(row(5, 'order.created'));
+    await rows.insertOne(eventRow(5, 'order.created'));
     expect(await types({ after: before.next_cursor })).toEqual(['order.created']);
   });
 
   test('a key receives only event types within its scopes, and cannot ask for others', async () => {
     const { caller, rows } = await newScene(['orders:read', 'products:write']);
-    const gap = { ...row(4, 'feed.gap'), object: null };
-    await rows.insertMany([row(1), row(2, 'order.created'), row(3, 'request.message_added'), gap]);
+    const gap = { ...eventRow(4, 'feed.gap'), object: null };
+    await rows.insertMany([eventRow(1), eventRow(2, 'order.created'), eventRow(3, 'request.message_added'), gap]);
     const { data } = await ask(caller, face);
     expect(data.map(({ type }: Json) => type as string)).toEqual(['order.created', 'feed.gap']);
     expect(await refusal(caller, face, { types: ['order.created', 'quote.created'] })).toMatchObject({
@@ -169,7 +144,7 @@ describe.each(FACES)('over $name', (face) => {
     const days = KEPT_FOR / 86_400_000;
     const old = Math.floor((Date.now() - (days + 1) * 86_400_000) / 1000);
     const time = timeDigits({ t: old, i: 1 });
-    await rows.insertOne({ ...row(0), _id: positionOf(0, time, 1) });
+    await rows.insertOne({ ...eventRow(0), _id: positionOf(0, time, 1) });
     const { next_cursor: after, has_more: hasMore } = await ask(caller, face, { limit: 1 });
     expect(hasMore).toBe(false);
     expect(await refusal(caller, face, { after })).toMatchObject({ code: 'cursor_expired', status: 410 });
@@ -194,9 +169,9 @@ test('a page scans a bounded number of events, however few of them the caller ma
   const { caller, rows } = await newScene(['orders:read']);
   const many = Array.from({ length: 6000 }, (_none, n) => {
     const _id = positionOf(0, timeDigits({ t: SECOND, i: n }), 1);
-    return { ...row(0), _id };
+    return { ...eventRow(0), _id };
   });
-  await rows.insertMany([...many, row(900, 'order.created')]);
+  await rows.insertMany([...many, eventRow(900, 'order.created')]);
   const first = await ask(caller, FACES[0]!);
   expect(first).toMatchObject({ data: [], has_more: true });
   const second = await ask(caller, FACES[0]!, { after: first.next_cursor });
@@ -205,21 +180,9 @@ test('a page scans a bounded number of events, however few of them the caller ma
 });
 
 describe('a long-polling request', () => {
-  const waiting = (count: number): Promise<void> =>
-    until(async () => (await metric('scopegate_events_waiting_requests')) === count);
-
-  async function metric(name: string, of = gateway): Promise<number> {
-    const text = await (await fetch(`${of.url}/metrics`)).text();
-    return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
-  }
-
-  async function until(look: () => Promise<boolean>): Promise<void> {
-    for (let turn = 0; turn < 200; turn += 1) {
-      if (await look()) return;
-      await sleep(50);
-    }
-    throw new Error(`not in time: ${look.toString()}`);
-  }
+  const WAITING = 'scopegate_events_waiting_requests';
+  const waiting = (count: number): Promise<unknown> =>
+    eventually(async () => (await metric(gateway, WAITING)) === count);
 
   test.each(FACES)(
     'over $name gets the first event of the requested types, even from a gateway that does not record',
@@ -228,11 +191,11 @@ describe('a long-polling request', () => {
       const started = performance.now();
       const answer = ask(caller, face, { wait: 20, types: ['order.created'] });
       await waiting(1);
-      await rows.insertOne(row(1));
+      await rows.insertOne(eventRow(1));
       await sleep(300);
-      expect(await metric('scopegate_events_waiting_requests')).toBe(1);
-      await rows.insertOne(row(2, 'order.created'));
-      expect(ids(await answer)).toEqual([eventId(organisation.id, row(2)._id)]);
+      expect(await metric(gateway, WAITING)).toBe(1);
+      await rows.insertOne(eventRow(2, 'order.created'));
+      expect(ids(await answer)).toEqual([eventId(organisation.id, eventRow(2)._id)]);
       expect(performance.now() - started).toBeLessThan(19_000);
     },
   );
@@ -260,7 +223,7 @@ describe('a long-polling request', () => {
     const { key } = await makeKey(gateway, organisation);
     const other = client(gateway, key).get('/events', { wait: 20 });
     await waiting(21);
-    await rows.insertOne(row(1));
+    await rows.insertOne(eventRow(1));
     const answers = await Promise.all([...first, other]);
     expect(new Set(answers.map(({ status, body }) => `${String(status)} ${String(body.data.length)}`))).toEqual(
       new Set(['200 1']),
@@ -270,14 +233,12 @@ describe('a long-polling request', () => {
 
   test("does not count as a running request: with 60 waiting, the organisation's reads are answered", async () => {
     const { organisation, rows, caller } = await newScene();
-    const callers = await Promise.all(
-      Array.from({ length: 3 }, async () => client(gateway, (await makeKey(gateway, organisation)).key)),
-    );
+    const callers = await Promise.all(Array.from({ length: 3 }, async () => callerOf(gateway, organisation)));
     const held = callers.flatMap((one) => Array.from({ length: 20 }, () => one.get('/events', { wait: 20 })));
     await waiting(60);
     const reads = await Promise.all(Array.from({ length: 30 }, () => caller.get('/products')));
     expect(new Set(reads.map(({ status }) => status))).toEqual(new Set([200]));
-    await rows.insertOne(row(1));
+    await rows.insertOne(eventRow(1));
     await Promise.all(held);
   });
 
@@ -309,7 +270,7 @@ describe('a long-polling request', () => {
     const organisation = await makeOrganisation(own);
     const { key } = await makeKey(own, organisation);
     const answer = client(own, key).get('/events', { wait: 20 });
-    await until(async () => (await metric('scopegate_events_waiting_requests', own)) === 1);
+    await eventually(async () => (await metric(own, WAITING)) === 1);
     const started = performance.now();
     await own.stop();
     expect(await answer).toMatchObject({ status: 200, body: { data: [], has_more: false } });

@@ -6,7 +6,7 @@ import { eventually } from '../http/eventually';
 import { client, type Client, type Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { makeKey, makeNorthwind, makeOrganisation, northwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { servedBy, startGateway } from '../support/gateway';
 import { webhookDeliveries } from '../../src/webhooks/deliveries';
 
 /* Collections and indexes are files on the database server: created only when needed, and few. */
@@ -14,11 +14,7 @@ import { webhookDeliveries } from '../../src/webhooks/deliveries';
 /** Raised only together with docs/decisions/files.md, which says which query needs each. */
 const MOST_FILES = 58;
 
-let gateway: TestGateway;
-beforeAll(async () => {
-  gateway = await startWatchedGateway();
-});
-afterAll(() => gateway.stop());
+const gateway = servedBy(startWatchedGateway);
 
 interface Tenant {
   readonly organisation: Organisation;

@@ -1,23 +1,16 @@
 import type { ImportRecord } from '../../src/stored/records';
-import { client, type Client, type Json } from '../support/client';
+import type { Json } from '../support/client';
 import { ask, askAll, type Face, FACES, GRAPHQL, refusal, REST } from '../support/faces';
-import { makeKey, makeOrganisation, store } from '../support/factories';
+import { callerOf, makeStored } from '../support/factories';
 import { allBut, argumentsOf, byTime, equal, oneOf, pairsOf, since, timeIn, written } from '../support/filters';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 import { expectedRows, type Filter, type Records, RESOURCES, sortsOf, variedNorthwind } from '../support/resources';
 
 /** Fewer quotes and orders, to save time; still several pages and every status. */
 const records = thinned(variedNorthwind());
-let gateway: TestGateway;
-let caller: Client;
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  const organisation = await makeOrganisation(gateway);
-  await store(gateway, organisation, records);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeStored(gateway, records)));
 
 function thinned({ quotes, orders, ...others }: Records): Records {
   const mailed = others.customers.map((row, at) => ({
@@ -226,10 +219,6 @@ describe('lists in both APIs', () => {
     ['customer_id that is not a UUID', 'quotes', { customer_id: 'VINET' }],
     ['status that does not exist', 'quotes', { status: ['lost'] }],
     ['date in words', 'quotes', { created_since: 'yesterday' }],
-    ['day that does not exist', 'orders', { placed_since: '1997-02-30T00:00:00Z' }],
-    ['year without a date', 'products', { updated_since: '1997' }],
-    ['date after the year 9999', 'quotes', { created_since: '9999-12-31T23:59:59-12:00' }],
-    ['date before the year 1', 'orders', { placed_since: '0001-01-01T00:00:00+12:00' }],
     ['sku that is too long', 'products', { sku: 'x'.repeat(65) }],
     ['search of 201 characters', 'customers', { q: 'x'.repeat(201) }],
   ])('reject a %s with 400', async (_title, list, args) => {

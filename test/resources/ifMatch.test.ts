@@ -13,10 +13,10 @@ import { loadDocument } from '../../src/schema/sdl';
 import { storedTypes } from '../../src/schema/storedTypes';
 import { settingsResolvers } from '../../src/settings/resolvers';
 import { webhookResolvers } from '../../src/webhooks/resolvers';
-import { type Answer, type Client, client, type Json } from '../support/client';
+import type { Answer, Json } from '../support/client';
 import { query } from '../support/faces';
-import { makeKey, makeNorthwind, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeNorthwind } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { document } from '../support/openapi';
 import { RESOURCES } from '../support/resources';
 
@@ -78,17 +78,11 @@ function schemas(): Schemas {
 
 jest.mock('../../src/published', () => ({ publishedSchemas: () => schemas() }));
 
-let gateway: TestGateway;
-let caller: Client;
-let stranger: Client;
 let row: Json;
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeNorthwind(gateway, 5))).key);
-  stranger = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeNorthwind(gateway, 5)));
+const stranger = late(() => callerOf(gateway));
 beforeEach(async () => {
   meet = undefined;
   row = (await caller.get('/quotes', { limit: 1 })).body.data[0];

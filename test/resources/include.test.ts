@@ -1,15 +1,9 @@
-import { type Client, client } from '../support/client';
-import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { client } from '../support/client';
+import { callerOf, makeKey, makeNorthwind } from '../support/factories';
+import { late, served } from '../support/gateway';
 
-let gateway: TestGateway;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeNorthwind(gateway, 120))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway, makeNorthwind(gateway, 120)));
 
 describe.each(['quotes', 'orders'] as const)('%s with include=lines', (list) => {
   test('have the same bytes per row as reading each separately', async () => {

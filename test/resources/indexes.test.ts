@@ -1,11 +1,10 @@
-import type { Organisation } from '../../src/auth/principal';
 import { openWrites } from '../../src/database/slots';
 import { filtersOf } from '../../src/schema/filters';
-import { client, type Client, type Json } from '../support/client';
+import type { Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
 import { type Arguments, ask, askPages, REST } from '../support/faces';
-import { makeKey, makeOrganisation, store } from '../support/factories';
-import type { TestGateway } from '../support/gateway';
+import { callerOf, makeStored } from '../support/factories';
+import { late, servedBy } from '../support/gateway';
 import { type ListName, RESOURCES, sortsOf, variedNorthwind } from '../support/resources';
 import { threadRecord } from '../support/threads';
 
@@ -15,9 +14,6 @@ import { threadRecord } from '../support/threads';
 
 const records = variedNorthwind();
 const thread = threadRecord(Array.from({ length: 90 }, (_none, at) => `Message ${String(at)}`));
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
 /**
  * Whether the server plans queries like MongoDB. SecantusDB's Python server, the fallback for tests, explains queries
  * without their limit, sorts after an equality match, and uses no index for $or and $elemMatch; with it, only first pages
@@ -25,15 +21,13 @@ let caller: Client;
  */
 let plansFully: boolean;
 
+const gateway = servedBy(startWatchedGateway);
+const organisation = late(() => makeStored(gateway, { ...records, requests: [...records.requests, thread] }));
+const caller = late(() => callerOf(gateway, organisation));
 beforeAll(async () => {
-  gateway = await startWatchedGateway();
-  organisation = await makeOrganisation(gateway);
-  await store(gateway, organisation, { ...records, requests: [...records.requests, thread] });
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
   const { executionStats } = await explain({ find: 'quotes', sort: { _id: 1 }, limit: 1 });
   plansFully = executionStats.totalDocsExamined === 1;
 });
-afterAll(() => gateway.stop());
 
 async function explain(command: Json): Promise<Json> {
   const { connection } = gateway.databases.organisationData(organisation);

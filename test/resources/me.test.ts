@@ -1,15 +1,11 @@
-import { client, type Client } from '../support/client';
-import { ask, FACES, query, REST } from '../support/faces';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { client } from '../support/client';
+import { ask, FACES, REST } from '../support/faces';
+import { callerOf, makeKey, makeOrganisation } from '../support/factories';
+import { served } from '../support/gateway';
 
 const BUDGET = 40;
-let gateway: TestGateway;
 
-beforeAll(async () => {
-  gateway = await startGateway({ RATE_LIMIT_PER_MINUTE: String(BUDGET) });
-});
-afterAll(() => gateway.stop());
+const gateway = served({ RATE_LIMIT_PER_MINUTE: String(BUDGET) });
 
 describe.each(FACES)('me in $name', (face) => {
   test('returns the organisation, scopes and remaining rate limit of the key', async () => {
@@ -51,37 +47,11 @@ describe.each(FACES)('me in $name', (face) => {
     const { key } = await makeKey(gateway, await makeOrganisation(gateway));
     expect((await ask(face, client(gateway, key), 'me')).key.expires_at).toBeNull();
   });
-
-  test('works for a key without other permissions', async () => {
-    const { key } = await makeKey(gateway, await makeOrganisation(gateway), { scopes: ['quotes:write'] });
-    expect((await ask(face, client(gateway, key), 'me')).key.scopes).toEqual(['quotes:write']);
-  });
-});
-
-describe('the rate limit that me returns', () => {
-  let caller: Client;
-  beforeEach(async () => {
-    caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
-  });
-
-  test('decreases by one per REST request and per root field of a GraphQL request', async () => {
-    const remaining = async (): Promise<number> => (await ask(REST, caller, 'me')).rate_limit.remaining as number;
-    const before = await remaining();
-    expect(await remaining()).toBe(before - 1);
-    await query(caller, '{ me { key { id } } again: me { key { id } } products { has_more } }');
-    expect(await remaining()).toBe(before - 5);
-  });
-
-  test('matches the headers of the same answer', async () => {
-    const { body, headers } = await caller.get('/me');
-    expect(headers.get('x-ratelimit-limit')).toBe(String(body.rate_limit.limit));
-    expect(headers.get('x-ratelimit-remaining')).toBe(String(body.rate_limit.remaining));
-  });
 });
 
 test("me returns the organisation's current plan, not the one it had when the key was created", async () => {
   const organisation = await makeOrganisation(gateway, { plan: 'integrations' });
-  const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  const caller = await callerOf(gateway, organisation);
   await gateway.control.organisations.setPlan(organisation.id, 'enterprise');
   expect((await ask(REST, caller, 'me')).organisation.plan).toBe('enterprise');
 });

@@ -3,22 +3,18 @@ import type { Organisation } from '../../src/auth/principal';
 import { nativeCollection } from '../../src/database/native';
 import { orders } from '../../src/resources/orders/orders';
 import { products } from '../../src/resources/products/products';
-import { type Answer, client, type Client, type Json } from '../support/client';
+import type { Answer, Client, Json } from '../support/client';
 import { ask, FACES, GRAPHQL, refusal } from '../support/faces';
-import { makeKey, makeOrganisation, northwind, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeOrganisation, northwind, store } from '../support/factories';
+import { served } from '../support/gateway';
 
 /* Numbers that JSON, clients or other programs write, and that no answer may fail on without saying where they are. */
 
 const { Long } = mongoose.mongo;
-let gateway: TestGateway;
 
-beforeAll(async () => (gateway = await startGateway()));
-afterAll(() => gateway.stop());
+const gateway = served();
 
 const newOrganisation = (): Promise<Organisation> => makeOrganisation(gateway);
-const callerOf = async (organisation: Organisation): Promise<Client> =>
-  client(gateway, (await makeKey(gateway, organisation)).key);
 
 /** An organisation with three orders, in one of which another program sets members. */
 async function withWritten(members: Json): Promise<{ caller: Client; broken: string; sound: string }> {
@@ -34,7 +30,7 @@ async function withWritten(members: Json): Promise<{ caller: Client; broken: str
   await store(gateway, organisation, { customers: [customer!], orders: rows });
   const data = gateway.databases.organisationData(organisation);
   await nativeCollection(data.collection(orders)).updateOne({ _id: rows[1].id }, { $set: members });
-  return { caller: await callerOf(organisation), broken: rows[1].id, sound: rows[2].id };
+  return { caller: await callerOf(gateway, organisation), broken: rows[1].id, sound: rows[2].id };
 }
 
 const WRITTEN: [string, Json, string, string][] = [
@@ -105,7 +101,7 @@ test('sales beyond 2^53-1 are refused as out of range, whatever the product of a
   const [order] = northwind('orders') as Json[];
   const lines = [{ ...order.lines[0], qty: 4.5e15, unit_price_minor: 2500 }];
   await store(gateway, organisation, { orders: [{ ...order, lines }] });
-  expect(await refusal(GRAPHQL, await callerOf(organisation), 'product_sales')).toEqual({
+  expect(await refusal(GRAPHQL, await callerOf(gateway, organisation), 'product_sales')).toEqual({
     status: 400,
     code: 'invalid_request',
     errors: [{ parameter: 'from', code: 'range', detail: expect.stringContaining('gross_minor of a group exceeds') }],
@@ -140,7 +136,7 @@ describe('-0, which Python and Go write for 0.0, is 0:', () => {
 
   test.each(Object.entries(CALLS))('an unchanged object that has it changes nothing in %s', async (_face, upsert) => {
     const organisation = await newOrganisation();
-    const caller = await callerOf(organisation);
+    const caller = await callerOf(gateway, organisation);
     const product = (zero: string): string =>
       `{"sku": "FREE", "name": "Free", "unit_price_minor": ${zero}, "lead_time_days": ${zero}}`;
     const outcomes = [];

@@ -1,23 +1,15 @@
-import { client, type Client, type Json } from '../support/client';
-import type { Organisation } from '../../src/auth/principal';
+import { client, type Json } from '../support/client';
 import { ask, askPages, FACES, GRAPHQL, refusal, REST } from '../support/faces';
-import { makeKey, makeOrganisation, store } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeKey, makeOrganisation, makeStored, store } from '../support/factories';
+import { late, served, startGateway } from '../support/gateway';
 import { expectedRows, RESOURCES, variedNorthwind } from '../support/resources';
 import { threadRecord } from '../support/threads';
 
 const records = variedNorthwind();
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  await store(gateway, organisation, records);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const organisation = late(() => makeStored(gateway, records));
+const caller = late(() => callerOf(gateway, organisation));
 
 const ids = (rows: readonly Json[]): string[] => rows.map((row) => row.id);
 
@@ -82,7 +74,7 @@ describe.each(FACES)('pages in $name', (face) => {
     'sorted by %s neither skip nor repeat rows while others are inserted, changed and deleted',
     async (sort) => {
       const own = await makeOrganisation(gateway);
-      const reader = client(gateway, (await makeKey(gateway, own)).key);
+      const reader = await callerOf(gateway, own);
       const there = records.products.slice(0, 40);
       const fleeting = records.products.slice(40, 50);
       await store(gateway, own, { products: [...there, ...fleeting] });

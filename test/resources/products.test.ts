@@ -1,20 +1,12 @@
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json } from '../support/client';
+import type { Json } from '../support/client';
 import { ask, FACES, REST } from '../support/faces';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { callerOf, makeOrganisation } from '../support/factories';
+import { late, served } from '../support/gateway';
 import { newKey, upserting, upsertOf } from '../support/upserts';
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const organisation = late(() => makeOrganisation(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 
 const count = (): Promise<number> =>
   gateway.databases.organisationData(organisation).connection.collection('products').countDocuments();
@@ -26,18 +18,12 @@ describe.each(FACES)('upserting a product in $name', (face) => {
 
   test.each<[string, Json, string]>([
     ['a sku of 65 characters', { sku: 's'.repeat(65) }, 'length'],
-    ['a name of 201 characters', { name: 'n'.repeat(201) }, 'length'],
     ['a description of 5,001 characters', { description: 'd'.repeat(5001) }, 'length'],
-    ['a category of 101 characters', { category: 'c'.repeat(101) }, 'length'],
     ['an empty unit', { uom: '' }, 'length'],
-    ['a unit of 21 characters', { uom: 'u'.repeat(21) }, 'length'],
     ['a currency in lower case', { currency: 'usd' }, 'format'],
-    ['a currency of four letters', { currency: 'USDT' }, 'format'],
-    ['a currency with a line break', { currency: 'USD\n' }, 'format'],
     ['an unknown currency', { currency: 'XYZ' }, 'format'],
     ['a historic currency', { currency: 'DEM' }, 'format'],
     ['a negative price', { unit_price_minor: -1 }, 'range'],
-    ['a negative lead time', { lead_time_days: -1 }, 'range'],
     ['a lead time of 3,651 days', { lead_time_days: 3651 }, 'range'],
   ])('fails only the element with %s', async (_title, members, code) => {
     const [bad, good] = [element(members), element()];
@@ -56,10 +42,7 @@ describe.each(FACES)('upserting a product in $name', (face) => {
     ['a sku of 64 characters', { sku: 's'.repeat(64 - face.name.length) + face.name }],
     ['a name of 200 letters of four bytes', { name: '𝕏'.repeat(200) }],
     ['a description of 5,000 characters', { description: 'd'.repeat(5000) }],
-    ['a category of 100 characters', { category: 'c'.repeat(100) }],
-    ['a unit of 20 characters', { uom: 'u'.repeat(20) }],
     ['a price of 0', { unit_price_minor: 0 }],
-    ['a lead time of 3,650 days', { lead_time_days: 3650 }],
     ['text with tabs, line breaks and direction marks', { description: 'a\tb\nc\r\nd', name: '\u202eabc' }],
     ['a recently added currency', { currency: 'XCG' }],
     ['names of JavaScript properties', { name: '__proto__', category: 'constructor' }],
@@ -72,11 +55,8 @@ describe.each(FACES)('upserting a product in $name', (face) => {
   test('stores a price of 2^53-1 exactly', async () => {
     const one = element({ unit_price_minor: BIGGEST });
     await report([one]);
-    const row = await stored(one);
-    expect(row.unit_price_minor).toBe(BIGGEST);
-    const { answer } = await call([one]);
-    expect(answer.status).toBe(200);
-    expect((await caller.get(`/products/${String(row.id)}`)).text).toContain('"unit_price_minor":9007199254740991');
+    const { id } = await stored(one);
+    expect((await caller.get(`/products/${String(id)}`)).text).toContain('"unit_price_minor":9007199254740991');
   });
 
   test.each([BIGGEST + 1, 1.5, '100', true, 1e300])('rejects a price of %p', async (price) => {
@@ -89,7 +69,7 @@ describe.each(FACES)('upserting a product in $name', (face) => {
 
   test("uses the organisation's currency if omitted", async () => {
     const euro = await gateway.control.organisations.create({ name: 'Euro', plan: 'integrations', currency: 'EUR' });
-    const other = client(gateway, (await makeKey(gateway, euro)).key);
+    const other = await callerOf(gateway, euro);
     const products = [
       { sku: newKey(), name: 'Bolt' },
       { sku: newKey(), name: 'Bolt', currency: null },

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
-import { type Client, client, type Json } from '../support/client';
-import { makeKey, makeOrganisation } from '../support/factories';
+import type { Json } from '../support/client';
+import { callerOf } from '../support/factories';
 import { REST } from '../support/faces';
-import { startGateway, type TestGateway } from '../support/gateway';
+import { late, served } from '../support/gateway';
 import { type Upsert, UPSERTS, upserting, written } from '../support/upserts';
 
 fc.configureGlobal({ seed: 20261121 });
@@ -11,15 +11,10 @@ fc.configureGlobal({ seed: 20261121 });
 /** Sequences of calls per kind, calls per sequence, elements per call, and number of keys. */
 const [RUNS, CALLS, ELEMENTS, KEYS] = [15, 6, 6, 4];
 
-let gateway: TestGateway;
-let caller: Client;
 let runs = 0;
 
-beforeAll(async () => {
-  gateway = await startGateway();
-  caller = client(gateway, (await makeKey(gateway, await makeOrganisation(gateway))).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway));
 
 interface Call {
   /** Elements with a number as key; undefined members are omitted. */

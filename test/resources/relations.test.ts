@@ -1,22 +1,15 @@
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json } from '../support/client';
+import type { Json } from '../support/client';
 import { commandsOf, startWatchedGateway } from '../support/commands';
-import { ask, FACES, GRAPHQL, query } from '../support/faces';
-import { makeKey, makeNorthwind, makeOrganisation, store } from '../support/factories';
-import type { TestGateway } from '../support/gateway';
+import { query } from '../support/faces';
+import { callerOf, makeNorthwind, makeOrganisation, store } from '../support/factories';
+import { late, servedBy } from '../support/gateway';
 import { expectedRows, northwindRecords, RESOURCES, selection, toRow } from '../support/resources';
 
 const records = northwindRecords();
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
 
-beforeAll(async () => {
-  gateway = await startWatchedGateway();
-  organisation = await makeNorthwind(gateway);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = servedBy(startWatchedGateway);
+const organisation = late(() => makeNorthwind(gateway));
+const caller = late(() => callerOf(gateway, organisation));
 
 const rowsById = new Map(RESOURCES.flatMap(({ list }) => records[list].map((record) => [record.id, toRow(record)])));
 const fieldsOf = (list: string): string => selection(RESOURCES.find((resource) => resource.list === list)!);
@@ -47,7 +40,7 @@ describe('a relation to one object', () => {
     const own = await makeOrganisation(gateway);
     const [order, other] = records.orders;
     await store(gateway, own, { orders: [{ ...order!, customer_id: null, quote_id: null }, other!] });
-    const reader = client(gateway, (await makeKey(gateway, own)).key);
+    const reader = await callerOf(gateway, own);
     const { orders } = await query(reader, '{ orders { data { customer { id } quote { id } } } }');
     expect(orders.data).toEqual([
       { customer: null, quote: null },
@@ -99,14 +92,6 @@ describe.each(['quotes', 'orders', 'requests'] as const)("a customer's %s", (lis
       cursor = listed.next_cursor;
       expect(pages).toBeLessThan(200);
     }
-  });
-
-  test.each(FACES)('have a cursor that works in the list in $name', async (face) => {
-    const { customer } = await query(caller, document, { id: busy, limit: 1 });
-    const { next_cursor: cursor, data } = customer[list];
-    const rest = await ask(face, caller, list, { customer_id: busy, cursor, limit: 100 });
-    const ids = [...data, ...rest.data].map(({ id }: Json) => id);
-    expect(ids).toEqual(expectedRows(records[list], ofCustomer(busy)).map(({ id }) => id));
   });
 
   test("reject another customer's cursor without affecting other fields", async () => {
@@ -161,12 +146,4 @@ test('all relations of a page of customers need no more commands than those of o
   expect((await commandNames(document, { limit: 91 })).sort()).toEqual(
     (await commandNames(document, { limit: 1 })).sort(),
   );
-});
-
-test('a customer is the same through a relation and by id', async () => {
-  const { quotes } = await query(
-    caller,
-    `{ quotes(customer_id: "${busy}", limit: 1) { data { customer { ${fieldsOf('customers')} } } } }`,
-  );
-  expect(quotes.data[0].customer).toEqual(await ask(GRAPHQL, caller, 'customer', { id: busy }));
 });

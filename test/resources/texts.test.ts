@@ -1,22 +1,13 @@
-import type { Organisation } from '../../src/auth/principal';
-import { client, type Client, type Json } from '../support/client';
+import type { Json } from '../support/client';
 import { ask, call, FACES, REST } from '../support/faces';
-import { makeKey, makeOrganisation } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { newKey, UPSERTS, upserting, upsertOf } from '../support/upserts';
+import { callerOf } from '../support/factories';
+import { late, served } from '../support/gateway';
+import { newKey, UPSERT_CALLS, upserting, upsertOf } from '../support/upserts';
 
 /* Which characters texts may contain, and when two keys are the same. */
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeOrganisation(gateway);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const caller = late(() => callerOf(gateway));
 
 const CONTROLS = [
   '\u0000',
@@ -34,9 +25,7 @@ const CONTROLS = [
 ];
 const BLANKS = [' ', '\t', '\n', '\u00a0', '\u3000', '\ufeff'];
 const ADDRESS = { line1: '1 Mill Lane', city: 'Leeds', country: 'UK' };
-const KINDS = UPSERTS.flatMap((kind) => FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })));
-
-describe.each(KINDS)('a text of $list in $face_name', ({ kind, face }) => {
+describe.each(UPSERT_CALLS)('a text of $list in $face_name', ({ kind, face }) => {
   const { list, key } = kind;
   const { report, element, stored } = upserting(kind, face, () => caller);
   const faults = async (elements: Json[]): Promise<string[]> =>

@@ -1,32 +1,32 @@
 import { type Command, type DatabaseProxy, documentOf, openDatabaseProxy, replyWith } from '../../faults/databaseProxy';
-import type { Organisation } from '../../src/auth/principal';
 import { nativeCollection } from '../../src/database/native';
 import { findRaw } from '../../src/database/rawRows';
 import { customers } from '../../src/resources/customers/customers';
 import { quotes } from '../../src/resources/quotes';
 import { eventually } from '../http/eventually';
 import { type Client, client } from '../support/client';
-import { makeKey, makeNorthwind } from '../support/factories';
-import { startGateway, type TestGateway } from '../support/gateway';
-import { writtenBy } from '../support/writtenShare';
+import { callerOf, makeKey, makeNorthwind } from '../support/factories';
+import { late, served, startGateway, type TestGateway } from '../support/gateway';
 
 /* Which answers are written from the database's bytes (docs/decisions/fast.md). Their content is tested everywhere. */
 
-let gateway: TestGateway;
-let organisation: Organisation;
-let caller: Client;
-beforeAll(async () => {
-  gateway = await startGateway();
-  organisation = await makeNorthwind(gateway, 30);
-  caller = client(gateway, (await makeKey(gateway, organisation)).key);
-});
-afterAll(() => gateway.stop());
+const gateway = served();
+const organisation = late(() => makeNorthwind(gateway, 30));
+const caller = late(() => callerOf(gateway, organisation));
+
+const COUNT = /^scopegate_written_answers_total\{from="(\w+)",reason="(\w+)"\} (\d+)$/gm;
+
+/** How many answers the gateway has written so far, by "bytes" or "objects" and why. */
+async function written(): Promise<ReadonlyMap<string, number>> {
+  const text = await (await fetch(`${gateway.url}/metrics`)).text();
+  return new Map([...text.matchAll(COUNT)].map(([, from, reason, count]) => [`${from!} ${reason!}`, Number(count)]));
+}
 
 /** How much the counts change while something runs. */
 async function change(work: () => Promise<unknown>): Promise<Record<string, number>> {
-  const before = await writtenBy(gateway);
+  const before = await written();
   await work();
-  const after = await writtenBy(gateway);
+  const after = await written();
   const grown = [...after].map(([name, count]) => [name, count - (before.get(name) ?? 0)] as const);
   return Object.fromEntries(grown.filter(([, count]) => count > 0));
 }

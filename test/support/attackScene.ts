@@ -8,7 +8,7 @@ import { openWrites } from '../../src/database/slots';
 import { MINUTE } from '../../src/units';
 import { canaryRecords, secretsIn } from './attackCanaries';
 import { type Client, client, type Json } from './client';
-import { makeKey, makeOrganisation, store } from './factories';
+import { callerOf, makeKey, makeOrganisation, store } from './factories';
 import type { TestGateway } from './gateway';
 import type { Ids } from './operations';
 import { names, type Records, RESOURCES } from './resources';
@@ -76,7 +76,7 @@ export async function makeScene(gateway: TestGateway): Promise<Scene> {
   const withoutScope = new Map<Scope | undefined, Client>();
   for (const scope of [undefined, ...ALL_SCOPES]) {
     const scopes = scope === undefined ? [] : ALL_SCOPES.filter((one) => one !== scope);
-    withoutScope.set(scope, client(gateway, (await makeKey(gateway, own.organisation, { scopes })).key));
+    withoutScope.set(scope, await callerOf(gateway, own.organisation, { scopes }));
   }
   return {
     gateway,

@@ -5,6 +5,7 @@ import type { Scope } from '../../src/auth/scopes';
 import { databaseName } from '../../src/database/organisationData';
 import { type EventRow, events } from '../../src/events/collection';
 import { positionOf, timeDigits } from '../../src/events/position';
+import { client, type Client } from './client';
 import { makeKey, makeOrganisation } from './factories';
 import type { TestGateway } from './gateway';
 
@@ -14,6 +15,7 @@ export interface EventScene {
   readonly organisation: Organisation;
   readonly key: string;
   readonly keyId: string;
+  readonly caller: Client;
   readonly rows: mongo.Collection<EventRow>;
 }
 
@@ -26,10 +28,10 @@ export async function eventScene(
   const { key, id: keyId } = await makeKey(gateway, organisation, scopes ? { scopes } : {});
   await gateway.databases.organisationData(organisation).prepare([events]);
   const rows = bare.db(databaseName(organisation.id)).collection<EventRow>(events.name);
-  return { organisation, key, keyId, rows };
+  return { organisation, key, keyId, caller: client(gateway, key), rows };
 }
 
-const SECOND = Math.floor(Date.now() / 1000) - 10_000;
+export const SECOND = Math.floor(Date.now() / 1000) - 10_000;
 
 /** The nth event, a second after the one before. */
 export function eventRow(n: number, type = 'product.updated', id = randomUUID() as string): EventRow {

@@ -114,9 +114,3 @@ function parse(block: string): Frame {
   const { data, ...others } = Object.fromEntries(members) as Record<string, string>;
   return { ...others, ...(data !== undefined && { data: data === '' ? null : JSON.parse(data) }) };
 }
-
-/** A value on a gateway's metrics page. */
-export async function metric({ url }: { readonly url: string }, name: string): Promise<number> {
-  const text = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^${name} (.*)$`, 'm').exec(text)?.[1]);
-}

@@ -16,8 +16,8 @@ import { IDS, makeStocked } from '../contract/scene';
 import { eventually } from '../http/eventually';
 import { startDatabase } from '../operation/database';
 import { sendForm, signIn } from '../settings/people';
-import { client, type Json } from './client';
-import { makeKey, northwind, store } from './factories';
+import type { Json } from './client';
+import { callerOf, northwind, store } from './factories';
 import { startGateway, type TestGateway } from './gateway';
 import { raw } from '../http/raw';
 import { officeOf } from '../webhooks/office';
@@ -60,7 +60,7 @@ export async function everyCommand(): Promise<Command[]> {
 
 async function callEverything(gateway: TestGateway): Promise<void> {
   const organisation = await makeStocked(gateway);
-  const caller = client(gateway, (await makeKey(gateway, organisation)).key);
+  const caller = await callerOf(gateway, organisation);
   for (const { operation, face } of CALLS) {
     const isWrite = operation.kind === 'Mutation';
     const args = argumentsOf(operation, IDS, 'dry_run' in argumentsOf(operation, IDS) ? { dry_run: false } : {});
@@ -172,25 +172,23 @@ async function bypassing(work: (server: mongoose.Connection) => Promise<void>): 
 }
 
 /** Adds the row of a gateway that died with a transaction open. */
-async function leaveDeadGateway(place: string): Promise<void> {
-  const other = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
-  const sessions = [{ cluster: 'default', id: new mongoose.mongo.UUID() }];
-  await other
-    .useDb(CONTROL_DATABASE)
-    .collection('gateways')
-    .insertOne({ _id: randomUUID() as never, place, beat: 1, sessions });
-  await other.close();
+function leaveDeadGateway(place: string): Promise<void> {
+  return bypassing(async (server) => {
+    const sessions = [{ cluster: 'default', id: new mongoose.mongo.UUID() }];
+    const rows = server.useDb(CONTROL_DATABASE).collection('gateways');
+    await rows.insertOne({ _id: randomUUID() as never, place, beat: 1, sessions });
+  });
 }
 
 /** Makes the gateway's sessions too old for its row, and waits until they are removed. */
-async function ageSessions(): Promise<void> {
-  const other = await mongoose.createConnection(process.env.TEST_MONGODB_URI!).asPromise();
-  const rows = other.useDb(CONTROL_DATABASE).collection('gateways');
-  const now = performance.now.bind(performance);
-  const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + DAY);
-  await eventually(async () => (await rows.countDocuments({ 'sessions.0': { $exists: true } })) === 0);
-  later.mockRestore();
-  await other.close();
+function ageSessions(): Promise<void> {
+  return bypassing(async (server) => {
+    const rows = server.useDb(CONTROL_DATABASE).collection('gateways');
+    const now = performance.now.bind(performance);
+    const later = jest.spyOn(performance, 'now').mockImplementation(() => now() + DAY);
+    await eventually(async () => (await rows.countDocuments({ 'sessions.0': { $exists: true } })) === 0);
+    later.mockRestore();
+  });
 }
 
 const nameOfCustomer = String(northwind('customers').find(({ id }) => id === IDS.customer)?.name);

@@ -6,6 +6,7 @@ import type { Plan } from '../../src/auth/plans';
 import { ALL_SCOPES, type Scope } from '../../src/auth/scopes';
 import { recordKinds } from '../../src/resources';
 import type { ImportRecord } from '../../src/stored/records';
+import { client, type Client } from './client';
 import type { TestGateway } from './gateway';
 
 export function makeOrganisation(
@@ -15,11 +16,18 @@ export function makeOrganisation(
   return gateway.control.organisations.create({ name: 'Test', plan: 'integrations', currency: 'USD', ...input });
 }
 
+interface KeyInput {
+  readonly scopes?: readonly Scope[];
+  readonly expiresAt?: Date;
+  readonly name?: string;
+  readonly mcp?: McpAccess;
+}
+
 /** Creates a key and returns its text. */
 export async function makeKey(
   gateway: TestGateway,
   organisation: Organisation,
-  input: { scopes?: readonly Scope[]; expiresAt?: Date; name?: string; mcp?: McpAccess } = {},
+  input: KeyInput = {},
 ): Promise<{ id: string; key: string }> {
   const made = await gateway.control.apiKeys.create({
     organisationId: organisation.id,
@@ -30,6 +38,15 @@ export async function makeKey(
     mcp: input.mcp ?? 'write',
   });
   return { id: made!.document._id, key: made!.key };
+}
+
+/** A caller with a new key, of a new organisation unless one is given. */
+export async function callerOf(
+  gateway: TestGateway,
+  organisation: Organisation | Promise<Organisation> = makeOrganisation(gateway),
+  input?: KeyInput,
+): Promise<Client> {
+  return client(gateway, (await makeKey(gateway, await organisation, input)).key);
 }
 
 const NORTHWIND = join(__dirname, '..', '..', 'examples', 'northwind');
@@ -57,10 +74,19 @@ export async function store(
   }
 }
 
-/** Creates an organisation with the Northwind data, or the first `rows` of each file. */
-export async function makeNorthwind(gateway: TestGateway, rows = Infinity): Promise<Organisation> {
-  const organisation = await makeOrganisation(gateway, { name: 'Northwind Traders' });
-  const files = recordKinds.map(({ file }) => [file, northwind(file).slice(0, rows)] as const);
-  await store(gateway, organisation, Object.fromEntries(files));
+/** Creates an organisation with these records, by file. */
+export async function makeStored(
+  gateway: TestGateway,
+  records: Parameters<typeof store>[2],
+  input?: Parameters<typeof makeOrganisation>[1],
+): Promise<Organisation> {
+  const organisation = await makeOrganisation(gateway, input);
+  await store(gateway, organisation, records);
   return organisation;
+}
+
+/** Creates an organisation with the Northwind data, or the first `rows` of each file. */
+export function makeNorthwind(gateway: TestGateway, rows = Infinity): Promise<Organisation> {
+  const files = recordKinds.map(({ file }) => [file, northwind(file).slice(0, rows)] as const);
+  return makeStored(gateway, Object.fromEntries(files), { name: 'Northwind Traders' });
 }

@@ -1,11 +1,11 @@
 import { Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import mongoose, { type mongo } from 'mongoose';
 import pino from 'pino';
 import { openStore, type Store } from '../../src/cli/common/open';
 import { readConfig } from '../../src/config';
 import { tailRows } from '../../src/events/tail/lease';
 import { type ServerOptions, startServer } from '../../src/server';
-import { addShare } from './writtenShare';
 
 /** A real gateway on the test database, with its own port. */
 export interface TestGateway extends Store {
@@ -49,13 +49,17 @@ export async function startGateway(
     url: server.url,
     logs,
     stop: async () => {
-      // in parallel, so that it starts at once
-      const counted = addShare(server);
       await server.drain();
-      await counted;
       await store.close();
     },
   };
+}
+
+/** A value on a gateway's metrics page. */
+export async function metric({ url }: { readonly url: string }, name: string): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const line = text.split('\n').find((one) => one.startsWith(`${name} `));
+  return Number(line?.slice(name.length));
 }
 
 /** Waits until no later change can be missed: a cluster without a tail is tailed from now on. */
@@ -77,3 +81,50 @@ async function pretendTails({ databases }: Store): Promise<void> {
     await rows?.updateOne({ _id: 'tail' }, { $setOnInsert: row }, { upsert: true });
   }
 }
+
+/**
+ * Stands for an object that is made before the first test of the file or describe in which it is declared, in the order of such
+ * declarations, so that each is one line.
+ */
+export function late<T extends object>(make: () => Promise<T>): T {
+  let made: T | undefined;
+  beforeAll(async () => {
+    made = await make();
+  });
+  const whole = (): T => {
+    if (made) return made;
+    throw new Error('it is made before the first test, not when the file is read');
+  };
+  return new Proxy({} as T, {
+    get: (_stand, name) => {
+      const member = Reflect.get(whole(), name) as unknown;
+      // a method may use what is private to its object
+      return typeof member === 'function' ? (member.bind(made) as unknown) : member;
+    },
+    set: (_stand, name, value) => Reflect.set(whole(), name, value),
+    has: (_stand, name) => Reflect.has(whole(), name),
+    ownKeys: () => Reflect.ownKeys(whole()),
+    getOwnPropertyDescriptor: (_stand, name) => {
+      const own = Reflect.getOwnPropertyDescriptor(whole(), name);
+      return own && { ...own, configurable: true };
+    },
+  });
+}
+
+/** The driver alone, as another program uses the database. */
+export function driver(): mongo.MongoClient {
+  const options = { writeConcern: { w: 'majority' } } as const;
+  const bare = late(() => mongoose.mongo.MongoClient.connect(process.env.TEST_MONGODB_URI!, options));
+  afterAll(() => bare.close());
+  return bare;
+}
+
+/** A gateway for the tests of a file or describe. */
+export function servedBy<T extends TestGateway>(start: () => Promise<T>): T {
+  const gateway = late(start);
+  afterAll(() => gateway.stop());
+  return gateway;
+}
+
+export const served = (...options: Parameters<typeof startGateway>): TestGateway =>
+  servedBy(() => startGateway(...options));

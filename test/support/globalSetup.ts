@@ -43,7 +43,6 @@ export default async function globalSetup({ maxWorkers }: { readonly maxWorkers:
   globalThis.testDatabases = [first, ...(await Promise.all(others))];
   process.env.TEST_DATABASE = first.kind;
   process.env.TEST_MONGODB_URIS = globalThis.testDatabases.map(({ uri }) => uri).join(' ');
-  process.env.WRITTEN_ANSWERS = join(folder, 'written-answers');
 }
 
 /** In memory where there is room, because databases wait for the disk at each write. Removes what killed runs left. */

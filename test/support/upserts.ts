@@ -1,5 +1,5 @@
 import { type Client, type Json } from './client';
-import { ask, call, type Face, type Outcome } from './faces';
+import { ask, call, type Face, FACES, type Outcome } from './faces';
 
 /** A bulk upsert and the members of its elements. */
 export interface Upsert {
@@ -67,6 +67,11 @@ export const UPSERTS: readonly Upsert[] = [
     },
   },
 ];
+
+/** Every bulk upsert with each of its APIs, for `describe.each`. */
+export const UPSERT_CALLS = UPSERTS.flatMap((kind) =>
+  FACES.map((face) => ({ list: kind.list, kind, face, face_name: face.name })),
+);
 
 let made = 0;
 

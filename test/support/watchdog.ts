@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { commandLine, type Environment, finished, firstLine } from '../cli/commandLine';
+import { late } from './gateway';
 
 /*
  * Runs the worst that a caller can send against `serve` in a process of its own, and fails if others noticed: if /livez or another
@@ -73,6 +74,13 @@ export async function startWatched(environment: Environment = {}, options: reado
       await end;
     },
   };
+}
+
+/** The same for the tests of a file or describe. */
+export function watchedGateway(...options: Parameters<typeof startWatched>): Watched {
+  const gateway = late(() => startWatched(...options));
+  afterAll(() => gateway.stop());
+  return gateway;
 }
 
 export interface Bounds {
