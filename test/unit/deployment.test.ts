@@ -116,8 +116,3 @@ test('everything the Dockerfile copies from the context exists', () => {
   expect(copied.length).toBeGreaterThan(4);
   expect(copied.filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
 });
-
-test('docs/configuration.md has every variable set in docker-compose.yml', () => {
-  const table = read('docs/configuration.md');
-  for (const name of Object.keys(compose.services.gateway!.environment ?? {})) expect(table).toContain(`\`${name}\``);
-});

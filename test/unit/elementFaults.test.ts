@@ -76,12 +76,6 @@ test('of an element with a fault, no more values are looked at than a valid one 
   expect(looked).toBeLessThanOrEqual(2 * MOST_VALUES);
 });
 
-test('a valid element has 0 for each -0, in lists too', async () => {
-  const valid: Parameters<typeof judge>[2] = () => ({ faults: [], more: 0, isCut: false });
-  const [judged] = await judge([{ sku: 'A', price: -0, tiers: [-0, { from: -0 }] }], LIST, valid, NEVER);
-  expect(judged!.element).toEqual({ sku: 'A', price: 0, tiers: [0, { from: 0 }] });
-});
-
 test('gives way after each slice of time, but not during a small call', async () => {
   let now = 0;
   const clock = jest.spyOn(performance, 'now').mockImplementation(() => now);

@@ -1,15 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { totalOf } from '../../src/stored/money';
+import { northwind } from '../support/factories';
 
 type Row = Record<string, unknown>;
-
-function records(file: string): Row[] {
-  const path = join(__dirname, '..', '..', 'examples', 'northwind', `${file}.ndjson`);
-  return readFileSync(path, 'utf8')
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Row);
-}
+const records = (file: string): Row[] => northwind(file);
 
 const files = ['customers', 'orders'].map((name) => [name, records(name)] as const);
 
@@ -37,6 +30,32 @@ describe('the sample data', () => {
       const amounts = (lines as Row[]).map(amountsOf);
       const sum = (at: 0 | 1): number => Number(amounts.reduce((all, one) => all + one[at], 0n));
       expect([number, sum(0), sum(1)]).toEqual([number, subtotal, discount]);
+    }
+  });
+
+  test.each([
+    ['quotes', 913],
+    ['orders', 830],
+  ])('of %s has %i different numbers, exact totals, and lines with positions from 0', (name, count) => {
+    const rows = records(name);
+    expect(new Set(rows.map(({ number }) => number)).size).toBe(count);
+    for (const { number, total_minor: total, lines, ...row } of rows) {
+      expect([number, total]).toEqual([number, totalOf(row as unknown as Parameters<typeof totalOf>[0])]);
+      expect((lines as Row[]).map(({ position }) => position)).toEqual((lines as Row[]).map((_line, at) => at));
+    }
+  });
+
+  test('of orders names products in each line, and of quotes in none', () => {
+    const skus = records('products').map(({ sku }) => sku);
+    const skusOf = (name: string) => records(name).flatMap(({ lines }) => (lines as Row[]).map(({ sku }) => sku));
+    expect(skus).toEqual(expect.arrayContaining([...new Set(skusOf('orders'))]));
+    expect(new Set(skusOf('quotes'))).toEqual(new Set([undefined]));
+  });
+
+  test('of quotes has decided_at only if accepted or declined, and sent_at only if sent', () => {
+    for (const { status, decided_at: decided, sent_at: sent } of records('quotes')) {
+      expect([status, decided !== null]).toEqual([status, ['accepted', 'declined'].includes(String(status))]);
+      expect([status, sent !== null]).toEqual([status, !['draft', 'withdrawn'].includes(String(status))]);
     }
   });
 

@@ -172,11 +172,3 @@ test('a limit argument without bounds is an error when the schema is read', () =
   const schema = buildSchema('type Query { rows(limit: Int): Int }');
   expect(() => createCostOf(schema)).toThrow('the limit of Query.rows needs min, max and default in @constraint');
 });
-
-test('only a query that the SDL says to aggregate waits for its turn', () => {
-  const turnOf = (text: string): string | undefined => {
-    const document = parse(text);
-    return costOf(document, document.definitions[0] as OperationDefinitionNode).turn;
-  };
-  expect([turnOf('{ sales }'), turnOf('{ me order { id } }')]).toEqual(['query', undefined]);
-});

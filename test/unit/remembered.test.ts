@@ -2,7 +2,7 @@ import v8 from 'node:v8';
 import vm from 'node:vm';
 import { createAuthenticator, unauthenticated } from '../../src/auth/authenticate';
 import { DEFAULT_KEY_PREFIX, generateKey } from '../../src/auth/keys';
-import type { Principal } from '../../src/auth/principal';
+import type { KeyPrincipal } from '../../src/auth/principal';
 import type { RateState } from '../../src/admission/rateLimit';
 import { contextFactory, type IncomingRequest } from '../../src/operations/context';
 import type { ApiKey } from '../../src/auth/apiKey';
@@ -88,11 +88,9 @@ describe('an authenticator', () => {
   });
 
   test('keeps nothing of the headers of the keys that it rejected', async () => {
-    const countFailure = () => Promise.resolve();
-    const apiKeys = { find: () => Promise.resolve(null), markUsed: () => undefined };
-    const { authenticate } = createAuthenticator({ apiKeys, keyPrefix: DEFAULT_KEY_PREFIX, pepper: '', countFailure });
+    const { ask } = withStore(() => null);
     const retained = await retainedBy(
-      (authorization) => authenticate(authorization, '127.0.0.1'),
+      (authorization) => ask(authorization, '127.0.0.1'),
       () => generateKey(DEFAULT_KEY_PREFIX, '').key,
     );
     expect(retained).toBeLessThan(10);
@@ -107,24 +105,22 @@ describe('an authenticator', () => {
 });
 
 describe('a caller over its limit', () => {
-  const principal: Principal = {
+  const principal: KeyPrincipal = {
     kind: 'key',
     organisation: ORGANISATION,
     scopes: new Set(),
     key: { id: made.id, name: 'k', prefix: 'p', expiresAt: null, mcp: 'read' },
   };
-  const organisationData = (() => ({})) as never;
+  const opening = (authenticate: () => Promise<KeyPrincipal>, consume: () => Promise<RateState>) =>
+    contextFactory({
+      ...{ authenticate, limiter: { consume }, organisationData: (() => ({})) as never },
+      checkElement: () => ({ faults: [], more: 0, isCut: false }),
+    });
 
   test('is rejected again without reading its key, and never accepted without that', async () => {
     let [isRevoked, allowed] = [false, false];
     const authenticate = jest.fn(() => (isRevoked ? Promise.reject(unauthenticated()) : Promise.resolve(principal)));
-    const limiter = { consume: () => Promise.resolve(rate(allowed)) };
-    const open = contextFactory({
-      authenticate,
-      limiter,
-      organisationData,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
-    });
+    const open = opening(authenticate, () => Promise.resolve(rate(allowed)));
     for (let time = 0; time < 20; time += 1) {
       await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
     }
@@ -137,13 +133,7 @@ describe('a caller over its limit', () => {
   test('is charged once for the first request of its next window', async () => {
     let allowed = false;
     const consume = jest.fn(() => Promise.resolve(rate(allowed)));
-    const authenticate = () => Promise.resolve(principal);
-    const open = contextFactory({
-      authenticate,
-      limiter: { consume },
-      organisationData,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
-    });
+    const open = opening(() => Promise.resolve(principal), consume);
     await expect(open(request())).rejects.toMatchObject({ code: 'rate_limited' });
     allowed = true;
     consume.mockClear();
@@ -152,12 +142,10 @@ describe('a caller over its limit', () => {
   });
 
   test('is cached without the header that it pads', async () => {
-    const open = contextFactory({
-      authenticate: () => Promise.resolve(principal),
-      limiter: { consume: () => Promise.resolve(rate(false)) },
-      organisationData,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
-    });
+    const open = opening(
+      () => Promise.resolve(principal),
+      () => Promise.resolve(rate(false)),
+    );
     const retained = await retainedBy(
       (authorization) => open({ ...request(), authorization }),
       () => made.key,
@@ -167,13 +155,7 @@ describe('a caller over its limit', () => {
 
   test('is cached per address, since a key may be restricted to some', async () => {
     const authenticate = jest.fn(() => Promise.resolve(principal));
-    const limiter = { consume: () => Promise.resolve(rate(false)) };
-    const open = contextFactory({
-      authenticate,
-      limiter,
-      organisationData,
-      checkElement: () => ({ faults: [], more: 0, isCut: false }),
-    });
+    const open = opening(authenticate, () => Promise.resolve(rate(false)));
     await expect(open(request('10.0.0.1'))).rejects.toThrow();
     await expect(open(request('10.0.0.2'))).rejects.toThrow();
     expect(authenticate).toHaveBeenCalledTimes(2);
