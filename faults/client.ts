@@ -110,11 +110,6 @@ export function isSuccess(reply: Reply): boolean {
   return reply.kind === 'answer' && reply.status >= 200 && reply.status < 300;
 }
 
-/** Whether it was refused as promised: 503 with Retry-After. */
-export function isCleanRefusal(reply: Reply): boolean {
-  return reply.kind === 'answer' && reply.status === 503 && reply.headers['retry-after'] !== undefined;
-}
-
 /** The answer if its status is 2xx, which counts as an acknowledgement. */
 export function acknowledgement(reply: Reply): Answer | undefined {
   return reply.kind === 'answer' && isSuccess(reply) ? reply : undefined;

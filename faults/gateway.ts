@@ -1,22 +1,8 @@
 import { isAlive } from '../src/database/embedded/liveness';
-import { type Caller, createCaller, isSuccess } from './client';
+import { createCaller, isSuccess } from './client';
 import { freePort, type Started, startProcess } from './processes';
-import { until } from './timing';
 
-/** A gateway of this run; it keeps its port across restarts. */
-export interface Gateway {
-  readonly name: string;
-  readonly port: number;
-  readonly call: Caller;
-  pid(): number;
-  isAlive(): boolean;
-  /** Ends it immediately (SIGKILL) or after a drain (SIGTERM). Resolves with the exit code once the process is gone. */
-  end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;
-  /** Restarts it; resolves once it reports that it is listening. */
-  restart(): Promise<void>;
-}
-
-export interface GatewayOptions {
+interface GatewayOptions {
   readonly name: string;
   /** dist/main.js */
   readonly program: string;
@@ -24,7 +10,8 @@ export interface GatewayOptions {
   readonly logFile: string;
 }
 
-export async function startGateway({ name, program, env, logFile }: GatewayOptions): Promise<Gateway> {
+/** A gateway of this run; it keeps its port across restarts. */
+export async function startGateway({ name, program, env, logFile }: GatewayOptions) {
   const port = await freePort();
   const start = (): Promise<Started> =>
     startProcess(process.execPath, [program, 'serve'], {
@@ -39,22 +26,19 @@ export async function startGateway({ name, program, env, logFile }: GatewayOptio
     call: createCaller(port),
     pid: () => running.pid,
     isAlive: () => isAlive(running.pid),
-    end: async (signal) => {
+    /** Ends it immediately (SIGKILL) or after a drain (SIGTERM). Resolves with the exit code once the process is gone. */
+    end: async (signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null> => {
       running.signal(signal);
       return (await running.exited).code;
     },
-    restart: async () => {
+    /** Restarts it; resolves once it reports that it is listening. */
+    restart: async (): Promise<void> => {
       running = await start();
     },
   };
 }
 
-/** Milliseconds until the gateway serves a key's reads; undefined if not within a minute. */
-export function untilServed(gateway: Gateway, key: string): Promise<number | undefined> {
-  const ask = async (): Promise<boolean> =>
-    isSuccess(await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key }, 5000));
-  return until(ask, 60_000, 20);
-}
+export type Gateway = Awaited<ReturnType<typeof startGateway>>;
 
 /** Whether /readyz returns 2xx, i.e. the gateway can serve requests; that includes degraded. */
 export async function isReady(gateway: Gateway, timeoutMs: number): Promise<boolean> {

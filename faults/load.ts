@@ -21,7 +21,7 @@ const PAUSE = 100;
 /** Time until the next write after an answer with Retry-After, in milliseconds: shorter than that says, to keep up the load. */
 const TOLD_TO_WAIT = 250;
 
-export interface LoadOptions {
+interface LoadOptions {
   readonly callers: readonly Caller[];
   readonly key: string;
   readonly random: Random;
@@ -32,22 +32,7 @@ export interface LoadOptions {
 }
 
 /** Writes sent in the background. */
-export interface Load {
-  readonly entries: readonly Entry[];
-  readonly tally: Tally;
-  /** Answers that are not worth retrying, and writes given up. */
-  readonly unexpected: readonly string[];
-  /** Answers that took too long or never came. */
-  readonly late: readonly string[];
-  /** Slowest answer, in milliseconds. */
-  readonly slowest: () => number;
-  /** Milliseconds until the next acknowledged write; undefined if there is none in time. */
-  nextAcknowledgement(timeoutMs: number): Promise<number | undefined>;
-  /** Stops after each client's current write. */
-  stop(): Promise<void>;
-}
-
-export function startLoad({ callers, key, random, answerBound, pause = PAUSE }: LoadOptions): Load {
+export function startLoad({ callers, key, random, answerBound, pause = PAUSE }: LoadOptions) {
   const entries: Entry[] = [];
   const tally = new Tally();
   const [unexpected, late]: [string[], string[]] = [[], []];
@@ -120,19 +105,26 @@ export function startLoad({ callers, key, random, answerBound, pause = PAUSE }: 
   return {
     entries,
     tally,
+    /** Answers that are not worth retrying, and writes given up. */
     unexpected,
+    /** Answers that took too long or never came. */
     late,
+    /** Slowest answer, in milliseconds. */
     slowest: () => slowest,
-    nextAcknowledgement(timeoutMs) {
+    /** Milliseconds until the next acknowledged write; undefined if there is none in time. */
+    nextAcknowledgement(timeoutMs: number): Promise<number | undefined> {
       const before = acknowledged;
       return until(() => acknowledged > before, timeoutMs, 5);
     },
+    /** Stops after each client's current write. */
     async stop() {
       isOver = true;
       await Promise.all(clients);
     },
   };
 }
+
+export type Load = ReturnType<typeof startLoad>;
 
 /** A write with unique markers: a bulk call or a new thread. */
 export function newEntry(random: Random, isKeyed: boolean, filler = ''): Entry {

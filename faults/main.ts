@@ -1,8 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { bodies } from './cases/bodies';
 import { changesSince } from './cases/changesSince';
-import { connections } from './cases/connections';
 import { crashPoints } from './cases/crashPoints';
 import { events } from './cases/events';
 import { fullDisk } from './cases/fullDisk';
@@ -10,12 +8,8 @@ import { heavyOrganisation } from './cases/heavyOrganisation';
 import { killDatabase } from './cases/killDatabase';
 import { killGateway } from './cases/killGateway';
 import { moves } from './cases/moves';
-import { queryCost } from './cases/queryCost';
-import { redisAway } from './cases/redisAway';
-import { revocation } from './cases/revocation';
 import { rollingRestart } from './cases/rollingRestart';
 import { stopDatabase } from './cases/stopDatabase';
-import { twoClusters } from './cases/twoClusters';
 import { bundle } from '../tools/build';
 import { ROOT } from '../tools/facts';
 import { cleanUp, cleanUpOnSignals, ending } from './cleanup';
@@ -32,14 +26,8 @@ const CASES: readonly Case[] = [
   events,
   killDatabase,
   stopDatabase,
-  twoClusters,
   moves,
-  redisAway,
-  revocation,
   rollingRestart,
-  connections,
-  queryCost,
-  bodies,
   heavyOrganisation,
   fullDisk,
 ];
@@ -77,7 +65,7 @@ async function runAll(options: Options): Promise<boolean> {
   say('building …');
   await bundle('dist');
   const rig = await openRig();
-  say(`${rig.database.description}, Redis ${rig.redisVersion}`);
+  say(rig.database.description);
   const results: Result[] = [];
   for (const fault of options.cases) {
     results.push(await runCase(fault, rig, options));
@@ -87,7 +75,6 @@ async function runAll(options: Options): Promise<boolean> {
   if (options.isWhole) {
     const facts = {
       database: rig.database.description,
-      redis: rig.redisVersion,
       seed: options.seed,
       startedAt,
       ms: performance.now() - started,

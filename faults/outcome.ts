@@ -11,18 +11,11 @@ export interface Scale {
   readonly databaseKills: number;
   /** How long a process is paused, in milliseconds. */
   readonly databaseStop: number;
-  readonly redisStop: number;
-  readonly revocations: number;
   readonly restartRounds: number;
-  readonly connections: number;
-  readonly connectionRounds: number;
-  readonly hostileQueries: number;
   /** How long writes are held open while readers sync, in milliseconds. */
   readonly holds: readonly number[];
   /** Whether to backdate the row of a dead gateway's write instead of waiting until it is old enough. */
   readonly agesDeadWrites: boolean;
-  /** Number of concurrent bodies that lack their last byte. */
-  readonly bodies: number;
   /** How long one organisation overloads the gateway, in seconds. */
   readonly heavySeconds: number;
   /** Changes that are recorded as events, at least. */
@@ -107,13 +100,7 @@ export async function settle(
   return { counts: { ...countsOf(verdict), notes, broken: promises.broken }, verdict };
 }
 
-export function countsOf({ attempted, acknowledged, present, lost, duplicated }: Verdict): {
-  attempted: number;
-  acknowledged: number;
-  present: number;
-  lost: number;
-  duplicated: number;
-} {
+export function countsOf({ attempted, acknowledged, present, lost, duplicated }: Verdict) {
   return { attempted, acknowledged, present, lost, duplicated };
 }
 

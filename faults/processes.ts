@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { openSync, closeSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
 import { ending, onEnd } from './cleanup';
@@ -146,12 +146,4 @@ export async function residentMiB(pid: number): Promise<number | undefined> {
   const status = await readFile(`/proc/${String(pid)}/status`, 'utf8').catch(() => '');
   const kib = /^VmRSS:\s+(\d+) kB/m.exec(status)?.[1];
   return kib === undefined ? undefined : Number(kib) / 1024;
-}
-
-/** Number of open files and sockets of a process; undefined without /proc. */
-export async function openFiles(pid: number): Promise<number | undefined> {
-  return readdir(`/proc/${String(pid)}/fd`).then(
-    (entries) => entries.length,
-    () => undefined,
-  );
 }

@@ -1,12 +1,17 @@
-import { type Balancer, OUT_AFTER, startBalancer } from '../balancer';
-import { acknowledgement, isSuccess, labelOf, Tally } from '../client';
-import type { Gateway } from '../gateway';
+import { acknowledgement, type Call, isSuccess, labelOf, type Reply, Tally } from '../client';
+import { type Gateway, isReady } from '../gateway';
 import { type Entry, verify } from '../ledger';
 import { callOf, newEntry } from '../load';
 import { brokenWrites, type Case, countsOf, number, Promises } from '../outcome';
 import { milliseconds, sleep, spread, until } from '../timing';
 
 const CLIENTS = 16;
+/** Interval between calls of each gateway's readyz, in milliseconds. */
+const PROBE_EVERY = 100;
+/** Timeout of such a call, in milliseconds. */
+const PROBE_TIMEOUT = 2000;
+/** Consecutive failures of readyz after which a gateway is out of service, as in Kubernetes; one success puts it back. */
+const OUT_AFTER = 3;
 /** In milliseconds; the drain itself is limited to 25 s. */
 const EXIT_BOUND = 30_000;
 /** Seconds from the first 503 of readyz until the port closes: ten times what the balancer needs to notice. */
@@ -98,3 +103,43 @@ async function replace(gateway: Gateway, balancer: Balancer, promises: Promises,
   await until(() => balancer.isIn(gateway), RETURN_BOUND);
   return ms;
 }
+
+/**
+ * A minimal load balancer: keep-alive connections to the ready gateways, no retries. Relies on readyz alone, so a draining gateway gets
+ * requests until the failures of its readyz are noticed.
+ */
+function startBalancer(gateways: readonly Gateway[]) {
+  const inService = new Set(gateways);
+  let [turn, isOver] = [0, false];
+
+  async function probe(gateway: Gateway): Promise<void> {
+    let refusals = 0;
+    while (!isOver) {
+      refusals = (await isReady(gateway, PROBE_TIMEOUT)) ? 0 : refusals + 1;
+      if (refusals === 0) inService.add(gateway);
+      if (refusals === OUT_AFTER) inService.delete(gateway);
+      await sleep(PROBE_EVERY);
+    }
+  }
+
+  const probes = gateways.map(probe);
+  return {
+    async send(call: Call): Promise<{ reply: Reply; gateway: string }> {
+      turn += 1;
+      const ready = [...inService];
+      const gateway = ready[turn % ready.length];
+      if (!gateway) {
+        const reply = { kind: 'failed', reason: 'no gateway is ready', mayHaveArrived: false, ms: 0 } as const;
+        return { reply, gateway: 'none' };
+      }
+      return { reply: await gateway.call(call), gateway: gateway.name };
+    },
+    isIn: (gateway: Gateway) => inService.has(gateway),
+    async stop(): Promise<void> {
+      isOver = true;
+      await Promise.all(probes);
+    },
+  };
+}
+
+type Balancer = ReturnType<typeof startBalancer>;

@@ -1,10 +1,10 @@
-import { acknowledgement, isCleanRefusal, isSuccess, labelOf, type Reply, Tally } from '../client';
-import { type Gateway, untilServed } from '../gateway';
+import { acknowledgement, isSuccess, labelOf, type Reply, Tally } from '../client';
+import type { Gateway } from '../gateway';
 import { type Entry, verify } from '../ledger';
 import { callOf, newEntry } from '../load';
 import { brokenWrites, type Case, countsOf, number, Promises } from '../outcome';
 import { residentMiB } from '../processes';
-import { milliseconds, sleep } from '../timing';
+import { milliseconds, sleep, until } from '../timing';
 
 /** Maximum time until the 503, in milliseconds. */
 const ANSWER_BOUND = 3000;
@@ -111,4 +111,16 @@ export const stopDatabase: Case = {
 async function resident(gateways: readonly Gateway[]): Promise<number> {
   const sizes = await Promise.all(gateways.map((gateway) => residentMiB(gateway.pid())));
   return Math.max(0, ...sizes.map((size) => size ?? 0));
+}
+
+/** Whether it was refused as promised: 503 with Retry-After. */
+function isCleanRefusal(reply: Reply): boolean {
+  return reply.kind === 'answer' && reply.status === 503 && reply.headers['retry-after'] !== undefined;
+}
+
+/** Milliseconds until the gateway serves a key's reads; undefined if not within a minute. */
+function untilServed(gateway: Gateway, key: string): Promise<number | undefined> {
+  const ask = async (): Promise<boolean> =>
+    isSuccess(await gateway.call({ method: 'GET', path: '/api/v1/products?limit=5', key }, 5000));
+  return until(ask, 60_000, 20);
 }
